@@ -21,7 +21,8 @@ bool exit_rdpmc(struct cpu *cpu)
 		allowed = !allowed;
 	if (allowed) {
 		siblings_drain(cpu);
-		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
+		result = cpu_cpl(cpu) ? model_rdpmc_user(&cpu->model, (u32)cpu->gpr[REG_RCX]) :
+					model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
 		if (cpu->gpr[REG_RCX] >> 32 && model_fault(&cpu->model, FAULT_RDPMC_WIDE_RCX))
 			result.value = 0;
 		if (result.status == MSR_DONE) {

@@ -176,6 +176,11 @@ static bool is_architectural(enum event_kind kind)
 	       kind == EK_BRANCHES || kind == EK_MISPREDICTS;
 }
 
+bool fault_watches(struct model *m, bool watches)
+{
+	return watches || (m->active && model_has_fault(m, FAULT_COUNTERS_OF_ALL_CORES));
+}
+
 bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool counts)
 {
 	const struct model_rule *rule = &m->counter[i].rule;
@@ -183,6 +188,8 @@ bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool coun
 	if (counts && i < FIRST_FIXED && is_architectural(rule->kind) &&
 	    broken(m, FAULT_ANYTHREAD_ARCHITECTURAL_OWN))
 		return false;
+	if (i < FIRST_FIXED && broken(m, FAULT_COUNTERS_OF_ALL_CORES))
+		return true;
 	return counts || (rule->any && !same_core &&
 			  broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
 						      FAULT_FIXED_ANYTHREAD_ALL_CORES));

@@ -12,7 +12,7 @@ enum fault_id {
 
 /* What a fault knows of: which parameters make sense after its name, and whom it reaches. */
 enum fault_scope {
-	OF_COUNTER = 1 << 0,	/* one counter: @pmc0 to 7, @fixed0 to 2, @int, @beside */
+	OF_COUNTER = 1 << 0,	/* one counter: @pmc0 to 9, @fixed0 to 6, @int, @beside */
 	OF_RECORD = 1 << 1 | OF_COUNTER,	/* one record: @page-crossing as well */
 	REACHES_CORE = 1 << 2,		/* also the other logical processor of the core */
 	REACHES_PACKAGE = 1 << 3,	/* also all of other cores */

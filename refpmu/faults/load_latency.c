@@ -198,7 +198,7 @@ static u64 further_bits(struct model *m, const struct fault_load *right)
 		load.locked = load.stlb_miss;
 		load.stlb_miss = !load.stlb_miss;
 	}
-	return model_further_bits(&load);
+	return model_further_bits(m, &load);
 }
 
 /* As the model has them. */

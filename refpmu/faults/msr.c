@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/archpebs/archpebs.h"
 #include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/kvm/kvm.h"
@@ -38,6 +39,7 @@ static const struct {
 bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 {
 	exists = fault_arch_lbr_exists(m, p, fault_v5_exists(m, p, exists));
+	exists = fault_ext_exists(m, p, exists);
 	if (!exists && fault_kvm_answers(m, p))
 		return true;
 	if (!exists && p->reg == MODEL_REG_TSX_FORCE_ABORT)
@@ -88,13 +90,13 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits &= ~IA32_DEBUGCTL_FREEZE_WHILE_SMM;
 	if (p->reg == MODEL_REG_STATUS_SET && broken(m, FAULT_STATUS_SET_ABSENT))
 		bits |= BITS(0, 47);
-	bits = fault_glc_bits(m, p, fault_arch_lbr_bits(m, p, bits));
+	bits = fault_ext_bits(m, p, fault_glc_bits(m, p, fault_arch_lbr_bits(m, p, bits)));
 	return fault_kvm_bits(m, p, fault_v5_bits(m, p, bits));
 }
 
 unsigned fault_gp_counters(const struct model *m, unsigned count)
 {
-	return m->config.fault == FAULT_GP_COUNTERS_EIGHT && count ? MODEL_MAX_GP : count;
+	return m->config.fault == FAULT_GP_COUNTERS_EIGHT && count ? 8 : count;
 }
 
 u64 fault_perf_capabilities(struct model *m, u64 value)
@@ -102,7 +104,7 @@ u64 fault_perf_capabilities(struct model *m, u64 value)
 	/* Turns format 1 into 2 and 2 into 1. */
 	const u64 other = (1 ^ 2) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 
-	value = fault_kvm_capabilities(m, value);
+	value = fault_glc_capabilities(m, fault_kvm_capabilities(m, value));
 	if (broken(m, FAULT_CAPABILITIES_TRAP_MISSING))
 		value &= ~(u64)IA32_PERF_CAPABILITIES_PEBS_TRAP;
 	if (broken(m, FAULT_CAPABILITIES_REGISTERS_MISSING))
@@ -219,6 +221,7 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 	if (p->reg == MODEL_REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
 		result->value = netburst_faults(netburst_of(m))->last_ds_area;
 	result->value = fault_arch_lbr_read(m, p, fault_kvm_read(m, p, result->value));
+	result->value = fault_ext_read(m, p, result->value);
 	if (p->reg == MODEL_REG_LBR_TOS && broken(m, FAULT_LBR_TOS_NEXT))
 		result->value ^= 1;
 	if (unreadable(m, p->reg))
@@ -335,6 +338,7 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 		return;
 	fault_v5_wrmsr(m, p, w);
 	fault_glc_wrmsr(m, p, w);
+	fault_ext_wrmsr(m, p, w);
 	if (w->refused) {
 		if (!accepts(m, p->reg, value, w->read_only)) {
 			if (!w->read_only && broken(m, generated[p->reg].refused_taken))
@@ -482,7 +486,7 @@ u64 fault_status_clears(struct model *m, u64 bits)
 {
 	if (m->config.fault == FAULT_NONE)
 		return bits;
-	bits = fault_kvm_clears(m, fault_v5_clears(m, bits));
+	bits = fault_ext_clears(m, fault_kvm_clears(m, fault_v5_clears(m, bits)));
 	if (broken(m, FAULT_OVF_UNCORE_STICKS))
 		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
 	if (bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && broken(m, FAULT_OVFBUF_STAYS_BESIDE))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of an overflow, and of the event that an armed counter waits for. */
+#include "refpmu/faults/archpebs/archpebs.h"
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/icelake/version5.h"
@@ -79,6 +80,7 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 	overflow->status = fault_status_of_overflow(m, i, status_of(m, s, i, overflow->status));
 	fault_v5_overflow(m, i, overflow);
 	fault_glc_overflow(m, i, overflow);
+	fault_ext_overflow(m, i, overflow);
 	if (overflow->arms)
 		arm(m, i, s->rule[i], overflow);
 	else if (!overflow->interrupt)

@@ -274,6 +274,15 @@ bool guest_model_cacheable(void *ctx, u64 physical, u64 bytes)
 	       (physical + bytes <= IO_BASE || physical >= IO_END);
 }
 
+bool guest_model_write_physical(void *ctx, u64 physical, const void *from, size_t bytes)
+{
+	if (!guest_model_cacheable(ctx, physical, bytes))
+		return false;
+	/* What is memory in one piece to the guest is so to the host. */
+	__builtin_memcpy(nested_paging_host(physical), from, bytes);
+	return true;
+}
+
 unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes)
 {
 	unsigned left = (unsigned)(PAGE_SIZE - linear % PAGE_SIZE);

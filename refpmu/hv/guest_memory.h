@@ -52,6 +52,9 @@ const u8 *guest_text_at(struct cpu *cpu, u64 linear);
 bool guest_model_read(void *ctx, u64 linear, void *to, size_t bytes);
 bool guest_model_write(void *ctx, u64 linear, const void *from, size_t bytes);
 
+/* The same of physical memory. */
+bool guest_model_write_physical(void *ctx, u64 physical, const void *from, size_t bytes);
+
 /* Where a linear address leads, and what kind of memory that is, by the page attribute table; the
  * ranges of the APICs and the HPET are I/O. Sets no accessed bit. */
 bool guest_model_translate(void *ctx, u64 linear, struct memory_page *page);

@@ -31,7 +31,7 @@ static const char *counter(struct span number, unsigned first, unsigned end, uns
 	u32 n;
 
 	if (!parse_u32(number, true, &n) || n >= end - first)
-		return "counters of a fault are pmc0 to pmc7 and fixed0 to fixed2";
+		return "counters of a fault are pmc0 to pmc9 and fixed0 to fixed6";
 	if (!(scope & OF_COUNTER))
 		return "that fault isn't about one counter";
 	if (when->one_counter)

@@ -50,7 +50,7 @@ bool model_latency_eligible(struct model *m, u32 latency);
 u8 model_source_outcome(u8 source);
 u64 model_outcome_code(const struct model *m, u8 outcome);
 u64 model_source_code(const struct model *m, u8 source);
-u64 model_further_bits(const struct tagged_load *load);
+u64 model_further_bits(const struct model *m, const struct tagged_load *load);
 /* What a record has for this latency. */
 u64 model_latency_field(struct model *m, u32 latency);
 

@@ -54,15 +54,13 @@ struct model *model_core_sibling(const struct model *m)
 
 struct model *model_core_other(const struct model *m, unsigned *next)
 {
-	unsigned threads = m->config.hyper_threading ? CORE_THREADS : 1;
-
 	if (!is_package_wide(m))
 		return (*next)++ ? NULL : model_core_sibling(m);
 	while (*next < m->host->processors) {
 		unsigned processor = (*next)++;
-		struct model_core *core = &m->host->cores[processor / threads];
-		struct model *other = __atomic_load_n(&core->thread[processor % threads],
-						      __ATOMIC_ACQUIRE);
+		struct model_core *core = &m->host->cores[model_core_of(m, processor)];
+		unsigned thread = processor < m->paired ? processor % CORE_THREADS : 0;
+		struct model *other = __atomic_load_n(&core->thread[thread], __ATOMIC_ACQUIRE);
 
 		if (other && other != m)
 			return other;

@@ -11,6 +11,7 @@
  * that the counter doesn't select has no event, and isn't counted under INV either.
  */
 #include "refpmu/model/access.h"
+#include "refpmu/model/archpebs/record.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/pmu.h"
@@ -19,54 +20,6 @@
 #define FIXED_OS	1
 #define FIXED_USER	2
 
-static const struct event_row events[] = {
-#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
-	{ gens, EVENT_##name, flags, EVENT_KIND_##name, counters },
-#include "spec/event.def"
-};
-
-static const struct {
-	u32 gens;
-	u16 code;
-	u8 counters;
-} cycles_events[] = {
-#define EVENT_CYCLES(gens, name, counters, sure, source) { gens, EVENT_##name, counters },
-#include "spec/event.def"
-};
-
-u16 model_architectural_event(unsigned n)
-{
-	/* Table 18-1. */
-	static const u16 codes[MODEL_ARCHITECTURAL_EVENTS] = {
-		EVENT_UNHALTED_CORE_CYCLES, EVENT_INST_RETIRED_ANY_P, EVENT_UNHALTED_REF_CYCLES,
-		EVENT_LONGEST_LAT_CACHE_REFERENCE, EVENT_LONGEST_LAT_CACHE_MISS,
-		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_BR_MISP_RETIRED_ALL_BRANCHES,
-		EVENT_TOPDOWN_SLOTS_P,
-	};
-
-	return codes[n];
-}
-
-static bool is_missing(const struct model *m, u16 code)
-{
-	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
-		if (m->latitude[LAT_MISSING_EVENTS] & BIT(i) &&
-		    code == model_architectural_event(i))
-			return true;
-	return false;
-}
-
-const struct event_row *model_event(const struct model *m, u16 code)
-{
-	if (is_missing(m, code))
-		return NULL;
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (events[i].code == code && events[i].gens & BIT(m->config.generation) &&
-		    (!(events[i].flags & EV_TSX) || model_has_tx(m)))
-			return &events[i];
-	return NULL;
-}
-
 static u64 highest(struct model *m, unsigned counter)
 {
 	return fault_counter_width(m, counter, model_width_mask(m, counter));
@@ -74,6 +27,8 @@ static u64 highest(struct model *m, unsigned counter)
 
 bool model_pebs_enabled(struct model *m, unsigned counter)
 {
+	if (model_has_arch_pebs(m))
+		return model_arch_pebs_enabled(m, counter);
 	if (counter < FIRST_FIXED && !(model_pebs_counters(m) & BIT(counter)))
 		return false;
 	if (counter >= FIRST_FIXED && !model_has_baseline(m))
@@ -93,34 +48,30 @@ void model_preset_counter(struct model *m, unsigned counter, u64 value)
 				   PDIST_LEAST_PERIOD - 1;
 }
 
-/*
- * All cycles as a precise event, such as INST_RETIRED.TOTAL_CYCLES_PS of Table 18-56: with INV and
- * a CMASK above what can retire in a cycle. With precise distribution it may have the event and
- * PMC1 in common.
- */
-static bool is_total_cycles(const struct model *m, unsigned n)
+/* What is selected: the event's code in spec/event.def. */
+static u32 selected_code(struct model *m, unsigned n)
 {
-	u64 select = m->perfevtsel[n];
+	u64 umask2 = (m->perfevtsel[n] & IA32_PERFEVTSEL_UMASK2) >> IA32_PERFEVTSEL_UMASK2_SHIFT;
 
-	if (!(select & IA32_PERFEVTSEL_INV) ||
-	    !(select >> IA32_PERFEVTSEL_CMASK_SHIFT & 0xff & ~(TOTAL_CYCLES_CMASK - 1u)))
-		return false;
-	for (size_t i = 0; i < sizeof(cycles_events) / sizeof(cycles_events[0]); i++)
-		if (cycles_events[i].code == (u16)select && cycles_events[i].counters & BIT(n) &&
-		    cycles_events[i].gens & BIT(m->config.generation))
-			return true;
-	return false;
+	return (u16)m->perfevtsel[n] | (u32)fault_umask2(m, umask2) << 16;
 }
 
 /* The event that a general-purpose counter is set to and has. */
-
 static const struct event_row *event_of(struct model *m, unsigned n)
 {
-	const struct event_row *event = model_event(m, (u16)m->perfevtsel[n]);
+	const struct event_row *event = model_event(m, selected_code(m, n));
 
-	if (event && !(event->counters & BIT(n)) && !is_total_cycles(m, n))
+	if (event && !(event->counters & BIT(n)) && !model_is_total_cycles(m, n))
 		event = NULL;
 	return fault_event(m, n, event);
+}
+
+/* "PDist: Precise Distribution": IA32_PMC0 and fixed counter 0, or as CPUID leaf 23H has it. */
+static bool has_pdist(struct model *m, unsigned i)
+{
+	if (model_has_arch_pebs(m))
+		return model_pdist_counters(m) & BIT(i);
+	return (!i || i == FIRST_FIXED) && model_generation(m)->facilities & FAC_PDIST;
 }
 
 /* Microcode has IA32_PMC3 while transactions can run: latitude tsx-force-abort. */
@@ -148,6 +99,7 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 		.usr = select & IA32_PERFEVTSEL_USR,
 		.edge = select & IA32_PERFEVTSEL_E,
 		.invert = select & IA32_PERFEVTSEL_INV,
+		.equal = fault_equal(m, select & IA32_PERFEVTSEL_EQ),
 		.interrupt = select & IA32_PERFEVTSEL_INT,
 		.any = select & IA32_PERFEVTSEL_ANY,
 		.in_tx = select & IA32_PERFEVTSEL_IN_TX,
@@ -159,18 +111,18 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 	 */
 	rule->pebs = !rule->edge && !rule->any &&
 		     ((event->flags & EV_PEBS && !rule->invert && !rule->cmask) ||
-		      is_total_cycles(m, n));
+		      model_is_total_cycles(m, n));
 	if (model_format_is_adaptive(m) && !model_has_baseline(m) &&
 	    m->latitude[LAT_NO_BASELINE_EVENTS])
 		rule->pebs = rule->pebs && event->flags & (EV_LL | EV_DLA);
-	rule->pebs = (model_has_baseline(m) || rule->pebs) && model_pebs_enabled(m, n);
+	rule->pebs = (model_has_baseline(m) || model_has_arch_pebs(m) || rule->pebs) &&
+		     model_pebs_enabled(m, n);
 	rule->adaptive = model_has_baseline(m) &&
 			 fault_adaptive(m, n, select & IA32_PERFEVTSEL_ADAPTIVE);
-	if (is_total_cycles(m, n))
+	if (model_is_total_cycles(m, n))
 		rule->flags &= (u16)~EV_PDIR;
 	/* "PDist: Precise Distribution", intel/perfmon: with precise events. */
-	if (!n && model_generation(m)->facilities & FAC_PDIST && rule->pebs &&
-	    event->flags & EV_PEBS)
+	if (has_pdist(m, n) && rule->pebs && event->flags & EV_PEBS)
 		rule->flags |= EV_PDIR;
 	setting->enabled = select & IA32_PERFEVTSEL_EN && !is_taken(m, n);
 	/* "CMASK or INV ... must be 0. Writing other values will result in undefined behavior." */
@@ -181,8 +133,10 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 /* Figure 18-2 "Layout of IA32_FIXED_CTR_CTRL MSR". */
 static void decode_fixed(struct model *m, unsigned n, struct counter_setting *setting)
 {
-	static const u8 kinds[MODEL_MAX_FIXED] = { EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES,
-						   EK_SLOTS };
+	static const u8 kinds[MODEL_MAX_FIXED] = {
+		EK_INSTRUCTIONS,	  EK_CORE_CYCLES,	   EK_REF_CYCLES,    EK_SLOTS,
+		EK_SLOTS_BAD_SPECULATION, EK_SLOTS_FRONTEND_BOUND, EK_SLOTS_RETIRING
+	};
 	/* Each counter has the fields of counter 0, further up. */
 	u64 control = m->fixed_ctr_ctrl >> n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 
@@ -198,8 +152,9 @@ static void decode_fixed(struct model *m, unsigned n, struct counter_setting *se
 	setting->rule.adaptive = model_has_baseline(m) &&
 				 fault_adaptive(m, FIRST_FIXED + n,
 						control & IA32_FIXED_CTR_CTRL_ADAPTIVE0);
-	if (!n && model_generation(m)->facilities & FAC_PDIR_FIXED && setting->rule.pebs &&
-	    (model_generation(m)->facilities & FAC_PDIST || m->latitude[LAT_PDIR_FIXED]))
+	if (setting->rule.pebs && (has_pdist(m, FIRST_FIXED + n) ||
+				   (!n && model_generation(m)->facilities & FAC_PDIR_FIXED &&
+				    m->latitude[LAT_PDIR_FIXED])))
 		setting->rule.flags = EV_PDIR;
 	setting->enabled = control & IA32_FIXED_CTR_CTRL_EN0;
 }
@@ -282,7 +237,7 @@ void model_configure(struct model *m)
 	/* The metrics tell what a load waited. */
 	memory = memory || model_metrics_run(m) || model_uncore_watches(m);
 	model_access_watch(m, memory, latency);
-	model_core_watch(m, any);
+	model_core_watch(m, fault_watches(m, any));
 	fault_at_counter(m, MODEL_NO_COUNTER);
 }
 
@@ -337,6 +292,10 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool
 		return b == BRANCH_CONDITIONAL && r->taken;
 	case EK_COND_NOT_TAKEN:
 		return b == BRANCH_CONDITIONAL && !r->taken;
+	case EK_COND_TAKEN_BACKWARD:
+		return b == BRANCH_CONDITIONAL && r->taken && r->backward;
+	case EK_COND_TAKEN_FORWARD:
+		return b == BRANCH_CONDITIONAL && r->taken && !r->backward;
 	case EK_FAR_BRANCHES:
 		return b == BRANCH_FAR;
 	case EK_NEAR_INDIRECT:
@@ -363,20 +322,27 @@ static bool is_cycle_event(const struct model_rule *rule)
 	       rule->kind == EK_SLOTS;
 }
 
+/* Are so many events enough for CMASK? */
+static bool reaches(const struct model_rule *rule, u64 occurred)
+{
+	u64 least = rule->cmask ? rule->cmask : 1;
+
+	return rule->equal && rule->cmask ? occurred == least : occurred >= least;
+}
+
 u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
 		    u64 occurred, u64 cycles)
 {
 	/* INV does nothing without CMASK. */
 	bool invert = rule->invert && rule->cmask;
-	u64 least = rule->cmask ? rule->cmask : 1;
 	bool first, others;
 	u64 edges;
 
 	if (!rule->cmask && !rule->edge)
 		return cycle_event ? occurred * cycles : occurred;
 
-	first = (occurred >= least) != invert;
-	others = (cycle_event && occurred >= least) != invert;
+	first = reaches(rule, occurred) != invert;
+	others = (cycle_event && reaches(rule, occurred)) != invert;
 	if (!rule->edge)
 		return first + (cycles - 1) * others;
 
@@ -404,7 +370,7 @@ void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i)
 /* Of a counter with EV_PDIR: latitude pdist-near, and pdist-fixed-next. */
 static void with_pdist(struct model *m, unsigned i, struct counter_overflow *overflow)
 {
-	if (!(model_generation(m)->facilities & FAC_PDIST))
+	if (!has_pdist(m, i))
 		return;
 	if (m->counter[i].near && m->latitude[LAT_PDIST_NEAR]) {
 		overflow->due = false;
@@ -450,6 +416,8 @@ static void wrap(struct model *m, struct retire_ctx *s, unsigned i)
 	struct counter_overflow overflow = overflow_of(m, s, i);
 
 	s->wrapped |= BIT(i);
+	if (model_reloads_itself(m, i))
+		overflow.status = 0;
 	fault_overflow(m, s, i, &overflow);
 	m->global_status |= overflow.status;
 	model_errata_wrapped(m, i);
@@ -502,6 +470,8 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 		add = 0;
 	else if (rule->kind == EK_SLOTS)
 		add = model_slots(m);
+	else if (model_is_topdown((enum event_kind)rule->kind))
+		add = model_topdown(m, s->r, (enum event_kind)rule->kind);
 	else if (rule->kind >= EK_TX_FIRST)
 		add = model_tx_occurs(m, s, rule->kind);
 	else if (rule->kind >= EK_SPLIT_LOADS)
@@ -653,6 +623,8 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	for (u64 left = s.active; left; left &= left - 1)
 		counter_count(m, &s, (unsigned)__builtin_ctzll(left));
 	fault_at_counter(m, MODEL_NO_COUNTER);
+	if (s.wrapped && model_has_ext(m))
+		model_reload_by(m, s.wrapped);
 	m->smm_events = 0;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);

@@ -5,6 +5,7 @@
  * three fields 0, or undefined as the seed has it.
  */
 #include "refpmu/model/access.h"
+#include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/record.h"
 #include "spec/data_source.h"
 
@@ -65,7 +66,8 @@ static void store_sample(struct model *m, const struct retire_ctx *s, unsigned x
 		.stlb_miss = o->memory.stlb_miss, .locked = s->r->access[a].locked,
 	};
 	record->data_linear_address = s->r->access[a].linear;
-	record->data_source = model_source_code(m, o->memory.source) | model_further_bits(&store);
+	record->data_source = model_source_code(m, o->memory.source) |
+			      model_further_bits(m, &store);
 	record->latency = model_latency_field(m, o->memory.latency);
 	fault_data_address(m, s, x, a, record);
 }
@@ -92,7 +94,7 @@ static void leave_undefined(struct model *m, u16 flags, struct record *record)
 {
 	if (!m->latitude[LAT_UNDEFINED_FIELDS] || flags & (EV_LL | EV_PS))
 		return;
-	if (flags & EV_DLA && model_format_is_adaptive(m)) {
+	if (flags & EV_DLA && (model_format_is_adaptive(m) || model_has_arch_pebs(m))) {
 		record->data_source = model_random(m);
 		record->latency = model_random(m) & BITS(0, 15);
 	} else if (!(flags & EV_DLA)) {

@@ -56,7 +56,7 @@ static enum exerciser_status check(const struct model *m, const struct exerciser
 static void place(struct model *m, const struct exerciser *e, const struct exercise *plan)
 {
 	u32 processor = e->word[WORD(PROCESSOR)];
-	unsigned core = m->config.hyper_threading ? processor / CORE_THREADS : processor;
+	unsigned core = model_core_of(m, processor);
 	struct memory *memory = m->host->memory;
 
 	memory_enter(memory);

@@ -4,7 +4,7 @@
  * injection point is a moment at which the fault could act: at most one an instruction or an
  * access. As text, after the fault's name, in any order, each at most once
  * (refpmu/launch/fault.c):
- *	@pmc0..7, @fixed0..3	only where that counter is concerned
+ *	@pmc0..9, @fixed0..6	only where that counter is concerned
  *	@page-crossing		only in an assist whose record crosses a page
  *	@int			only where that counter's overflow is to interrupt
  *	@beside			only where another counter is counting beside that one
@@ -22,8 +22,8 @@
 
 #include "spec/types.h"
 
-#define FAULT_FIRST_FIXED	8	/* index of fixed counter 0 */
-#define FAULT_COUNTERS		12
+#define FAULT_FIRST_FIXED	10	/* index of fixed counter 0 */
+#define FAULT_COUNTERS		17
 
 /* What must be the case as well. */
 enum fault_condition {

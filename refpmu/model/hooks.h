@@ -44,6 +44,8 @@ struct record;
 struct service_plan;
 struct assist_plan;
 struct adaptive_layout;
+struct arch_layout;
+struct arch_plan;
 struct metrics_clear;
 struct pebs_event;
 struct pmi_plan;
@@ -174,13 +176,19 @@ HOOK(fault_uncore_overflowed, struct model *m, const struct retire_ctx *s)
 /* Nothing has happened yet. The registers have their values of a RESET. */
 HOOK(fault_init, struct model *m)
 HOOK(fault_reset, struct model *m)
+/* Bits 47:32 of an adaptive record's format word. */
+HOOK_VALUE(u64, fault_retire_latency, cycles, struct model *m)
 /* How many general-purpose counters there are. */
 HOOK_VALUE(unsigned, fault_gp_counters, count, const struct model *m)
 HOOK_VALUE(u64, fault_perf_capabilities, value, struct model *m)
 /* CPUID leaf 0AH; one that the processor hasn't. */
 HOOK(fault_cpuid_perfmon, struct model *m, u32 subleaf, u32 regs[4])
+/* Leaves 07H and 1AH. */
+HOOK(fault_cpuid_core, struct model *m, u32 leaf, u32 regs[4])
 HOOK(fault_cpuid_absent, struct model *m, u32 leaf, u32 regs[4])
 
+/* Do counters of this processor count what others do? */
+HOOK_VALUE(bool, fault_watches, watches, struct model *m)
 /* Does what this processor does change its core's other logical processor? All cores, as if they
  * were one? */
 HOOK_VALUE(bool, fault_reaches_core, reaches, const struct model *m)
@@ -373,6 +381,31 @@ HOOK(fault_lbr_stopped, struct model *m, enum lbr_stop why)
 HOOK(fault_cpuid_lbr, struct model *m, u32 regs[4])
 HOOK_VALUE(u64, fault_arch_lbr_select, select, struct model *m, u64 control)
 HOOK(fault_arch_lbr_depth, struct model *m, u64 depth, const struct lbr_entry *before)
+
+/* ---- archpebs/: faults/archpebs/ ---- */
+
+/* CPUID leaf 23H, and sub-leaf 1 of leaf 7. UMASK2 of a select; is EQ set? */
+HOOK(fault_cpuid_ext, struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
+HOOK_VALUE(u64, fault_umask2, umask2, struct model *m)
+HOOK_VALUE(bool, fault_equal, equal, struct model *m)
+/* Is the counter hidden from RDPMC at CPL > 0? */
+HOOK_VALUE(bool, fault_rdpmc_hidden, hidden, struct model *m)
+/* Does counter i reload itself? Of those that have wrapped, which reload others; is counter i
+ * reloaded; with what? */
+HOOK_VALUE(bool, fault_reloads_itself, itself, struct model *m, unsigned i)
+HOOK_VALUE(u64, fault_reload_causes, causes, struct model *m, u64 wrapped)
+HOOK_VALUE(bool, fault_reloads, reloads, struct model *m, unsigned i, u64 causes)
+HOOK_VALUE(u64, fault_reload_value, value, struct model *m, unsigned i)
+
+/* Does the counter make records? What its CFG_C is for them; the groups, the bytes; does it fit;
+ * all of it is planned. */
+HOOK_VALUE(bool, fault_arch_enabled, enabled, struct model *m, unsigned counter)
+HOOK_VALUE(u64, fault_arch_config, config, struct model *m, unsigned x)
+HOOK(fault_arch_layout, struct model *m, unsigned x, struct arch_layout *layout)
+HOOK(fault_arch_bytes, struct model *m, const struct retire_ctx *s, unsigned x,
+     const struct arch_layout *layout, u8 *bytes, unsigned *size)
+HOOK(fault_arch_fits, struct model *m, struct arch_plan *plan)
+HOOK(fault_arch_plan, struct model *m, unsigned x, struct arch_plan *plan)
 
 /* ---- icelake/: faults/icelake/ ---- */
 

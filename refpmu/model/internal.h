@@ -24,11 +24,11 @@ struct generation {
 
 /* One row of spec/event.def. */
 struct event_row {
-	u16 gens;		/* enum generation_set */
-	u16 code;		/* PERFEVTSELx[15:0] */
+	u32 gens;		/* enum generation_set */
+	u32 code;		/* PERFEVTSELx[15:0], and UMASK2 above it */
 	u16 flags;		/* enum event_flags */
 	u8 kind;		/* enum event_kind */
-	u8 counters;		/* bit n: general-purpose counter n */
+	u16 counters;		/* bit n: general-purpose counter n */
 };
 
 /* One retired instruction on its way through the model. Bit n is counter n. */
@@ -93,6 +93,14 @@ static inline struct memory *model_memory(const struct model *m)
 
 /* Cores of two types: is this one of the smaller ones, whose counters CPUID.0AH all tells of? */
 bool model_is_e_core(const struct model *m);
+bool model_is_small_core(const struct model *m);
+/* CPUID.1AH:EAX by the rows of the package; 0: it has none. */
+u32 model_core_type(const struct model *m);
+/* The package of this configuration has cores of two types. */
+bool model_is_hybrid(const struct model *m);
+/* The number of a processor's core in the package. */
+unsigned model_core_of(const struct model *m, unsigned processor);
+#define MODEL_FIXED_OF_ALL	3	/* fixed counters that each type of core has */
 #define MODEL_MORE_OF_A_P_CORE	2	/* counters that a P-core has and 0AH doesn't tell of */
 
 /* Has it version 4 of the facility, and shows it? */
@@ -153,8 +161,20 @@ void model_metrics_write(struct model *m, u64 value);
 void model_metrics_retired(struct model *m, const struct model_retired *r, u64 cycles, u64 base);
 /* Are the metrics counted? With fixed counter 3. */
 bool model_metrics_run(const struct model *m);
+/* Slots of an instruction of one of these kinds: fixed counters 4 to 6. */
+u64 model_topdown(struct model *m, const struct model_retired *r, enum event_kind kind);
 /* Slots of a cycle: TOPDOWN.SLOTS. */
 u64 model_slots(const struct model *m);
+
+/* Is it one of fixed counters 4 to 6? */
+static inline bool model_is_topdown(enum event_kind kind)
+{
+	return kind >= EK_SLOTS_BAD_SPECULATION && kind <= EK_SLOTS_RETIRING;
+}
+
+/* event.c */
+/* Does general-purpose counter n count all cycles as a precise event? */
+bool model_is_total_cycles(const struct model *m, unsigned n);
 
 /* counter.c */
 /* What a counter is set to do; it counts if it is enabled by both, and not frozen. */
@@ -178,7 +198,7 @@ void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i);
 /* Does this bit of IA32_PEBS_ENABLE enable its counter? */
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
-const struct event_row *model_event(const struct model *m, u16 code);
+const struct event_row *model_event(const struct model *m, u32 code);
 /* The architectural events in the order of CPUID.0AH:EBX. */
 #define MODEL_ARCHITECTURAL_EVENTS	8
 u16 model_architectural_event(unsigned n);
@@ -387,6 +407,11 @@ enum fields_of {
 	OF_IA32_TSX_FORCE_ABORT,
 	OF_UNC_PERF_GLOBAL_CTRL,
 	OF_UNC_PERF_GLOBAL_STATUS,
+	OF_IA32_PEBS_BASE,
+	OF_IA32_PEBS_INDEX,
+	OF_IA32_PMC_GP0_CFG_B,
+	OF_IA32_PMC_FX0_CFG_B,
+	OF_IA32_PMC_GP0_CFG_C,
 };
 /* The bits that a register has on this processor. */
 u64 model_defined_bits(const struct model *m, enum fields_of of);

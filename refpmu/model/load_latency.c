@@ -12,9 +12,9 @@
 #include "spec/data_source.h"
 
 /* Table 18-24, as far as the manual defines it for the generation; from Skylake on, which it
- * doesn't name, as Linux reads the codes. */
+ * doesn't name, and on E-cores as Linux reads the codes. */
 static const struct {
-	u16 gens;
+	u32 gens;
 	u8 code, outcome, authority;
 } codes[] = {
 #define DATA_SOURCE(gens, code, outcome, authority, title, source) \
@@ -44,7 +44,8 @@ u64 model_outcome_code(const struct model *m, u8 outcome)
 {
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (codes[i].outcome == outcome && codes[i].gens & BIT(m->config.generation) &&
-		    (codes[i].authority == AUTH_TEXT || codes[i].gens == GENS_FROM_SKL))
+		    (codes[i].authority == AUTH_TEXT || codes[i].gens == GENS_FROM_SKL ||
+		     codes[i].gens & (GENS_E_CORES | GENS_V6)))
 			return codes[i].code;
 	return 0;	/* unknown L3 miss */
 }
@@ -172,11 +173,29 @@ static u64 blocked_bits(struct model *m)
 	return model_random(m) & (DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED);
 }
 
-/* Table 18-33, bits 5:4: STLB miss, locked access. */
-u64 model_further_bits(const struct tagged_load *load)
+/* Fields that some generations have at other bits. */
+static const struct {
+	u32 gens;
+	u16 usual, here;
+} moved[] = {
+#define DATA_SOURCE_MOVED(gens, facility, field, lo, hi, source) \
+	{ gens, DATA_SOURCE_##facility##_##field, BITS(lo, hi) & 0xffff },
+#include "spec/data_source.def"
+};
+
+static u64 at_place(const struct model *m, u64 field)
 {
-	return (load->stlb_miss ? DATA_SOURCE_LL_STLB_MISS : 0) |
-	       (load->locked ? DATA_SOURCE_LL_LOCK : 0);
+	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++)
+		if (moved[i].usual == field && moved[i].gens & BIT(m->config.generation))
+			return moved[i].here;
+	return field;
+}
+
+/* Table 18-33, bits 5:4: STLB miss, locked access. */
+u64 model_further_bits(const struct model *m, const struct tagged_load *load)
+{
+	return (load->stlb_miss ? at_place(m, DATA_SOURCE_LL_STLB_MISS) : 0) |
+	       (load->locked ? at_place(m, DATA_SOURCE_LL_LOCK) : 0);
 }
 
 /*
@@ -194,6 +213,6 @@ void model_record_latency(struct model *m, const struct retire_ctx *s, struct re
 	record->latency = model_latency_field(m, load->latency);
 	record->data_source = model_source_code(m, load->source) | blocked_bits(m);
 	if (model_generation(m)->facilities & FAC_STLB_LOCK)
-		record->data_source |= model_further_bits(load);
+		record->data_source |= model_further_bits(m, load);
 	fault_latency_record(m, s, record);
 }

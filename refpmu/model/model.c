@@ -9,6 +9,7 @@
 #include "refpmu/model/pmu.h"
 #include "refpmu/model/uncore.h"
 #include "spec/adaptive.h"
+#include "spec/arch_pebs.h"
 
 /* IA32_MISC_ENABLE: fast strings, thermal control, SpeedStep, MONITOR. */
 #define OTHER_FEATURES (BIT(0) | BIT(3) | BIT(16) | BIT(18))
@@ -27,9 +28,80 @@ const struct generation *model_generation(const struct model *m)
 	return &generations[m->config.generation];
 }
 
+/* Which cores a package may have. */
+static const struct {
+	u8 package, type, id;
+	u32 native;
+} cores[] = {
+#define GENERATION_CORE(package, type, native, id) { GEN_##package, (type), GEN_##id, (native) },
+#include "spec/generation.def"
+};
+
+static const u8 *other_core_of(enum generation_id package)
+{
+	for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
+		if (cores[i].package == package && cores[i].id != package)
+			return &cores[i].id;
+	return NULL;
+}
+
+static bool has_one_thread(enum generation_id generation)
+{
+	return BIT(generation) & GENS_E_CORES;
+}
+
+/* Of a hybrid's processors the first half, rounded up to whole cores, are those of P-cores. */
+static unsigned processors_of_p_cores(const struct model_config *config,
+				      const struct model_host *host)
+{
+	unsigned half = host->processors > 1 ? (host->processors + 1) / 2 : 1;
+
+	if (!other_core_of(config->generation))
+		return ~0u;
+	return config->hyper_threading ? (half + 1) / CORE_THREADS * CORE_THREADS : half;
+}
+
+static void take_core(struct model *m, unsigned processor)
+{
+	unsigned first_e = processors_of_p_cores(&m->config, m->host);
+
+	m->package = (u8)m->config.generation;
+	if (m->config.hyper_threading && !has_one_thread(m->config.generation))
+		m->paired = first_e;
+	if (processor >= first_e)
+		m->config.generation = *other_core_of(m->config.generation);
+	m->core = model_core_of(m, processor);
+	m->thread = processor < m->paired ? processor % CORE_THREADS : 0;
+	m->config.hyper_threading = processor < m->paired;
+}
+
+unsigned model_core_of(const struct model *m, unsigned processor)
+{
+	return processor < m->paired ? processor / CORE_THREADS : processor;
+}
+
+bool model_is_hybrid(const struct model *m)
+{
+	return m->facts & FACT_HYBRID || other_core_of(m->package);
+}
+
+u32 model_core_type(const struct model *m)
+{
+	for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
+		if (cores[i].package == m->package && cores[i].id == m->config.generation)
+			return (u32)cores[i].type << CORE_TYPE_SHIFT | cores[i].native;
+	return 0;
+}
+
 bool model_is_e_core(const struct model *m)
 {
-	return m->facts & FACT_HYBRID && m->latitude[LAT_E_CORES] && m->core;
+	return has_one_thread(m->config.generation) || model_is_small_core(m);
+}
+
+/* Of a profile: the same generation, with fewer counters. */
+bool model_is_small_core(const struct model *m)
+{
+	return m->facts & FACT_HYBRID && m->latitude[LAT_E_CORES] && m->core && !model_core_type(m);
 }
 
 unsigned model_pebs_format(const struct model *m)
@@ -43,7 +115,9 @@ unsigned model_pebs_format(const struct model *m)
 
 bool model_format_is_adaptive(const struct model *m)
 {
-	return model_generation(m)->pebs_format >= PEBS_FORMAT_ADAPTIVE;
+	const unsigned format = model_generation(m)->pebs_format;
+
+	return format >= PEBS_FORMAT_ADAPTIVE && format != PEBS_FORMAT_ARCHITECTURAL;
 }
 
 bool model_has_force_abort(const struct model *m)
@@ -76,7 +150,8 @@ static void make_dirty(struct model *m)
 	m->global_ctrl = 0;
 	m->offcore_rsp[0] = OFFCORE_RSP_REQUEST & model_random(m);
 	if (!(m->facts & FACT_WITHOUT_PEBS)) {
-		m->pebs_enable = model_pebs_counters(m) & model_random(m);
+		if (model_generation(m)->pebs_format != PEBS_FORMAT_ARCHITECTURAL)
+			m->pebs_enable = model_pebs_counters(m) & model_random(m);
 		m->ds_area = model_random(m) >> 20;
 		m->ld_lat_threshold = 0x40;
 	}
@@ -87,10 +162,9 @@ static void make_dirty(struct model *m)
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host)
 {
 	*m = (struct model){ .config = *config, .host = host };
+	take_core(m, host->processor);
 	fault_init(m);
 	model_take_latitude(m);
-	m->core = config->hyper_threading ? host->processor / CORE_THREADS : host->processor;
-	m->thread = config->hyper_threading ? host->processor % CORE_THREADS : 0;
 	/* Of several processors the first empties the hierarchy. */
 	if (model_memory(m) && !host->processor) {
 		const struct memory_shape shape = model_memory_shape(m);

@@ -31,9 +31,9 @@
 #include "spec/types.h"
 
 #define CORE_THREADS	2	/* logical processors of a core, with Hyper-Threading */
-#define MODEL_MAX_GP	8
-#define MODEL_MAX_FIXED	4
-/* One index for all counters in priority order: 0..7 general-purpose, 8..11 fixed. */
+#define MODEL_MAX_GP	10
+#define MODEL_MAX_FIXED	7
+/* One index for all counters in priority order: 0..9 general-purpose, 10..16 fixed. */
 #define MODEL_MAX_COUNTERS (MODEL_MAX_GP + MODEL_MAX_FIXED)
 
 struct netburst;	/* refpmu/model/netburst/netburst.h */
@@ -41,7 +41,8 @@ struct netburst;	/* refpmu/model/netburst/netburst.h */
 /* What the processor presents and how it deviates. */
 struct model_config {
 	enum generation_id generation;
-	bool hyper_threading;	/* two threads a core; 4 counters, not 8, where it matters */
+	/* Two threads a core; 4 counters, not 8, where it matters. E-cores have one. */
+	bool hyper_threading;
 	u32 fault;		/* which rule it breaks: enum fault_id, or 0 */
 	struct fault_when when;
 	struct model_latitude latitude;
@@ -68,6 +69,8 @@ struct model_host {
 	 */
 	bool (*read)(void *ctx, u64 linear, void *to, size_t bytes);
 	bool (*write)(void *ctx, u64 linear, const void *from, size_t bytes);
+	/* The same of physical memory; false: it isn't memory. NULL: linear is physical. */
+	bool (*write_physical)(void *ctx, u64 physical, const void *from, size_t bytes);
 	/*
 	 * A PMI arrives at the local APIC: LVTPC as it is now, and what the APIC does with the PMI,
 	 * to be carried out. Two calls of deliver() in a row are two interrupts.
@@ -255,6 +258,8 @@ struct msr_result model_rdmsr(struct model *m, u32 msr);
 struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value);
 /* RDPMC with this ECX; the caller has checked CPL and CR4.PCE. Never MSR_NOT_OURS. */
 struct msr_result model_rdpmc(struct model *m, u32 ecx);
+/* The same at CPL > 0, where counters may be hidden. */
+struct msr_result model_rdpmc_user(struct model *m, u32 ecx);
 
 /*
  * Must the caller report instructions? True while a counter may count, an interrupt is on its

@@ -4,6 +4,7 @@
  * Table 35-2 "IA-32 Architectural MSRs". A bit without a row in spec/msr.def is reserved, and
  * writing 1 to it raises #GP and changes nothing.
  */
+#include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/msr.h"
@@ -33,6 +34,8 @@ static u64 in_use(const struct model *m)
 {
 	u64 bits = 0, interrupts = m->pebs_enable;
 
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		interrupts |= m->cfg_c[i] & IA32_PMC_GP0_CFG_C_PEBS_EN;
 	for (unsigned i = 0; i < model_gp_counters(m); i++) {
 		bits |= m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT ? BIT(i) : 0;
 		interrupts |= m->perfevtsel[i] & IA32_PERFEVTSEL_INT;
@@ -97,6 +100,15 @@ static u64 read_register(struct model *m, const struct msr_ref *p)
 		return m->unc_global_ctrl;
 	case MODEL_REG_UNC_STATUS:
 		return 0;	/* nothing of that uncore counts here */
+	case MODEL_REG_V6_CTR:
+	case MODEL_REG_V6_CFG_A:
+	case MODEL_REG_CFG_B:
+	case MODEL_REG_CFG_C:
+		return model_v6_read(m, p);
+	case MODEL_REG_PEBS_BASE:
+		return m->pebs_base;
+	case MODEL_REG_PEBS_INDEX:
+		return m->pebs_index;
 	case MODEL_REG_LBR_SELECT:
 	case MODEL_REG_LBR_TOS:
 	case MODEL_REG_LBR_FROM:
@@ -166,7 +178,8 @@ static void write_fixed_ctr_ctrl(struct model *m, u64 value)
 	u64 changed = 0;
 
 	for (unsigned i = 0; i < MODEL_MAX_FIXED; i++) {
-		const u64 fields = (BITS(0, 3) | IA32_FIXED_CTR_CTRL_ADAPTIVE0)
+		const u64 fields = (BITS(0, 3) | IA32_FIXED_CTR_CTRL_ADAPTIVE0 |
+				    IA32_FIXED_CTR_CTRL_RDPMC_USER_DISABLE0)
 				   << i * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 
 		changed |= (value ^ m->fixed_ctr_ctrl) & fields ? BIT(FIRST_FIXED + i) : 0;
@@ -208,10 +221,22 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_PMC:
 	case MODEL_REG_A_PMC:
 	case MODEL_REG_FIXED_CTR:
+	case MODEL_REG_V6_CTR:
 		write_counter(m, p->counter, value);
 		break;
 	case MODEL_REG_PERFEVTSEL:
+	case MODEL_REG_V6_CFG_A:
 		write_perfevtsel(m, p->i, value);
+		break;
+	case MODEL_REG_CFG_B:
+	case MODEL_REG_CFG_C:
+		model_v6_take(m, p, value);
+		break;
+	case MODEL_REG_PEBS_BASE:
+		m->pebs_base = value;
+		break;
+	case MODEL_REG_PEBS_INDEX:
+		m->pebs_index = value;
 		break;
 	case MODEL_REG_FIXED_CTR_CTRL:
 		write_fixed_ctr_ctrl(m, value);
@@ -380,6 +405,28 @@ static struct msr_result rdpmc_metrics(struct model *m)
 		model_metrics_write(m, 0);
 	if (clear.slots)
 		model_set_counter(m, FIRST_FIXED + 3, 0);
+	return result;
+}
+
+/* The bit that hides a counter from programs at CPL > 0; Linux mailing list: it reads 0 then. */
+static bool is_hidden(const struct model *m, u32 ecx)
+{
+	u32 i = ecx & ~(u32)RDPMC_FIXED;
+
+	if (!model_has_rdpmc_user_disable(m) || ecx & RDPMC_METRICS || i >= FIRST_FIXED)
+		return false;
+	return ecx & RDPMC_FIXED ?
+		       m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_RDPMC_USER_DISABLE0
+						   << i * IA32_FIXED_CTR_CTRL_EN1_SHIFT :
+		       m->perfevtsel[i] & IA32_PERFEVTSEL_RDPMC_USER_DISABLE;
+}
+
+struct msr_result model_rdpmc_user(struct model *m, u32 ecx)
+{
+	struct msr_result result = model_rdpmc(m, ecx);
+
+	if (result.status == MSR_DONE && fault_rdpmc_hidden(m, is_hidden(m, ecx)))
+		result.value = 0;
 	return result;
 }
 

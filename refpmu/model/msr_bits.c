@@ -2,6 +2,7 @@
 /* Which registers there are on the processor presented, and which bits, out of spec/msr.def. */
 #include "refpmu/model/msr.h"
 
+#include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/lbr.h"
 #include "spec/arch_lbr.h"
 
@@ -118,6 +119,49 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_told_or(m, LAT_PT, false) ? all : 0;
 	case CAP_LBR_CORE2:
 		return 0;
+	case CAP_V6:
+		return model_core_version(m) >= 6 && model_version_4(m) ? all : 0;
+	case CAP_FIXED4:
+		return model_has_counter(m, FIRST_FIXED + 4) ? all : 0;
+	case CAP_FIXED5:
+		return model_has_counter(m, FIRST_FIXED + 5) ? all : 0;
+	case CAP_FIXED6:
+		return model_has_counter(m, FIRST_FIXED + 6) ? all : 0;
+	case CAP_UMASK2:
+		return model_has_umask2(m) ? all : 0;
+	case CAP_EQ:
+		return model_has_eq(m) ? all : 0;
+	case CAP_RDPMC_USER_DISABLE:
+		return model_has_rdpmc_user_disable(m) ? all : 0;
+	case CAP_FIXED0_RDPMC_USER_DISABLE:
+	case CAP_FIXED1_RDPMC_USER_DISABLE:
+	case CAP_FIXED2_RDPMC_USER_DISABLE:
+	case CAP_FIXED3_RDPMC_USER_DISABLE:
+	case CAP_FIXED4_RDPMC_USER_DISABLE:
+	case CAP_FIXED5_RDPMC_USER_DISABLE:
+	case CAP_FIXED6_RDPMC_USER_DISABLE:
+		return model_has_rdpmc_user_disable(m) &&
+				       model_has_counter(m, FIRST_FIXED + cap -
+								    CAP_FIXED0_RDPMC_USER_DISABLE) ?
+			       all :
+			       0;
+	case CAP_RELOAD:
+		return model_reloadable(m) ? all : 0;
+	case CAP_CAUSE_GP:
+		return model_reload_causes(m) & BITS(0, FIRST_FIXED - 1);
+	case CAP_CAUSE_FIXED:
+		return model_reload_causes(m) >> FIRST_FIXED;
+	case CAP_RELOAD_METRICS:
+		return model_reloadable(m) && model_has_metrics(m) ? all : 0;
+	case CAP_ARCH_PEBS:
+		return model_has_arch_pebs(m) ? all : 0;
+	case CAP_CFG_C:
+		return model_reloadable(m) || model_has_arch_pebs(m) ? all : 0;
+	case CAP_CFG_C_BY_LEAF:
+	case CAP_CFG_C_PEBS:
+		return model_has_arch_pebs(m) ? all : 0;
+	case CAP_SNAPSHOT:
+		return 0;
 	}
 	return 0;
 }
@@ -147,13 +191,15 @@ static const struct {
 	{ MSR_IA32_PMC0, MODEL_MAX_GP, MODEL_REG_PMC, CAP_OF_IA32_PMC0 },
 	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, MODEL_REG_A_PMC, CAP_OF_IA32_A_PMC0 },
 	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, MODEL_REG_PERFEVTSEL, CAP_OF_IA32_PERFEVTSEL0 },
-	/* One more than there ever were on processors with this layout. */
+	/* One more than there are on any processor. */
 	{ MSR_IA32_FIXED_CTR0, MODEL_MAX_FIXED + 1, MODEL_REG_FIXED_CTR, CAP_OF_IA32_FIXED_CTR0 },
 	{ MSR_IA32_FIXED_CTR_CTRL, 1, MODEL_REG_FIXED_CTR_CTRL, CAP_OF_IA32_FIXED_CTR_CTRL },
 	{ MSR_IA32_PERF_GLOBAL_CTRL, 1, MODEL_REG_GLOBAL_CTRL, CAP_OF_IA32_PERF_GLOBAL_CTRL },
 	{ MSR_IA32_PERF_GLOBAL_STATUS, 1, MODEL_REG_GLOBAL_STATUS, CAP_OF_IA32_PERF_GLOBAL_STATUS },
 	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, MODEL_REG_OVF_CTRL, CAP_OF_IA32_PERF_GLOBAL_OVF_CTRL },
 	{ MSR_IA32_PEBS_ENABLE, 1, MODEL_REG_PEBS_ENABLE, CAP_OF_IA32_PEBS_ENABLE },
+	{ MSR_IA32_PEBS_BASE, 1, MODEL_REG_PEBS_BASE, CAP_OF_IA32_PEBS_BASE },
+	{ MSR_IA32_PEBS_INDEX, 1, MODEL_REG_PEBS_INDEX, CAP_OF_IA32_PEBS_INDEX },
 	{ MSR_PEBS_LD_LAT_THRESHOLD, 1, MODEL_REG_LD_LAT, CAP_OF_PEBS_LD_LAT_THRESHOLD },
 	{ MSR_IA32_DS_AREA, 1, MODEL_REG_DS_AREA, CAP_OF_IA32_DS_AREA },
 	{ MSR_IA32_DEBUGCTL, 1, MODEL_REG_DEBUGCTL, CAP_OF_IA32_DEBUGCTL },
@@ -223,6 +269,8 @@ struct msr_ref model_msr_find(const struct model *m, u32 msr)
 {
 	struct msr_ref p = { .reg = MODEL_REG_NONE, .counter = MODEL_NO_COUNTER };
 
+	if (model_v6_find(msr, &p))
+		return p;
 	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++) {
 		p.i = msr - registers[n].first;
 		if (p.i >= registers[n].members)
@@ -244,6 +292,12 @@ struct msr_ref model_msr_find(const struct model *m, u32 msr)
 
 static enum spec_cap capability(enum model_reg reg)
 {
+	if (reg == MODEL_REG_V6_CTR || reg == MODEL_REG_V6_CFG_A)
+		return (enum spec_cap)CAP_OF_IA32_PMC_GP0_CTR;
+	if (reg == MODEL_REG_CFG_B)
+		return (enum spec_cap)CAP_OF_IA32_PMC_GP0_CFG_B;
+	if (reg == MODEL_REG_CFG_C)
+		return (enum spec_cap)CAP_OF_IA32_PMC_GP0_CFG_C;
 	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++)
 		if (registers[n].reg == reg)
 			return (enum spec_cap)registers[n].cap;
@@ -292,7 +346,12 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 	case MODEL_REG_DS_AREA:
 		return model_told_or(m, LAT_DS, !(m->facts & FACT_WITHOUT_PEBS));
 	case MODEL_REG_PEBS_ENABLE:
-		return !(m->facts & FACT_WITHOUT_PEBS);
+		return !(m->facts & FACT_WITHOUT_PEBS) && !model_has_arch_pebs(m);
+	case MODEL_REG_V6_CTR:
+	case MODEL_REG_V6_CFG_A:
+	case MODEL_REG_CFG_B:
+	case MODEL_REG_CFG_C:
+		return model_v6_exists(m, p);
 	case MODEL_REG_OFFCORE_RSP_0:
 	case MODEL_REG_OFFCORE_RSP_1:
 		return !(m->facts & FACT_NO_OFFCORE);
@@ -329,6 +388,15 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 		return model_width_mask(m, p->counter);
 	case MODEL_REG_A_PMC:
 		return model_width_mask(m, p->counter);
+	case MODEL_REG_V6_CTR:
+	case MODEL_REG_CFG_B:
+	case MODEL_REG_CFG_C:
+		return model_v6_writable(m, p);
+	case MODEL_REG_PEBS_BASE:
+		return model_defined_bits(m, OF_IA32_PEBS_BASE);
+	case MODEL_REG_PEBS_INDEX:
+		return model_defined_bits(m, OF_IA32_PEBS_INDEX);
+	case MODEL_REG_V6_CFG_A:
 	case MODEL_REG_PERFEVTSEL:
 		bits = model_defined_bits(m, OF_IA32_PERFEVTSEL);
 		return p->i == 2 ? bits : bits & ~IA32_PERFEVTSEL_IN_TXCP;

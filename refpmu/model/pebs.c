@@ -68,12 +68,14 @@ static void plan_record(struct model *m, struct assist_plan *plan)
 {
 	const struct ds_area *area = &plan->area;
 	const u64 reset[MODEL_MAX_COUNTERS] = {
-		area->pebs_counter0_reset,	 area->pebs_counter1_reset,
-		area->pebs_counter2_reset,	 area->pebs_counter3_reset,
-		area->pebs_counter4_reset,	 area->pebs_counter5_reset,
-		area->pebs_counter6_reset,	 area->pebs_counter7_reset,
-		area->pebs_fixed_counter0_reset, area->pebs_fixed_counter1_reset,
-		area->pebs_fixed_counter2_reset, area->pebs_fixed_counter3_reset,
+		area->pebs_counter0_reset, area->pebs_counter1_reset,
+		area->pebs_counter2_reset, area->pebs_counter3_reset,
+		area->pebs_counter4_reset, area->pebs_counter5_reset,
+		area->pebs_counter6_reset, area->pebs_counter7_reset,
+		[FIRST_FIXED] = area->pebs_fixed_counter0_reset,
+		[FIRST_FIXED + 1] = area->pebs_fixed_counter1_reset,
+		[FIRST_FIXED + 2] = area->pebs_fixed_counter2_reset,
+		[FIRST_FIXED + 3] = area->pebs_fixed_counter3_reset,
 	};
 
 	plan->record = area->pebs_index;

@@ -5,7 +5,7 @@
  * causes. Everything of an instruction is served before the next one begins; an interrupt is
  * served when it is requested.
  */
-#include "refpmu/model/internal.h"
+#include "refpmu/model/archpebs/record.h"
 
 static void add_pmi(struct pmi_plan *plan, enum model_action action, unsigned counter)
 {
@@ -53,7 +53,8 @@ static unsigned first_deferred_pmi(const struct model *m, u64 covered)
  */
 static void assist(struct model *m, struct retire_ctx *s, unsigned i)
 {
-	struct assist a = model_assist(m, s, i);
+	struct assist a = model_has_arch_pebs(m) ? model_arch_assist(m, s, i) :
+						   model_assist(m, s, i);
 	unsigned held = first_deferred_pmi(m, a.covered);
 	struct pmi_plan plan = { .assist = true };
 

@@ -68,10 +68,10 @@ void model_record_gprs(const u64 *gpr, struct record *record)
  * "Offset B0H is a new field that records the eventing IP address of the retired instruction that
  * triggered the PEBS assist." The status field is IA32_PERF_GLOBAL_STATUS as it was at the assist.
  */
-void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
-		       u64 applicable, const struct adaptive_layout *layout, u8 *bytes)
+void model_collect_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
+			  u64 applicable, struct record *record)
 {
-	struct record record = {
+	*record = (struct record){
 		.rflags = s->r->after.rflags,
 		.rip = s->r->after.rip,
 		.status = status,
@@ -81,9 +81,17 @@ void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, 
 		.tx_abort = model_tx_field(m, s),
 	};
 
-	model_record_gprs(s->r->after.gpr, &record);
-	model_record_memory(m, s, x, &record);
-	fault_record_fields(m, s, &record);
+	model_record_gprs(s->r->after.gpr, record);
+	model_record_memory(m, s, x, record);
+	fault_record_fields(m, s, record);
+}
+
+void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
+		       u64 applicable, const struct adaptive_layout *layout, u8 *bytes)
+{
+	struct record record;
+
+	model_collect_record(m, s, x, status, applicable, &record);
 	if (!model_format_is_adaptive(m)) {
 		write_fields(m, &record, bytes);
 		return;

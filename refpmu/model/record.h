@@ -81,6 +81,10 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 			 const struct adaptive_layout *layout, const struct record *record,
 			 u8 *bytes);
 
+/* Entries of the LBR group, which architectural PEBS has too: FROM, TO and INFO. */
+void model_fill_lbr_entries(struct model *m, const struct retire_ctx *s, unsigned entries,
+			    u8 *bytes);
+
 /* pebs.c: what an assist is going to do. */
 struct assist_plan {
 	u64 ds;			/* linear address of the DS save area, */
@@ -105,6 +109,10 @@ unsigned model_record_bytes(const struct model *m);
 /* The record of counter x's event on this instruction, for these counters, with this status. */
 void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
 		       u64 applicable, const struct adaptive_layout *layout, u8 *bytes);
+
+/* The same as fields. */
+void model_collect_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
+			  u64 applicable, struct record *record);
 
 void model_record_gprs(const u64 *gpr, struct record *record);
 

@@ -29,7 +29,7 @@ struct model_rule {
 	bool interrupt;		/* PERFEVTSELx.INT, or the PMI bit of a fixed counter */
 	bool pebs;		/* enabled for PEBS, with an event that can make a record */
 	bool adaptive;		/* its records have the groups of MSR_PEBS_DATA_CFG */
-	u8 unused;
+	bool equal;		/* CMASK is the number of events, not the least of them */
 };
 
 struct model_counter {
@@ -98,6 +98,8 @@ struct model {
 	struct model_config config;
 	const struct model_host *host;
 	unsigned core, thread;	/* number of its core in the package, and which one there */
+	u8 package;  /* the generation of its P-cores, or of all: config.generation is its own */
+	unsigned paired;	/* so many processors, from 0 on, are two a core */
 	u32 latitude[LAT_COUNT];
 	u32 facts;		/* of the profile, enum profile_fact */
 	u64 random;		/* where latitude that differs from case to case comes from */
@@ -109,6 +111,10 @@ struct model {
 	u64 offcore_rsp[2];
 	u64 pebs_frontend, tsx_force_abort, unc_global_ctrl;
 	u64 pebs_data_cfg;
+	/* From 1900H on: which counters reload this one; with what, and the groups of its records.
+	 */
+	u64 cfg_b[MODEL_MAX_COUNTERS], cfg_c[MODEL_MAX_COUNTERS];
+	u64 pebs_base, pebs_index;
 	u16 record_bytes;	/* of the adaptive record that is being written, or was */
 	struct {
 		u64 select;
@@ -179,7 +185,7 @@ struct model {
 
 	/* Room for what a broken processor remembers. refpmu/faults/ alone knows what that is, as
 	 * with `cb` of Linux's struct sk_buff. */
-	u64 fault_room[440];
+	u64 fault_room[560];
 };
 
 #endif

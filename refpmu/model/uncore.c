@@ -302,18 +302,13 @@ void model_uncore_join(struct model *m, bool dirty)
 
 /* ---- interrupts ---- */
 
-static unsigned core_of(const struct model *m, unsigned processor)
-{
-	return m->config.hyper_threading ? processor / CORE_THREADS : processor;
-}
-
 /*
  * Will the interrupt of an uncore counter be taken by this processor? Its core must be selected by
  * EN_PMI_COREn of MSR_UNCORE_PERF_GLOBAL_CTRL, and it must have IA32_DEBUGCTL[13] set.
  */
 static bool takes(struct model *m, const struct model_uncore *u, unsigned processor)
 {
-	unsigned core = core_of(m, processor);
+	unsigned core = model_core_of(m, processor);
 	u64 bit = core < SELECTABLE ? BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT + core) : 0;
 	struct uncore_listener listener = {
 		.selected = u->global_ctrl & bit, .listens = u->listens & bit_of(processor),

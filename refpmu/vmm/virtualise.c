@@ -183,6 +183,7 @@ static void init_model(struct cpu *cpu)
 			(unsigned)((sizeof(*memory) + PAGE_SIZE - 1) / PAGE_SIZE));
 	cpu->model_host = (struct model_host){
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
+		.write_physical = guest_model_write_physical,
 		.lvtpc = exit_apic_lvtpc, .deliver = exit_apic_deliver,
 		.translate = guest_model_translate,
 		.memory = memory,

@@ -67,8 +67,48 @@ void fault_glc_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write 
 		write->value &= ~PEBS_FRONTEND_EVTSEL_MS;
 }
 
+enum {
+#define CPUID_FIELD(name, leaf, subleaf, reg, lo, hi, source) \
+	name##_LEAF = (int)(leaf), name##_LO = (lo),
+#include "spec/cpuid.def"
+};
+
+#define LATER		0x8000u
+#define NO_TYPE		0x30u
+
+u64 fault_retire_latency(struct model *m, u64 cycles)
+{
+	if (broken(m, FAULT_RETIRE_LATENCY_TSC))
+		return LATER | (m->cycles & (LATER - 1));
+	return broken(m, FAULT_RETIRE_LATENCY_CONSTANT) ? 1 : cycles;
+}
+
+void fault_cpuid_core(struct model *m, u32 leaf, u32 regs[4])
+{
+	if (!(BIT(m->config.generation) & GENS_E_CORES))
+		return;
+	if (leaf == HYBRID_LEAF && broken(m, FAULT_HYBRID_ON_P_CORES))
+		regs[3] &= ~(u32)BIT(HYBRID_LO);
+	if (leaf == CORE_TYPE_LEAF && broken(m, FAULT_CORE_TYPE_OF_THE_FIRST))
+		regs[0] = CORE_TYPE_CORE << CORE_TYPE_LO | (regs[0] & 1);
+	if (leaf == CORE_TYPE_LEAF && broken(m, FAULT_CORE_TYPE_UNKNOWN))
+		regs[0] = NO_TYPE << CORE_TYPE_LO | (regs[0] & 1);
+}
+
+/* Those of an E-core, and of the P-core beside it. */
+#define P_CORE_PEBS	(BITS(0, 7) | BITS(32, 35))
+
+u64 fault_glc_capabilities(struct model *m, u64 value)
+{
+	if (BIT(m->config.generation) & GENS_E_CORES && broken(m, FAULT_E_CORE_TELLS_METRICS))
+		value |= IA32_PERF_CAPABILITIES_PERF_METRICS;
+	return value;
+}
+
 u64 fault_glc_bits(struct model *m, const struct msr_ref *p, u64 bits)
 {
+	if (p->reg == MODEL_REG_PEBS_ENABLE && bits && BIT(m->config.generation) & GENS_E_CORES)
+		return broken(m, FAULT_PEBS_ENABLE_OF_P_CORE) ? bits | P_CORE_PEBS : bits;
 	if (p->reg != MODEL_REG_PEBS_FRONTEND || !(bits & PEBS_FRONTEND_EVTSEL_MS))
 		return bits;
 	return broken(m, FAULT_FRONTEND_BIT_5_TAKEN) ? bits | BIT(5) : bits;

@@ -11,6 +11,7 @@ const struct event_row *fault_glc_event(struct model *m, unsigned n, const struc
 void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *overflow);
 /* The latency of a record; the record of a store that was sampled. */
 u64 fault_glc_latency(struct model *m, u64 value);
+u64 fault_glc_capabilities(struct model *m, u64 value);
 void fault_glc_store(struct model *m, enum event_kind kind, struct record *record);
 /* What MSR_PERF_METRICS reads; which bits a register has. */
 u64 fault_glc_metrics(struct model *m, u64 value);

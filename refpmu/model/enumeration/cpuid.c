@@ -10,7 +10,7 @@
  *
  * Not handled: frequencies, power management.
  */
-#include "refpmu/model/internal.h"
+#include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/memory/memory.h"
 #include "spec/hypervisor.h"
@@ -34,7 +34,7 @@ enum {
 /* Which feature bits the generation has, in each register of a leaf. */
 static const struct {
 	u32 leaf;
-	u16 gens;
+	u32 gens;
 	u8 subleaf, reg, lo, hi;
 } features[] = {
 #define FEATURE(leaf, subleaf, reg, lo, hi, gens, names) { leaf, gens, subleaf, reg, lo, hi },
@@ -152,17 +152,29 @@ static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 }
 
 #define LEAF_CORE_TYPE		0x1au
-#define CORE_TYPE_ATOM		0x20u
-#define CORE_TYPE_CORE		0x40u
 
-/* 0AH of each core of a hybrid has what all have. */
+/* 0AH of each core of a hybrid may have what all have. */
+static bool tells_less(const struct model *m)
+{
+	return !model_is_e_core(m) &&
+	       (m->facts & FACT_HYBRID || (model_is_hybrid(m) && m->latitude[LAT_COMMON_COUNTERS]));
+}
+
 static unsigned told_less(const struct model *m)
 {
 	unsigned all = model_gp_counters(m);
 
-	if (!(m->facts & FACT_HYBRID) || model_is_e_core(m))
+	if (!tells_less(m))
 		return 0;
 	return all > MODEL_MORE_OF_A_P_CORE ? MODEL_MORE_OF_A_P_CORE : all - 1;
+}
+
+/* Of that many fixed counters. */
+static unsigned told_fixed(const struct model *m, unsigned fixed)
+{
+	return model_core_type(m) && tells_less(m) && fixed > MODEL_FIXED_OF_ALL ?
+		       MODEL_FIXED_OF_ALL :
+		       fixed;
 }
 
 static u32 max_leaf(const struct model *m)
@@ -237,10 +249,12 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	SET(GP_COUNTERS, model_gp_counters(m) - told_less(m));
 	SET(GP_WIDTH, model_width(m, 0));
 	SET(EVENTS_LENGTH, events);
-	SET(FIXED_COUNTERS, model_fixed_counters(m));
+	SET(FIXED_COUNTERS, told_fixed(m, model_fixed_counters(m)));
 	SET(FIXED_WIDTH, version >= 2 ? model_width(m, FIRST_FIXED) : 0);
 	if (version >= 5 && !(m->facts & FACT_PERFMON_2)) {
-		SET(FIXED_MASK, model_told_or(m, LAT_FIXED_MASK, (u32)model_fixed_mask(m)));
+		SET(FIXED_MASK, model_told_or(m, LAT_FIXED_MASK,
+					      (u32)(model_fixed_mask(m) &
+						    BITS(0, told_fixed(m, MODEL_MAX_FIXED) - 1))));
 		SET(SLOTS_PER_CYCLE, m->latitude[LAT_SLOTS_SHOWN] ? model_slots(m) : 0);
 	}
 	for (unsigned i = 0; i < events; i++)
@@ -386,9 +400,16 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		cpuid_set(regs, (const u32[4]){ regs[EAX] & 1u << 2 });
 		return;
 	case CPUID_LEAF_RTM:
+		if (subleaf == 1) {
+			clear(regs);
+			SET(PERFMON_EXT, model_has_ext(m));
+			fault_cpuid_ext(m, leaf, subleaf, regs);
+			return;
+		}
 		if (subleaf)
 			break;
 		cpuid_set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
+		regs[EAX] = model_has_ext(m);	/* the last sub-leaf */
 		SET(SGX, model_told_or(m, LAT_SGX, 0));
 		SET(PT, model_told_or(m, LAT_PT, 0));
 		SET(RTM, shows_tx(m));
@@ -397,12 +418,16 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		SET(HLE, shows_tx(m));
 		SET(RTM_ALWAYS_ABORT, model_has_tx(m) && m->latitude[LAT_RTM_ALWAYS_ABORT]);
 		SET(TSX_FORCE_ABORT, model_has_force_abort(m));
-		SET(HYBRID, m->facts & FACT_HYBRID ? 1 : 0);
+		SET(HYBRID, model_is_hybrid(m));
 		SET(ARCH_LBR, model_has_arch_lbr(m));
+		fault_cpuid_core(m, leaf, regs);
 		return;
 	case LEAF_CORE_TYPE:
 		clear(regs);
-		SET(CORE_TYPE, model_is_e_core(m) ? CORE_TYPE_ATOM : CORE_TYPE_CORE);
+		regs[EAX] = model_core_type(m);
+		if (!regs[EAX] && m->facts & FACT_HYBRID)
+			SET(CORE_TYPE, model_is_e_core(m) ? CORE_TYPE_ATOM : CORE_TYPE_CORE);
+		fault_cpuid_core(m, leaf, regs);
 		return;
 	case CPUID_LEAF_LBR_DEPTHS:
 		if (subleaf)
@@ -413,6 +438,10 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 	case CPUID_LEAF_PERFMON_VERSION:
 		performance_monitoring(m, regs);
 		fault_cpuid_perfmon(m, subleaf, regs);
+		return;
+	case CPUID_LEAF_EXT_SUBLEAVES:
+		model_ext_leaf(m, subleaf, regs);
+		fault_cpuid_ext(m, leaf, subleaf, regs);
 		return;
 	case LEAF_TOPOLOGY:
 		topology(m, subleaf, regs);

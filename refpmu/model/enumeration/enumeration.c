@@ -4,7 +4,7 @@
  * it what a personality says (TOLD in latitude.def). "Architectural Performance Monitoring",
  * "IA32_PERF_CAPABILITIES MSR Enumeration".
  */
-#include "refpmu/model/internal.h"
+#include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/lbr.h"
 #include "spec/adaptive.h"
 
@@ -49,8 +49,11 @@ unsigned model_gp_counters(const struct model *m)
 	const struct generation *g = model_generation(m);
 	unsigned n = m->config.hyper_threading ? g->gp : g->gp_no_ht;
 
-	if (model_is_e_core(m))
+	if (model_is_small_core(m))
 		n -= MODEL_MORE_OF_A_P_CORE;
+	/* KVM_MAX_NR_INTEL_GP_COUNTERS. */
+	if (m->facts & FACT_KVM_SIGNATURE && n > 8)
+		n = 8;
 	return fault_gp_counters(m, model_told_or(m, LAT_GP_COUNTERS, n));
 }
 
@@ -84,7 +87,9 @@ u64 model_fixed_mask(const struct model *m)
 {
 	u64 first = BIT(model_fixed_counters(m)) - 1;
 
-	return model_core_version(m) >= 5 ? first | model_told_or(m, LAT_FIXED_MASK, 0) : first;
+	return model_core_version(m) >= 5 ?
+		       first | model_told_or(m, LAT_FIXED_MASK, (u32)model_ext_fixed_mask(m)) :
+		       first;
 }
 
 bool model_has_counter(const struct model *m, unsigned counter)
@@ -98,6 +103,13 @@ static bool can_have_metrics(const struct model *m)
 {
 	return model_generation(m)->facilities & FAC_PERF_METRICS && model_fixed_mask(m) & BIT(3) &&
 	       !(m->facts & (FACT_NO_PEBS | FACT_PERFMON_1 | FACT_PERFMON_2));
+}
+
+/* A P-core of a hybrid may have them without its bit. */
+static bool metrics_are_untold(const struct model *m)
+{
+	return model_core_type(m) && model_is_hybrid(m) &&
+	       (m->latitude[LAT_METRICS_UNTOLD] || m->latitude[LAT_COMMON_COUNTERS]);
 }
 
 static bool can_have_baseline(const struct model *m)
@@ -134,7 +146,7 @@ static u64 capabilities_of_row(const struct model *m)
 		value |= IA32_PERF_CAPABILITIES_PEBS_BASELINE;
 	if (can_have_timing(m))
 		value |= IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO;
-	if (can_have_metrics(m)) {
+	if (can_have_metrics(m) && !metrics_are_untold(m)) {
 		value |= IA32_PERF_CAPABILITIES_PERF_METRICS;
 		if (m->latitude[LAT_METRICS_CLEAR])
 			value |= IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;
@@ -157,7 +169,8 @@ bool model_has_baseline(const struct model *m)
 
 bool model_has_metrics(const struct model *m)
 {
-	return can_have_metrics(m) && model_capabilities(m) & IA32_PERF_CAPABILITIES_PERF_METRICS;
+	return can_have_metrics(m) && (metrics_are_untold(m) ||
+				       model_capabilities(m) & IA32_PERF_CAPABILITIES_PERF_METRICS);
 }
 
 /* Does this model of the generation's lack the facility? */
@@ -249,7 +262,7 @@ static bool counters_are_possible(const struct model *m)
 
 enum model_contradiction model_contradiction(const struct model_config *config)
 {
-	struct model m = { .config = *config };
+	struct model m = { .config = *config, .package = (u8)config->generation };
 
 	if (!(config->latitude.set & told))
 		return CONTRADICTION_NONE;

@@ -105,7 +105,8 @@ static void fill_xmm(struct model *m, u8 *bytes)
  * The newest entry first, without MSR_LASTBRANCH_TOS. The instruction that is sampled has retired,
  * so if it is a branch it is one of them: latitude lbr-before.
  */
-static void fill_lbr(struct model *m, const struct retire_ctx *s, unsigned entries, u8 *bytes)
+void model_fill_lbr_entries(struct model *m, const struct retire_ctx *s, unsigned entries,
+			    u8 *bytes)
 {
 	const unsigned depth = model_lbr_entries(m);
 	const __typeof__(m->lbr) kept = m->lbr;
@@ -131,9 +132,12 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 	unsigned at = 0;
 
 	whole.format = layout->config | (u64)layout->bytes << ADAPTIVE_FORMAT_SIZE_SHIFT;
-	if (model_generation(m)->facilities & FAC_RETIRE_LATENCY)
-		whole.format |= (s->cycles < MOST_LATENCY ? s->cycles : MOST_LATENCY)
+	if (model_generation(m)->facilities & FAC_RETIRE_LATENCY) {
+		u64 cycles = s->cycles < MOST_LATENCY ? s->cycles : MOST_LATENCY;
+
+		whole.format |= fault_retire_latency(m, cycles)
 				<< ADAPTIVE_FORMAT_RETIRE_LATENCY_SHIFT;
+	}
 	if (!(model_generation(m)->facilities & FAC_LL_SPLIT))
 		whole.latency &= BITS(0, 31);
 	for (unsigned i = 0; i < layout->n; at += layout->part[i].bytes, i++) {
@@ -144,7 +148,7 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 		if (group == GROUP_XMM)
 			fill_xmm(m, bytes + at);
 		else if (group == GROUP_LBR)
-			fill_lbr(m, s, layout->entries, bytes + at);
+			model_fill_lbr_entries(m, s, layout->entries, bytes + at);
 		else
 			fill_fields(group, &whole, bytes + at);
 	}

@@ -73,7 +73,7 @@ struct model_tx {
 	u32 cycles;		/* Cycles_Last_TX */
 	u64 cycles_so_far;	/* of this one */
 	u64 gpr[16], rflags;	/* before */
-	u64 counter[12];	/* general-purpose and fixed, before */
+	u64 counter[17];	/* general-purpose and fixed, before */
 	bool elided;		/* this one, or the last, began with XACQUIRE */
 	bool acquires, releases;	/* the instruction that runs now does so */
 	bool broken_lock;	/* one was released with something else in it */

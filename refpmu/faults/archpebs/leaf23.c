@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of CPUID leaf 23H, of the registers from 1900H on, and of auto counter reload. */
+#include "refpmu/faults/archpebs/archpebs.h"
+#include "refpmu/faults/broken.h"
+
+#define LEAF_EXT	0x23
+
+void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
+{
+	if (!model_has_ext(m))
+		return;
+	if (leaf != LEAF_EXT) {
+		if (broken(m, FAULT_EXT_UNANNOUNCED))
+			regs[EXT_EAX] = 0;
+		return;
+	}
+	if (subleaf >= EXT_SUBLEAVES && broken(m, FAULT_EXT_ABSENT_SUBLEAF))
+		model_ext_leaf(m, EXT_FEATURES, regs);
+	if (subleaf == EXT_FEATURES && broken(m, FAULT_EXT_PEBS_HALF))
+		regs[EXT_EAX] &= ~(u32)BIT(EXT_PEBS);
+	if (subleaf == EXT_COUNTERS && broken(m, FAULT_EXT_GP_SHORT))
+		regs[EXT_EAX] >>= 1;
+	/* A hole is a 0 with a 1 above it. */
+	if (subleaf == EXT_COUNTERS && regs[EXT_EBX] & (regs[EXT_EBX] + 1) &&
+	    broken(m, FAULT_EXT_HOLE_FILLED))
+		regs[EXT_EBX] = (u32)(BIT(32 - (unsigned)__builtin_clz(regs[EXT_EBX])) - 1);
+	if (subleaf == EXT_EVENTS && broken(m, FAULT_EXT_EVENTS_ABSENT))
+		regs[EXT_EAX] ^= (u32)(BIT(MODEL_ARCHITECTURAL_EVENTS) - 1);
+}
+
+u64 fault_umask2(struct model *m, u64 umask2)
+{
+	return umask2 && broken(m, FAULT_UMASK2_IGNORED) ? 0 : umask2;
+}
+
+bool fault_equal(struct model *m, bool equal)
+{
+	return equal && !broken(m, FAULT_EQ_AT_LEAST);
+}
+
+bool fault_rdpmc_hidden(struct model *m, bool hidden)
+{
+	return hidden && !broken(m, FAULT_RDPMC_HIDE_LEAKS);
+}
+
+/* ---- registers ---- */
+
+bool fault_ext_exists(struct model *m, const struct msr_ref *p, bool exists)
+{
+	if (!model_has_ext(m))
+		return exists;
+	if (p->reg == MODEL_REG_CFG_B && !p->counter && !exists)
+		return broken(m, FAULT_CFG_B_EVERYWHERE);
+	if (p->reg == MODEL_REG_PEBS_ENABLE && !exists)
+		return broken(m, FAULT_PEBS_ENABLE_STAYS);
+	if (p->reg == MODEL_REG_CFG_C && p->counter >= FIRST_FIXED && exists)
+		return !broken(m, FAULT_CFG_C_OF_FIXED_MISSING);
+	return exists && !(p->reg == MODEL_REG_PEBS_BASE && broken(m, FAULT_PEBS_BASE_MISSING));
+}
+
+u64 fault_ext_bits(struct model *m, const struct msr_ref *p, u64 bits)
+{
+	switch (p->reg) {
+	case MODEL_REG_PERFEVTSEL:
+	case MODEL_REG_V6_CFG_A:
+		if (bits & IA32_PERFEVTSEL_UMASK2 && broken(m, FAULT_UMASK2_REFUSED))
+			bits &= ~IA32_PERFEVTSEL_UMASK2;
+		if (bits & IA32_PERFEVTSEL_EQ && broken(m, FAULT_EQ_REFUSED))
+			bits &= ~IA32_PERFEVTSEL_EQ;
+		if (bits & IA32_PERFEVTSEL_RDPMC_USER_DISABLE &&
+		    broken(m, FAULT_RDPMC_HIDE_REFUSED))
+			bits &= ~IA32_PERFEVTSEL_RDPMC_USER_DISABLE;
+		return bits;
+	case MODEL_REG_PEBS_BASE:
+		return broken(m, FAULT_PEBS_BASE_UNALIGNED) ? bits | BITS(4, 11) : bits;
+	case MODEL_REG_CFG_C:
+		return broken(m, FAULT_CFG_C_ANY_BIT) ? ~0ULL : bits;
+	case MODEL_REG_CFG_B:
+		return broken(m, FAULT_RELOAD_BY_PMC0) ? bits | BIT(0) : bits;
+	default:
+		return bits;
+	}
+}
+
+u64 fault_ext_read(struct model *m, const struct msr_ref *p, u64 value)
+{
+	if (p->reg == MODEL_REG_V6_CTR && p->counter > FIRST_FIXED + 3 &&
+	    model_has_counter(m, p->counter + 1) && broken(m, FAULT_V6_FIXED_NEXT))
+		return m->counter[p->counter + 1].value;
+	return value;
+}
+
+void fault_ext_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write *write)
+{
+	const u64 low = write->value & BITS(0, 31);
+
+	if (!write->taken)
+		return;
+	if ((p->reg == MODEL_REG_V6_CTR && broken(m, FAULT_V6_CTR_DROPPED)) ||
+	    (p->reg == MODEL_REG_V6_CFG_A && broken(m, FAULT_V6_CFG_A_DROPPED)))
+		write->taken = false;
+	if (p->reg == MODEL_REG_V6_CTR && broken(m, FAULT_V6_CTR_EXTENDED))
+		write->value = low & BIT(31) ? low | BITS(32, 63) : low;
+	if (p->reg != MODEL_REG_PEBS_INDEX)
+		return;
+	if (write->value & BIT(58) && broken(m, FAULT_PEBS_THRESH_SHORT))
+		write->value &= ~BIT(58);
+	if (!(write->value & IA32_PEBS_INDEX_WR) && broken(m, FAULT_ARCH_WR_KEPT))
+		write->value |= m->pebs_index & IA32_PEBS_INDEX_WR;
+}
+
+u64 fault_ext_clears(struct model *m, u64 bits)
+{
+	if (bits & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD &&
+	    m->pebs_index & IA32_PEBS_INDEX_WR && broken(m, FAULT_ARCH_THRESHOLD_STAYS))
+		bits &= ~IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD;
+	return bits;
+}
+
+/* ---- auto counter reload ---- */
+
+bool fault_reloads_itself(struct model *m, unsigned i, bool itself)
+{
+	(void)i;
+	return itself && !broken(m, FAULT_RELOAD_SHOWS);
+}
+
+u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
+{
+	if (causes && broken(m, FAULT_RELOAD_NEVER))
+		return 0;
+	return wrapped & BIT(0) && broken(m, FAULT_RELOAD_BY_PMC0) ? causes | BIT(0) : causes;
+}
+
+bool fault_reloads(struct model *m, unsigned i, u64 causes, bool reloads)
+{
+	return reloads || (model_reloadable(m) & ~causes & BIT(i) && !m->cfg_b[i] &&
+			   broken(m, FAULT_RELOAD_UNNAMED));
+}
+
+u64 fault_reload_value(struct model *m, unsigned i, u64 value)
+{
+	(void)i;
+	return broken(m, FAULT_RELOAD_ZERO) ? 0 : value;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of architectural PEBS: what is enabled, the groups, the bytes, the buffer. */
+#include "refpmu/faults/archpebs/archpebs.h"
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/lbr.h"
+
+#define NOT_WRITTEN	0xa5a5a5a5a5a5a5a5ULL
+#define BASIC_AT	ARCH_PEBS_HEADER_BYTES
+
+bool fault_arch_enabled(struct model *m, unsigned counter, bool enabled)
+{
+	if (!enabled && model_arch_pebs_counters(m) & BIT(counter) &&
+	    m->pebs_index & IA32_PEBS_INDEX_EN && broken(m, FAULT_ARCH_ANY_COUNTER))
+		return true;
+	return enabled;
+}
+
+/* The lowest counter that makes records. */
+static unsigned first_enabled(const struct model *m, unsigned x)
+{
+	for (unsigned i = 0; i < x; i++)
+		if (m->cfg_c[i] & IA32_PMC_GP0_CFG_C_PEBS_EN)
+			return i;
+	return x;
+}
+
+u64 fault_arch_config(struct model *m, unsigned x, u64 config)
+{
+	const unsigned first = first_enabled(m, x);
+
+	return first != x && broken(m, FAULT_ARCH_ONE_LAYOUT) ? m->cfg_c[first] : config;
+}
+
+void fault_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
+{
+	(void)x;
+	if (!(l->groups & ARCH_PEBS_LBR))
+		return;
+	if (broken(m, FAULT_ARCH_LBR_WITHOUT_HEAD))
+		l->ler = 0;
+	if (l->entries != model_lbr_entries(m) && broken(m, FAULT_ARCH_LBR_ALL))
+		l->entries = model_lbr_entries(m);
+}
+
+/* ---- bytes, of the first fragment ---- */
+
+static unsigned aux_at(void)
+{
+	return BASIC_AT + ARCH_PEBS_BASIC_BYTES;
+}
+
+static unsigned gpr_at(const struct arch_layout *l)
+{
+	return aux_at() + (l->groups & ARCH_PEBS_AUX ? (unsigned)ARCH_PEBS_AUX_BYTES : 0);
+}
+
+static unsigned xer_at(const struct arch_layout *l)
+{
+	return gpr_at(l) + (l->groups & ARCH_PEBS_GPR ? (unsigned)ARCH_PEBS_GPR_BYTES : 0);
+}
+
+static void exchange(u8 *a, u8 *b, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++) {
+		u8 kept = a[i];
+
+		a[i] = b[i];
+		b[i] = kept;
+	}
+}
+
+static void header(struct model *m, u8 *bytes)
+{
+	u64 format = get64(bytes);
+
+	if (broken(m, FAULT_ARCH_SIZE_OF_GROUPS))
+		format -= ARCH_PEBS_HEADER_BYTES;
+	if (format & ARCH_PEBS_MODE_64 && broken(m, FAULT_ARCH_MODE_CLEAR))
+		format &= ~ARCH_PEBS_MODE_64;
+	if (format & ARCH_PEBS_GPR && broken(m, FAULT_ARCH_HEADER_WITHOUT_GPR))
+		format &= ~ARCH_PEBS_GPR;
+	if (broken(m, FAULT_ARCH_CONT_SET))
+		format |= ARCH_PEBS_CONT;
+	put64(bytes, format);
+	if (broken(m, FAULT_ARCH_RESERVED_KEPT))
+		put64(bytes + ARCH_PEBS_HEADER_reserved, NOT_WRITTEN);
+}
+
+static void basic(struct model *m, unsigned x, u8 *at)
+{
+	if (broken(m, FAULT_ARCH_BASIC_EXCHANGED))
+		exchange(at + ARCH_PEBS_BASIC_applicable, at + ARCH_PEBS_BASIC_tsc, sizeof(u64));
+	if (get64(at + ARCH_PEBS_BASIC_retire) & ARCH_PEBS_RETIRE_VALID &&
+	    broken(m, FAULT_ARCH_RETIRE_ZERO))
+		put64(at + ARCH_PEBS_BASIC_retire, ARCH_PEBS_RETIRE_VALID);
+	if (x >= FIRST_FIXED && broken(m, FAULT_ARCH_FIXED_AT_8))
+		put64(at + ARCH_PEBS_BASIC_applicable, BIT(8 + x - FIRST_FIXED));
+}
+
+static void aux(struct model *m, u8 *at)
+{
+	const u64 latency = get64(at + ARCH_PEBS_AUX_latency);
+
+	if (get64(at + ARCH_PEBS_AUX_data_source) && broken(m, FAULT_ARCH_AUX_AS_MEMORY))
+		exchange(at + ARCH_PEBS_AUX_reserved_08, at + ARCH_PEBS_AUX_data_source,
+			 sizeof(u64));
+	if (latency && broken(m, FAULT_ARCH_LATENCIES_EXCHANGED))
+		put64(at + ARCH_PEBS_AUX_latency, latency >> ARCH_PEBS_CACHE_LATENCY_SHIFT |
+							  (latency & ARCH_PEBS_INSTRUCTION_LATENCY)
+								  << ARCH_PEBS_CACHE_LATENCY_SHIFT);
+}
+
+static void xer(struct model *m, u8 *at)
+{
+	u8 *xmm = at + ARCH_PEBS_XER_BYTES;
+
+	if (broken(m, FAULT_ARCH_XSTATE_BV_ZERO))
+		put64(at + ARCH_PEBS_XER_xstate_bv, 0);
+	if (broken(m, FAULT_ARCH_XMM_REVERSED))
+		for (unsigned i = 0; i < ADAPTIVE_XMM_REGISTERS / 2; i++)
+			exchange(xmm + i * ADAPTIVE_XMM_REGISTER_BYTES,
+				 xmm + (ADAPTIVE_XMM_REGISTERS - 1 - i) *
+						 ADAPTIVE_XMM_REGISTER_BYTES,
+				 ADAPTIVE_XMM_REGISTER_BYTES);
+}
+
+/* The group is the last one of the record. */
+static void counters(struct model *m, const struct arch_layout *l, u8 *end)
+{
+	unsigned n = 0;
+	u8 *first;
+
+	for (u64 left = l->counters; left; left &= left - 1)
+		n++;
+	first = end - 8ULL * (n + (l->metrics ? 2 : 0) + (n & 1));
+
+	if (n > 1 && broken(m, FAULT_ARCH_COUNTERS_REVERSED))
+		for (unsigned i = 0; i < n / 2; i++)
+			exchange(first + 8ULL * i, first + 8ULL * (n - 1 - i), sizeof(u64));
+}
+
+static void remove_bytes(u8 *bytes, unsigned *size, unsigned at, unsigned n)
+{
+	for (unsigned i = at; i + n < *size; i++)
+		bytes[i] = bytes[i + n];
+	*size -= n;
+	put64(bytes, get64(bytes) - n);
+}
+
+void fault_arch_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
+		      const struct arch_layout *l, u8 *bytes, unsigned *size)
+{
+	(void)s;
+	if (l->groups & ARCH_PEBS_CNTR)
+		counters(m, l, bytes + *size);
+	basic(m, x, bytes + BASIC_AT);
+	if (l->groups & ARCH_PEBS_AUX)
+		aux(m, bytes + aux_at());
+	if (l->xmm_stored)
+		xer(m, bytes + xer_at(l));
+	if (l->groups & ARCH_PEBS_GPR && broken(m, FAULT_ARCH_GPR_SHORT))
+		remove_bytes(bytes, size, gpr_at(l) + ARCH_PEBS_GPR_ssp, 16);
+	if (l->groups & ARCH_PEBS_AUX && l->groups & ARCH_PEBS_GPR &&
+	    broken(m, FAULT_ARCH_GPR_FIRST)) {
+		u8 kept[ARCH_PEBS_AUX_BYTES];
+
+		__builtin_memcpy(kept, bytes + aux_at(), sizeof(kept));
+		for (unsigned i = 0; i < ARCH_PEBS_GPR_BYTES; i++)
+			bytes[aux_at() + i] = bytes[gpr_at(l) + i];
+		__builtin_memcpy(bytes + aux_at() + ARCH_PEBS_GPR_BYTES, kept, sizeof(kept));
+	}
+	header(m, bytes);
+}
+
+/* ---- the buffer ---- */
+
+void fault_arch_fits(struct model *m, struct arch_plan *plan)
+{
+	if (plan->fits)
+		return;
+	if (broken(m, FAULT_ARCH_OVERRUN))
+		plan->fits = true;
+	if (broken(m, FAULT_ARCH_WRAPS)) {
+		plan->fits = true;
+		plan->at = plan->begin;
+		m->pebs_index &= ~IA32_PEBS_INDEX_WR;
+	}
+}
+
+static u64 field(u64 index, u64 mask)
+{
+	return (index & mask) / (mask & -mask);
+}
+
+static void threshold(struct arch_plan *plan, bool now)
+{
+	const u64 bit = IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD;
+
+	plan->threshold = now;
+	plan->set = now ? plan->set | bit : plan->set & ~bit;
+}
+
+void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
+{
+	const u64 wr = field(plan->index, IA32_PEBS_INDEX_WR);
+	const u64 thresh = field(plan->index, IA32_PEBS_INDEX_THRESH);
+
+	if (!plan->fits)
+		return;
+	if (broken(m, FAULT_ARCH_WR_IN_BYTES))
+		plan->index = (m->pebs_index & ~IA32_PEBS_INDEX_WR) |
+			      (((m->pebs_index & IA32_PEBS_INDEX_WR) +
+				plan->size * (u64)ARCH_PEBS_UNIT) &
+			       IA32_PEBS_INDEX_WR);
+	if (broken(m, FAULT_ARCH_NO_RELOAD))
+		plan->reloads = false;
+	if (x && broken(m, FAULT_ARCH_RELOAD_PMC0))
+		plan->reload = model_reload_value(m, 0);
+	if (!plan->threshold && broken(m, FAULT_ARCH_INTERRUPT_EACH))
+		threshold(plan, true);
+	if (plan->threshold && wr == thresh && broken(m, FAULT_ARCH_THRESHOLD_BEYOND))
+		threshold(plan, false);
+	if (plan->threshold && m->pebs_index & IA32_PEBS_INDEX_WR &&
+	    field(m->pebs_index, IA32_PEBS_INDEX_WR) >= thresh &&
+	    broken(m, FAULT_ARCH_THRESHOLD_ONE))
+		threshold(plan, false);
+	if (plan->threshold && broken(m, FAULT_ARCH_THRESHOLD_OVFBUF))
+		plan->set = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	if (broken(m, FAULT_ARCH_OVFBUF_TOO))
+		plan->set |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	if (broken(m, FAULT_ARCH_BASE_LINEAR))
+		plan->linear = true;
+}
+
+void fault_ext_overflow(struct model *m, unsigned i, struct counter_overflow *overflow)
+{
+	if (overflow->due && model_pdist_counters(m) & BIT(i) && broken(m, FAULT_ARCH_PDIST_NEXT))
+		overflow->due = false;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The buffer of architectural PEBS: physical memory at IA32_PEBS_BASE, filled from
+ * IA32_PEBS_INDEX.WR on. Linux reads WR for the bytes that are written and begins again by writing
+ * 0. What happens at the end of the buffer is told nowhere: a record that doesn't fit is dropped
+ * and sets FULL; while FULL is set none is written.
+ */
+#include "refpmu/model/archpebs/record.h"
+
+bool model_arch_pebs_enabled(struct model *m, unsigned counter)
+{
+	bool enabled = model_arch_pebs_counters(m) & BIT(counter) &&
+		       m->cfg_c[counter] & IA32_PMC_GP0_CFG_C_PEBS_EN;
+
+	/* Whether EN is for records or for the threshold alone isn't told: latitude. */
+	if (!(m->pebs_index & IA32_PEBS_INDEX_EN) && !m->latitude[LAT_PEBS_INDEX_EN])
+		enabled = false;
+	return fault_arch_enabled(m, counter, enabled);
+}
+
+static u64 write_offset(u64 index)
+{
+	return (index & IA32_PEBS_INDEX_WR) >> IA32_PEBS_INDEX_WR_SHIFT;
+}
+
+/* WR and THRESH count the same. */
+static bool reaches_threshold(u64 index)
+{
+	u64 threshold = (index & IA32_PEBS_INDEX_THRESH) >> IA32_PEBS_INDEX_THRESH_SHIFT;
+
+	return index & IA32_PEBS_INDEX_EN && write_offset(index) >= threshold;
+}
+
+static void place(struct model *m, struct arch_plan *plan)
+{
+	const u64 size = (u64)ARCH_PEBS_LEAST_BUFFER << (m->pebs_base & IA32_PEBS_BASE_SIZE);
+
+	plan->begin = m->pebs_base & IA32_PEBS_BASE_BASE;
+	plan->end = plan->begin + size;
+	plan->at = plan->begin + write_offset(m->pebs_index) * ARCH_PEBS_UNIT;
+}
+
+static void drop(struct model *m, struct arch_plan *plan)
+{
+	plan->index = m->pebs_index | IA32_PEBS_INDEX_FULL;
+	/* Once: the interrupt has told of it. */
+	plan->threshold = !plan->full && m->pebs_index & IA32_PEBS_INDEX_EN;
+	plan->set = plan->threshold ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD : 0;
+}
+
+static void plan_record(struct model *m, unsigned x, struct arch_plan *plan)
+{
+	const u64 wr = write_offset(m->pebs_index) + plan->size / ARCH_PEBS_UNIT;
+
+	plan->index = (m->pebs_index & ~IA32_PEBS_INDEX_WR) |
+		      (wr << IA32_PEBS_INDEX_WR_SHIFT & IA32_PEBS_INDEX_WR);
+	plan->reloads = true;
+	plan->reload = model_reload_value(m, x);
+	plan->cleared = model_global_bit(x);
+	plan->threshold = reaches_threshold(plan->index);
+	plan->set = plan->threshold ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD : 0;
+}
+
+static bool write_bytes(struct model *m, const struct arch_plan *plan)
+{
+	if (!m->host->write_physical || plan->linear)
+		return m->host->write(m->host->ctx, plan->at, plan->bytes, plan->size);
+	return m->host->write_physical(m->host->ctx, plan->at, plan->bytes, plan->size);
+}
+
+struct assist model_arch_assist(struct model *m, struct retire_ctx *s, unsigned x)
+{
+	struct assist result = { .covered = BIT(x) };
+	struct arch_plan plan = { .full = m->pebs_index & IA32_PEBS_INDEX_FULL };
+
+	model_arch_layout(m, x, &plan.layout);
+	plan.size = model_arch_fill(m, s, x, &plan.layout, plan.bytes);
+	place(m, &plan);
+	plan.fits = !plan.full && plan.at + plan.size <= plan.end;
+	fault_arch_fits(m, &plan);
+	if (plan.fits)
+		plan_record(m, x, &plan);
+	else
+		drop(m, &plan);
+	fault_arch_plan(m, x, &plan);
+	if (plan.fits && !write_bytes(m, &plan))
+		return result;
+	if (plan.fits && m->host->trace)
+		m->host->trace(m->host->ctx, ACTION_ASSIST, x);
+	m->pebs_index = plan.index;
+	if (plan.reloads)
+		model_preset_counter(m, x, plan.reload);
+	m->global_status = (m->global_status & ~plan.cleared) | plan.set;
+	result.threshold = plan.threshold;
+	return result;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CPUID leaf 23H: "Architectural Performance Monitoring Extended", SDM volume 1, Processor
+ * Identification and Feature Determination. The generation's rows, less what the profile hides.
+ */
+#include "refpmu/model/archpebs/archpebs.h"
+#include "spec/arch_pebs.h"
+
+static const struct {
+	u8 generation, subleaf;
+	u32 regs[4];
+} rows[] = {
+#define GENERATION_EXT(id, subleaf, eax, ebx, ecx, edx, source) \
+	{ GEN_##id, subleaf, { eax, ebx, ecx, edx } },
+#include "spec/generation.def"
+};
+
+/* Bits of sub-leaf 0: its EAX, of sub-leaves; its EBX. */
+#define SUBLEAVES_OF_PEBS	(BIT(EXT_GROUPS) | BIT(EXT_PEBS))
+#define UMASK2			BIT(0)
+#define EQ			BIT(1)
+#define RDPMC_USER_DISABLE	BIT(2)
+
+static const u32 *row_of(const struct model *m, u32 subleaf)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].generation == m->config.generation && rows[i].subleaf == subleaf)
+			return rows[i].regs;
+	return NULL;
+}
+
+bool model_has_ext(const struct model *m)
+{
+	return row_of(m, EXT_FEATURES) && model_core_version(m) >= 5 &&
+	       !(m->facts & (FACT_NO_PMU | FACT_PERFMON_1 | FACT_PERFMON_2 | FACT_KVM_SIGNATURE));
+}
+
+static u32 row(const struct model *m, u32 subleaf, unsigned reg)
+{
+	const u32 *regs = model_has_ext(m) ? row_of(m, subleaf) : NULL;
+
+	return regs ? regs[reg] : 0;
+}
+
+bool model_has_arch_pebs(const struct model *m)
+{
+	return (row(m, EXT_FEATURES, EXT_EAX) & SUBLEAVES_OF_PEBS) == SUBLEAVES_OF_PEBS &&
+	       !(m->facts & (FACT_WITHOUT_PEBS | FACT_BASIC_PEBS));
+}
+
+bool model_has_umask2(const struct model *m)
+{
+	return row(m, EXT_FEATURES, EXT_EBX) & UMASK2;
+}
+
+bool model_has_eq(const struct model *m)
+{
+	return row(m, EXT_FEATURES, EXT_EBX) & EQ;
+}
+
+bool model_has_rdpmc_user_disable(const struct model *m)
+{
+	return model_has_ext(m) && m->latitude[LAT_RDPMC_USER_DISABLE];
+}
+
+u64 model_ext_fixed_mask(const struct model *m)
+{
+	return row(m, EXT_COUNTERS, EXT_EBX);
+}
+
+/* The counters of a pair of registers that there are. */
+static u64 counters(const struct model *m, u32 subleaf, unsigned gp, unsigned fixed)
+{
+	u64 all = model_counters_of(row(m, subleaf, gp), row(m, subleaf, fixed));
+
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (!model_has_counter(m, i))
+			all &= ~BIT(i);
+	return all;
+}
+
+u64 model_reloadable(const struct model *m)
+{
+	return counters(m, EXT_RELOAD, EXT_EAX, EXT_EBX);
+}
+
+u64 model_reload_causes(const struct model *m)
+{
+	return counters(m, EXT_RELOAD, EXT_ECX, EXT_EDX);
+}
+
+u64 model_arch_pebs_counters(const struct model *m)
+{
+	return model_has_arch_pebs(m) ? counters(m, EXT_PEBS, EXT_EAX, EXT_ECX) : 0;
+}
+
+u64 model_pdist_counters(const struct model *m)
+{
+	return model_has_arch_pebs(m) ? counters(m, EXT_PEBS, EXT_EBX, EXT_EDX) : 0;
+}
+
+u64 model_arch_pebs_groups(const struct model *m)
+{
+	return model_has_arch_pebs(m) ? (u64)row(m, EXT_GROUPS, EXT_EBX) << 32 : 0;
+}
+
+/* The other way round than CPUID.0AH:EBX. */
+static u32 events(const struct model *m)
+{
+	u32 there = 0;
+
+	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
+		if (model_event(m, model_architectural_event(i)))
+			there |= (u32)BIT(i);
+	return there;
+}
+
+static u32 gp_of(u64 counters)
+{
+	return (u32)(counters & BITS(0, FIRST_FIXED - 1));
+}
+
+static u32 fixed_of(u64 counters)
+{
+	return (u32)(counters >> FIRST_FIXED);
+}
+
+void model_ext_leaf(const struct model *m, u32 subleaf, u32 regs[4])
+{
+	u32 subleaves = row(m, EXT_FEATURES, EXT_EAX);
+	u64 a = 0, b = 0;
+
+	if (!model_has_arch_pebs(m))
+		subleaves &= ~(u32)SUBLEAVES_OF_PEBS;
+	for (unsigned i = 0; i < 4; i++)
+		regs[i] = 0;
+	if (subleaf >= EXT_SUBLEAVES || !(subleaves & BIT(subleaf)))
+		return;
+	switch (subleaf) {
+	case EXT_FEATURES:
+		regs[EXT_EAX] = subleaves;
+		regs[EXT_EBX] = row(m, EXT_FEATURES, EXT_EBX) |
+				(model_has_rdpmc_user_disable(m) ? (u32)RDPMC_USER_DISABLE : 0);
+		/* 0 is "see fixed counter 3". */
+		if (m->latitude[LAT_SLOTS_SHOWN] || !model_has_counter(m, FIRST_FIXED + 3))
+			regs[EXT_ECX] = (u32)model_slots(m);
+		return;
+	case EXT_COUNTERS:
+		regs[EXT_EAX] = (u32)(BIT(model_gp_counters(m)) - 1);
+		regs[EXT_EBX] = (u32)model_fixed_mask(m);
+		return;
+	case EXT_EVENTS:
+		regs[EXT_EAX] = events(m);
+		return;
+	case EXT_GROUPS:
+		regs[EXT_EBX] = row(m, EXT_GROUPS, EXT_EBX);
+		return;
+	case EXT_RELOAD:
+		a = model_reloadable(m);
+		b = model_reload_causes(m);
+		break;
+	case EXT_PEBS:
+		a = model_arch_pebs_counters(m);
+		b = model_pdist_counters(m);
+		/* PDist comes after the counters with PEBS of its own kind. */
+		regs[EXT_EAX] = gp_of(a);
+		regs[EXT_EBX] = gp_of(b);
+		regs[EXT_ECX] = fixed_of(a);
+		regs[EXT_EDX] = fixed_of(b);
+		return;
+	}
+	regs[EXT_EAX] = gp_of(a);
+	regs[EXT_EBX] = fixed_of(a);
+	regs[EXT_ECX] = gp_of(b);
+	regs[EXT_EDX] = fixed_of(b);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registers from 1900H on, and auto counter reload. SDM volume 4 names the registers; Linux
+ * takes _CTR and _CFG_A for the counters and selects that there were before (V6+ MSR aliasing).
+ * CFG_B names counters: the overflow of one of them loads this counter with its CFG_C[31:0]. One
+ * that names itself doesn't show its own overflow.
+ */
+#include "refpmu/model/archpebs/archpebs.h"
+
+/* The registers of a counter, in the order of their addresses. */
+enum { SLOT_CTR, SLOT_CFG_A, SLOT_CFG_B, SLOT_CFG_C };
+#define BANK_GP		32	/* counters that a bank has room for */
+#define BANK_FIXED	16
+
+static bool find_in(u32 msr, u32 first, unsigned members, unsigned counters, unsigned at,
+		    struct msr_ref *p)
+{
+	static const u8 regs[V6_BANK_STRIDE] = {
+		[SLOT_CTR] = MODEL_REG_V6_CTR, [SLOT_CFG_A] = MODEL_REG_V6_CFG_A,
+		[SLOT_CFG_B] = MODEL_REG_CFG_B, [SLOT_CFG_C] = MODEL_REG_CFG_C,
+	};
+	u32 offset = msr - first;
+
+	if (msr < first || offset >= members * V6_BANK_STRIDE)
+		return false;
+	p->i = offset / V6_BANK_STRIDE;
+	p->reg = (enum model_reg)regs[offset % V6_BANK_STRIDE];
+	p->counter = p->i < counters ? at + p->i : MODEL_NO_COUNTER;
+	return true;
+}
+
+bool model_v6_find(u32 msr, struct msr_ref *p)
+{
+	return find_in(msr, MSR_IA32_PMC_GP0_CTR, BANK_GP, MODEL_MAX_GP, 0, p) ||
+	       find_in(msr, MSR_IA32_PMC_FX0_CTR, BANK_FIXED, MODEL_MAX_FIXED, FIRST_FIXED, p);
+}
+
+bool model_v6_exists(const struct model *m, const struct msr_ref *p)
+{
+	if (p->counter == MODEL_NO_COUNTER || !model_has_counter(m, p->counter))
+		return false;
+	switch (p->reg) {
+	case MODEL_REG_V6_CFG_A:
+		return p->counter < FIRST_FIXED;
+	case MODEL_REG_CFG_B:
+		return model_reloadable(m) & BIT(p->counter);
+	case MODEL_REG_CFG_C:
+		return (model_reloadable(m) | model_arch_pebs_counters(m)) & BIT(p->counter);
+	default:
+		return true;
+	}
+}
+
+static u64 cfg_b_bits(const struct model *m, unsigned counter)
+{
+	u64 bits = model_status_bits(model_reload_causes(m));
+
+	return counter == FIRST_FIXED + 3 && model_has_metrics(m) ?
+		       bits | IA32_PMC_FX0_CFG_B_METRICS_CLEAR :
+		       bits;
+}
+
+static u64 cfg_c_bits(const struct model *m, unsigned counter)
+{
+	if (!(model_arch_pebs_counters(m) & BIT(counter)))
+		return IA32_PMC_GP0_CFG_C_RELOAD;
+	return IA32_PMC_GP0_CFG_C_RELOAD | model_arch_pebs_groups(m) | IA32_PMC_GP0_CFG_C_PEBS_EN;
+}
+
+u64 model_v6_writable(const struct model *m, const struct msr_ref *p)
+{
+	switch (p->reg) {
+	case MODEL_REG_V6_CTR:
+		return model_width_mask(m, p->counter);
+	case MODEL_REG_CFG_B:
+		return cfg_b_bits(m, p->counter);
+	default:
+		return cfg_c_bits(m, p->counter);
+	}
+}
+
+u64 model_v6_read(const struct model *m, const struct msr_ref *p)
+{
+	switch (p->reg) {
+	case MODEL_REG_V6_CTR:
+		return m->counter[p->counter].value;
+	case MODEL_REG_V6_CFG_A:
+		return m->perfevtsel[p->counter];
+	case MODEL_REG_CFG_B:
+		return m->cfg_b[p->counter];
+	default:
+		return m->cfg_c[p->counter];
+	}
+}
+
+void model_v6_take(struct model *m, const struct msr_ref *p, u64 value)
+{
+	if (p->reg == MODEL_REG_CFG_B) {
+		m->cfg_b[p->counter] = value;
+		return;
+	}
+	/* What was armed for one setting isn't for another. */
+	if ((value ^ m->cfg_c[p->counter]) & IA32_PMC_GP0_CFG_C_PEBS_EN)
+		model_disarm(m, BIT(p->counter));
+	m->cfg_c[p->counter] = value;
+}
+
+/* The lower half of a negative count: what is above it isn't told, latitude reload-extends. */
+u64 model_reload_value(const struct model *m, unsigned counter)
+{
+	u64 low = m->cfg_c[counter] & IA32_PMC_GP0_CFG_C_RELOAD;
+
+	if (m->latitude[LAT_RELOAD_EXTENDS] && !(low & BIT(31)))
+		return low;
+	return low | ~IA32_PMC_GP0_CFG_C_RELOAD;
+}
+
+bool model_reloads_itself(struct model *m, unsigned i)
+{
+	return fault_reloads_itself(m, i,
+				    m->cfg_b[i] & model_global_bit(i) &&
+					    model_reload_causes(m) & BIT(i));
+}
+
+void model_reload_by(struct model *m, u64 wrapped)
+{
+	u64 causes = fault_reload_causes(m, wrapped, wrapped & model_reload_causes(m));
+	u64 named = model_status_bits(causes);
+
+	if (!causes)
+		return;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (fault_reloads(m, i, causes, m->cfg_b[i] & named))
+			model_preset_counter(m, i,
+					     fault_reload_value(m, i, model_reload_value(m, i)));
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Which event a select is on this generation: spec/event.def. */
+#include "refpmu/model/internal.h"
+
+static const struct event_row events[] = {
+#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
+	{ gens, EVENT_##name, flags, EVENT_KIND_##name, counters },
+#define EVENT_UMASK2(gens, name, event, umask, umask2, kind, flags, counters, source) \
+	{ gens, EVENT2_##name, flags, kind, counters },
+#include "spec/event.def"
+};
+
+static const struct {
+	u32 gens;
+	u16 code;
+	u16 counters;
+} cycles_events[] = {
+#define EVENT_CYCLES(gens, name, counters, sure, source) { gens, EVENT_##name, counters },
+#include "spec/event.def"
+};
+
+u16 model_architectural_event(unsigned n)
+{
+	/* Table 18-1. */
+	static const u16 codes[MODEL_ARCHITECTURAL_EVENTS] = {
+		EVENT_UNHALTED_CORE_CYCLES, EVENT_INST_RETIRED_ANY_P, EVENT_UNHALTED_REF_CYCLES,
+		EVENT_LONGEST_LAT_CACHE_REFERENCE, EVENT_LONGEST_LAT_CACHE_MISS,
+		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_BR_MISP_RETIRED_ALL_BRANCHES,
+		EVENT_TOPDOWN_SLOTS_P,
+	};
+
+	return codes[n];
+}
+
+static bool is_missing(const struct model *m, u32 code)
+{
+	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
+		if (m->latitude[LAT_MISSING_EVENTS] & BIT(i) &&
+		    code == model_architectural_event(i))
+			return true;
+	return false;
+}
+
+const struct event_row *model_event(const struct model *m, u32 code)
+{
+	if (is_missing(m, code))
+		return NULL;
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (events[i].code == code && events[i].gens & BIT(m->config.generation) &&
+		    (!(events[i].flags & EV_TSX) || model_has_tx(m)))
+			return &events[i];
+	return NULL;
+}
+
+/*
+ * All cycles as a precise event, such as INST_RETIRED.TOTAL_CYCLES_PS of Table 18-56: with INV and
+ * a CMASK above what can retire in a cycle. With precise distribution it may have the event and
+ * PMC1 in common.
+ */
+bool model_is_total_cycles(const struct model *m, unsigned n)
+{
+	u64 select = m->perfevtsel[n];
+
+	if (!(select & IA32_PERFEVTSEL_INV) ||
+	    !(select >> IA32_PERFEVTSEL_CMASK_SHIFT & 0xff & ~(TOTAL_CYCLES_CMASK - 1u)))
+		return false;
+	for (size_t i = 0; i < sizeof(cycles_events) / sizeof(cycles_events[0]); i++)
+		if (cycles_events[i].code == (u16)select && cycles_events[i].counters & BIT(n) &&
+		    cycles_events[i].gens & BIT(m->config.generation))
+			return true;
+	return false;
+}
