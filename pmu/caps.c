@@ -2,8 +2,8 @@
 /*
  * Capabilities: SDM "Architectural Performance Monitoring", "IA32_PERF_CAPABILITIES MSR
  * Enumeration" and the CPUID instruction. A processor without a row in spec/generation.def still
- * gets everything that is architectural. Counter-set differences of hybrid parts and CPUID leaf
- * 23H aren't read.
+ * gets everything that is architectural. Where there is CPUID leaf 23H, it says which counters
+ * there are: leaf 0AH may tell what all cores of a hybrid processor have in common.
  */
 #include "pmu/caps.h"
 
@@ -30,6 +30,32 @@ static void find_generation(struct pmu_caps *caps)
 		caps->facilities = caps->generation->facilities & ~(u32)(without); \
 	}
 #include "spec/generation.def"
+}
+
+/* The core that this is, of a package whose row is found. */
+static void find_core(struct pmu_caps *caps)
+{
+	const struct generation *package = caps->generation;
+
+	if (!package || (!caps->hybrid && !caps->core_type))
+		return;
+#define GENERATION_CORE(package_, type, native, id) \
+	if (package == &generations[GEN_##package_] && caps->core_type == (type) && \
+	    caps->native_model == (native) && GEN_##package_ != GEN_##id) { \
+		caps->generation = &generations[GEN_##id]; \
+		caps->facilities = caps->generation->facilities; \
+	}
+#include "spec/generation.def"
+}
+
+/* Where 0AH names what the row has, it is taken at its word; so it is on an E-core. */
+static bool is_told_less(const struct pmu_caps *caps)
+{
+	const struct generation *g = caps->generation;
+
+	if (!caps->hybrid || caps->core_type == CORE_TYPE_ATOM)
+		return false;
+	return !g || caps->gp < g->gp || caps->fixed < g->fixed;
 }
 
 /* CPUID gives text four characters a register, first character lowest. */
@@ -91,9 +117,17 @@ static void read_model(struct pmu_caps *caps)
 		caps->family += cpuid_get(CPUID_EXT_FAMILY);
 }
 
-static void hypervisor_leaf(u32 leaf, u32 regs[4])
+/* "Native Model ID Enumeration"; the leaf is 0 where there is none. */
+static void read_core(struct pmu_caps *caps)
 {
-	struct cpuid r = cpuid_read(leaf, 0);
+	caps->hybrid = cpuid_get(CPUID_HYBRID);
+	caps->core_type = cpuid_get(CPUID_CORE_TYPE);
+	caps->native_model = cpuid_get(CPUID_NATIVE_MODEL);
+}
+
+static void leaf_of(u32 leaf, u32 subleaf, u32 regs[4])
+{
+	struct cpuid r = cpuid_read(leaf, subleaf);
 
 	regs[0] = r.eax;
 	regs[1] = r.ebx;
@@ -101,11 +135,21 @@ static void hypervisor_leaf(u32 leaf, u32 regs[4])
 	regs[3] = r.edx;
 }
 
+static void hypervisor_leaf(u32 leaf, u32 regs[4])
+{
+	leaf_of(leaf, 0, regs);
+}
+
 static void read_hypervisor(struct pmu_caps *caps)
 {
 	caps->hypervisor_bit = cpuid_get(CPUID_HYPERVISOR);
 	caps->host = hypervisor_find(caps->hypervisor_bit, hypervisor_leaf);
 	caps->hypervisor = caps->host.id != HYPERVISOR_NONE;
+}
+
+static unsigned without_a_gap(u32 mask)
+{
+	return (unsigned)__builtin_ctzll(~(u64)mask);
 }
 
 static void read_perfmon(struct pmu_caps *caps)
@@ -138,8 +182,24 @@ static void read_perfmon(struct pmu_caps *caps)
 	}
 	if (caps->version >= 5)
 		caps->fixed_mask |= cpuid_get(CPUID_FIXED_MASK);
-	caps->fixed = (unsigned)__builtin_ctzll(~(u64)caps->fixed_mask);
+	caps->fixed = without_a_gap(caps->fixed_mask);
+	caps->gp_mask = (u32)(BIT(caps->gp) - 1);
 	caps->any_thread = caps->version >= 3 && !cpuid_get(CPUID_ANYTHREAD_DEPRECATED);
+}
+
+static void read_version6(struct pmu_caps *caps)
+{
+	if (!caps->version)
+		return;
+	caps->v6 = version6_read(leaf_of);
+	caps->arch_pebs = version6_has_arch_pebs(&caps->v6);
+	if (!caps->v6.counters)
+		return;
+	caps->told_less = false;
+	caps->gp_mask = (u32)caps->v6.counters;
+	caps->fixed_mask = (u32)(caps->v6.counters >> 32);
+	caps->gp = without_a_gap(caps->gp_mask);
+	caps->fixed = without_a_gap(caps->fixed_mask);
 }
 
 /* Table 35-2: IA32_BIOS_SIGN_ID holds the revision once CPUID has run after a write of 0. */
@@ -185,14 +245,13 @@ static void read_pebs(struct pmu_caps *caps)
 	caps->rtm = cpuid_get(CPUID_RTM) || cpuid_get(CPUID_HLE);
 	caps->rtm_always_abort = cpuid_get(CPUID_RTM_ALWAYS_ABORT);
 	caps->tsx_force_abort = cpuid_get(CPUID_TSX_FORCE_ABORT);
-	caps->hybrid = cpuid_get(CPUID_HYBRID);
 	caps->arch_lbr = cpuid_get(CPUID_ARCH_LBR);
 	if (caps->pdcm && !msr_try_read(MSR_IA32_PERF_CAPABILITIES, &value).raised)
 		caps->perf_capabilities = value;
 	if (!msr_try_read(MSR_IA32_MISC_ENABLE, &value).raised)
 		caps->misc_enable = value;
 	caps->full_width = caps->perf_capabilities & IA32_PERF_CAPABILITIES_FW_WRITE;
-	caps->pebs = caps->version && caps->ds &&
+	caps->pebs = caps->version && caps->ds && !caps->arch_pebs &&
 		     (caps->misc_enable & IA32_MISC_ENABLE_PERFMON_AVAILABLE) &&
 		     !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE) &&
 		     !caps->pebs_microcode;
@@ -231,10 +290,15 @@ struct pmu_caps caps_read(void)
 	read_model(&caps);
 	read_hypervisor(&caps);
 	caps.msrs_ignored = !msr_try_read(MSR_NOWHERE, &value).raised;
-	if (caps.intel)
-		find_generation(&caps);
-	read_perfmon(&caps);
 	if (caps.intel) {
+		read_core(&caps);
+		find_generation(&caps);
+		find_core(&caps);
+	}
+	read_perfmon(&caps);
+	caps.told_less = is_told_less(&caps);
+	if (caps.intel) {
+		read_version6(&caps);
 		read_kvm_version(&caps);
 		read_microcode(&caps);
 		read_pebs(&caps);
@@ -255,4 +319,11 @@ const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size)
 		name = "amd";
 	fmt_print(text, size, "%s-%02x_%02x", name, caps->family, caps->model);
 	return text;
+}
+
+const char *caps_core_name(u32 type)
+{
+	if (type == CORE_TYPE_CORE)
+		return ", of a P-core";
+	return type == CORE_TYPE_ATOM ? ", an E-core" : "";
 }

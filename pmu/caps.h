@@ -11,6 +11,7 @@
 #include "pmu/hypervisor.h"
 #include "pmu/operations.h"
 #include "pmu/record.h"
+#include "pmu/version6/version6.h"
 #include "spec/generation.h"
 #include "spec/types.h"
 
@@ -34,14 +35,18 @@ struct pmu_caps {
 	u32 pebs_microcode;				/* that PEBS needs, if it is older */
 	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_ecx, leaf_0a_edx;	/* raw, for the log */
 	unsigned version;				/* 0: no architectural monitoring */
-	/* fixed: those that there are without a gap in fixed_mask */
+	/* gp, fixed: those that there are without a gap in gp_mask, fixed_mask */
 	unsigned gp, gp_width, fixed, fixed_width;
 	unsigned gp_enumerated;				/* by CPUID; gp are those that answer */
 	u32 fixed_mask;	/* bit i: CPUID says there is fixed counter i */
+	u32 gp_mask;	/* bit n: the same of IA32_PMCn; it answers */
+	struct version6 v6;				/* CPUID leaf 23H */
 	bool any_thread;				/* there is such a bit */
 	u32 events_absent;				/* bit n: architectural event n is absent */
 	bool pdcm, ds, dtes64, rtm;
-	bool hybrid;		/* 0AH may say what all types of cores have in common */
+	bool hybrid;		/* CPUID.07H:EDX[15] */
+	u32 core_type, native_model;			/* CPUID.1AH; 0: not said */
+	bool told_less;	/* 0AH may say what all types of cores have in common, this one more */
 	bool arch_lbr;		/* IA32_DEBUGCTL[0] reads 0 */
 	bool rtm_always_abort;
 	bool tsx_force_abort;	/* IA32_TSX_FORCE_ABORT: RTM takes IA32_PMC3 */
@@ -58,6 +63,7 @@ struct pmu_caps {
 	bool baseline;		/* MSR_PEBS_DATA_CFG, adaptive records, PEBS on every counter */
 	u32 pebs_fixed_mask;				/* bit i: fixed counter i can do PEBS */
 	bool metrics;					/* MSR_PERF_METRICS */
+	bool arch_pebs;		/* IA32_PEBS_BASE; no IA32_PEBS_ENABLE, no MSR_PEBS_DATA_CFG */
 };
 
 /* Of the processor that runs this. Any CPL 0 state with the exception table in place. */
@@ -68,5 +74,8 @@ struct pmu_caps caps_read(void);
  * blanks. Returns text.
  */
 const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size);
+
+/* What the log says of a core of that type (CPUID.1AH:EAX[31:24]) after a comma; "" for none. */
+const char *caps_core_name(u32 type);
 
 #endif

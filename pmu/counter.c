@@ -68,6 +68,18 @@ static void set_up(void)
 	}
 }
 
+/* Of general-purpose counters with gaps between them. */
+static u32 those_that_answer(u32 mask)
+{
+	u64 value;
+
+	for (u32 i = 0; i < 32; i++)
+		if (mask & BIT(i) && (msr_try_read(MSR_IA32_PMC0 + i, &value).raised ||
+				      msr_try_read(MSR_IA32_PERFEVTSEL0 + i, &value).raised))
+			mask &= ~(u32)BIT(i);
+	return mask;
+}
+
 void counter_init(void)
 {
 	struct pmu_caps *caps = counter_this_cpu();
@@ -79,6 +91,7 @@ void counter_init(void)
 	while (caps->gp && (msr_try_read(MSR_IA32_PMC0 + caps->gp - 1, &value).raised ||
 			    msr_try_read(MSR_IA32_PERFEVTSEL0 + caps->gp - 1, &value).raised))
 		caps->gp--;
+	caps->gp_mask = caps->v6.counters ? those_that_answer(caps->gp_mask) : (u32)ones(caps->gp);
 	found_keep();
 	if (caps->version)
 		reset_learn();
@@ -105,6 +118,13 @@ struct pmc_mask counters_gp(void)
 struct pmc_mask counters_fixed(void)
 {
 	return (struct pmc_mask){ ones(counter_this_cpu()->fixed) << PMC_FIXED(0) };
+}
+
+struct pmc_mask counters_all(void)
+{
+	const struct pmu_caps *caps = counter_this_cpu();
+
+	return (struct pmc_mask){ caps->gp_mask | (u64)caps->fixed_mask << PMC_FIXED(0) };
 }
 
 static struct reset_refusal refusals[CPU_MAX];

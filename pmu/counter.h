@@ -88,8 +88,10 @@ void counters_disable(void);
 u64 counters_status(void);
 void counters_clear(u64 status);
 
-/* Every general-purpose, every fixed counter. */
+/* Every general-purpose, every fixed counter up to the first one that there isn't. */
 struct pmc_mask counters_gp(void);
 struct pmc_mask counters_fixed(void);
+/* Every counter of either kind that there is: FOR_EACH_COUNTER(c, counters_all().bits). */
+struct pmc_mask counters_all(void);
 
 #endif

@@ -9,20 +9,26 @@
 #include "pmu/counter.h"
 #include "pmu/lbr/lbr.h"
 
-#define BANK_MAX	8u
+#define BANK_MAX	16u
 #define LINE_SIZE	600
 
 /* In the order in which they are put back: what lets counters count comes last. */
 static const struct bank {
 	u32 msr;
 	const char *name;
-	enum { ONE, PER_GP, PER_FIXED } members;
+	enum { ONE, PER_GP, PER_FIXED, V6_PER_GP, V6_PER_FIXED } members;
 	bool is_counter;
 } banks[] = {
 	{ MSR_IA32_PMC0, "IA32_PMC", PER_GP, true },
 	{ MSR_IA32_FIXED_CTR0, "IA32_FIXED_CTR", PER_FIXED, true },
 	{ MSR_PERF_METRICS, "MSR_PERF_METRICS", ONE, true },
 	{ MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL", PER_GP, false },
+	{ MSR_IA32_PMC_GP0_CFG_B, "IA32_PMC_GPx_CFG_B.", V6_PER_GP, false },
+	{ MSR_IA32_PMC_FX0_CFG_B, "IA32_PMC_FXx_CFG_B.", V6_PER_FIXED, false },
+	{ MSR_IA32_PMC_GP0_CFG_C, "IA32_PMC_GPx_CFG_C.", V6_PER_GP, false },
+	{ MSR_IA32_PMC_FX0_CFG_C, "IA32_PMC_FXx_CFG_C.", V6_PER_FIXED, false },
+	{ MSR_IA32_PEBS_BASE, "IA32_PEBS_BASE", ONE, false },
+	{ MSR_IA32_PEBS_INDEX, "IA32_PEBS_INDEX", ONE, false },
 	{ MSR_IA32_DS_AREA, "IA32_DS_AREA", ONE, false },
 	{ MSR_LBR_SELECT, "MSR_LBR_SELECT", ONE, false },
 	{ MSR_IA32_LBR_DEPTH, "IA32_LBR_DEPTH", ONE, false },
@@ -55,11 +61,12 @@ static struct found {
 	bool has_other[OTHERS];
 } cpus[CPU_MAX];
 
-static unsigned members(const struct bank *bank)
+/* Bit i: member i is there. */
+static u32 members(const struct bank *bank)
 {
 	const struct pmu_caps *caps = counter_caps();
 	bool version_2 = caps->version >= 2;
-	unsigned count;
+	u64 set;
 
 	switch (bank->msr) {
 	case MSR_IA32_DS_AREA:
@@ -80,14 +87,36 @@ static unsigned members(const struct bank *bank)
 	case MSR_IA32_FIXED_CTR_CTRL:
 	case MSR_IA32_PERF_GLOBAL_CTRL:
 		return version_2;
+	case MSR_IA32_PEBS_BASE:
+	case MSR_IA32_PEBS_INDEX:
+		return caps->arch_pebs;
+	case MSR_IA32_PMC_GP0_CFG_B:
+	case MSR_IA32_PMC_FX0_CFG_B:
+		set = caps->v6.reloadable;
+		break;
+	case MSR_IA32_PMC_GP0_CFG_C:
+	case MSR_IA32_PMC_FX0_CFG_C:
+		set = caps->v6.reloadable | caps->v6.pebs;
+		break;
 	default:
+		set = counters_all().bits;
 		break;
 	}
-	count = bank->members == PER_GP ? caps->gp :
-		bank->members == PER_FIXED ? (version_2 ? caps->fixed : 0) :
-					     1;
-	return count < BANK_MAX ? count : BANK_MAX;
+	if (bank->members == PER_GP || bank->members == V6_PER_GP)
+		return (u32)(set & BITS(0, BANK_MAX - 1));
+	if (bank->members == PER_FIXED || bank->members == V6_PER_FIXED)
+		return version_2 ? (u32)(set >> PMC_FIXED(0) & BITS(0, BANK_MAX - 1)) : 0;
+	return 1;
 }
+
+static u32 member(const struct bank *bank, u32 msr, unsigned i)
+{
+	return msr + i * (bank->members >= V6_PER_GP ? V6_BANK_STRIDE : 1);
+}
+
+#define FOR_EACH_MEMBER(i, bank) \
+	for (unsigned i = counter_next(members(bank), 0); i < BANK_MAX; \
+	     i = counter_next(members(bank), i + 1))
 
 static bool is_there(u32 msr)
 {
@@ -108,9 +137,9 @@ void found_keep(void)
 	if (!counter_caps()->version)
 		return;
 	for (unsigned b = 0; b < BANKS; b++)
-		for (unsigned i = 0; i < members(&banks[b]); i++)
-			if (msr_try_read(banks[b].msr + i, &found->value[b][i]).raised)
-				found->value[b][i] = 0;
+		FOR_EACH_MEMBER(i, &banks[b])
+	if (msr_try_read(member(&banks[b], banks[b].msr, i), &found->value[b][i]).raised)
+		found->value[b][i] = 0;
 	found->kept = true;
 }
 
@@ -128,9 +157,9 @@ void found_put_back(void)
 	if (!found->kept)
 		return;
 	for (unsigned b = 0; b < BANKS; b++)
-		for (unsigned i = 0; i < members(&banks[b]); i++)
-			if (found->value[b][i] || banks[b].msr == MSR_IA32_TSX_FORCE_ABORT)
-				(void)msr_try_write(address(&banks[b]) + i, found->value[b][i]);
+		FOR_EACH_MEMBER(i, &banks[b])
+	if (found->value[b][i] || banks[b].msr == MSR_IA32_TSX_FORCE_ABORT)
+		(void)msr_try_write(member(&banks[b], address(&banks[b]), i), found->value[b][i]);
 }
 
 const char *found_differs(void)
@@ -138,11 +167,14 @@ const char *found_differs(void)
 	const struct found *found = &cpus[cpu_index()];
 	u64 value = 0;
 
-	for (unsigned b = 0; found->kept && b < BANKS; b++)
-		for (unsigned i = 0; !banks[b].is_counter && i < members(&banks[b]); i++)
-			if (!msr_try_read(banks[b].msr + i, &value).raised &&
-			    value != found->value[b][i])
-				return banks[b].name;
+	for (unsigned b = 0; found->kept && b < BANKS; b++) {
+		if (banks[b].is_counter)
+			continue;
+		FOR_EACH_MEMBER(i, &banks[b])
+		if (!msr_try_read(member(&banks[b], banks[b].msr, i), &value).raised &&
+		    value != found->value[b][i])
+			return banks[b].name;
+	}
 	return NULL;
 }
 
@@ -198,7 +230,7 @@ void found_list(struct tap *tap, unsigned cpu)
 		if (found->has_other[i])
 			say(tap, cpu, others[i].msr, found->other[i], others[i].name, BANK_MAX);
 	for (unsigned b = 0; found->kept && b < BANKS; b++)
-		for (unsigned i = 0; i < members(&banks[b]); i++)
-			say(tap, cpu, banks[b].msr + i, found->value[b][i], banks[b].name,
-			    banks[b].members == ONE ? BANK_MAX : i);
+		FOR_EACH_MEMBER(i, &banks[b])
+	say(tap, cpu, member(&banks[b], banks[b].msr, i), found->value[b][i], banks[b].name,
+	    banks[b].members == ONE ? BANK_MAX : i);
 }

@@ -31,6 +31,11 @@ static inline struct pmc_mask precise_store_enable(void)
 	return (struct pmc_mask){ BIT(PRECISE_STORE_COUNTER) | IA32_PEBS_ENABLE_PS_EN };
 }
 
+/* Bits of the data source of a load latency record, where this core has them: the load was locked;
+ * it missed the STLB. */
+u64 latency_lock_bit(void);
+u64 latency_stlb_bit(void);
+
 /* MSR_PEBS_LD_LAT_THRESHOLD, core cycles; 0 afterwards switches nothing off. */
 void latency_set_threshold(u64 cycles);
 

@@ -40,6 +40,8 @@ static void architectural_interrupted(struct pmi_entry *entry, bool keep_countin
 		counters_disable();
 	entry->status = counters_status();
 	entry->debugctl = msr_read(MSR_IA32_DEBUGCTL);
+	if (counter_caps()->arch_pebs)
+		entry->arch_index = msr_read(MSR_IA32_PEBS_INDEX);
 }
 
 /* What an interrupt's status showed. A bit that nothing announces isn't written. */

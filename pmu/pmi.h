@@ -20,6 +20,7 @@ struct pmi_entry {
 	u64 global_ctrl;	/* IA32_PERF_GLOBAL_CTRL at entry, before the handler's stop */
 	u64 debugctl;		/* IA32_DEBUGCTL at entry */
 	u64 index;		/* the PEBS index field, read first of all */
+	u64 arch_index;		/* IA32_PEBS_INDEX at entry, where there is one */
 	u64 rip, rflags;	/* of what was interrupted */
 	u64 tsc;
 	u8 record[RECORD_MAX_SIZE];	/* bytes just below the index, zero without a DS area */

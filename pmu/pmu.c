@@ -7,6 +7,7 @@
 
 #include "kernel/machine/machine.h"
 #include "kernel/processor/percpu.h"
+#include "pmu/version6/arch_pebs.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
 #include "pmu/found.h"
@@ -29,5 +30,5 @@ bool pmu_init(void)
 	counter_init();
 	is_ours[cpu_index()] = true;
 	machine_on_return(quiesce);
-	return ds_init();
+	return ds_init() && (!counter_caps()->arch_pebs || arch_pebs_init());
 }

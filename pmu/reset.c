@@ -19,28 +19,42 @@
 #define NOTHING_DISTURBS	0ULL
 #define ANYTHING_DISTURBS	(~0ULL)
 
-/* Refused, and with none of these bits set or not readable: left alone. */
-static const struct {
+/* Refused, and with none of these bits set or not readable: left alone. A register of each counter
+ * has the address of counter 0's, and stride more for each further one; fixed: of fixed counter 0.
+ */
+static const struct item {
 	u32 msr;
 	const char *name;
 	bool may_be_left;
 	u64 disturbs;
+	u32 fixed, stride;
 } items[] = {
-	[RESET_GLOBAL_CTRL] = { MSR_IA32_PERF_GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", false, 0 },
-	[RESET_PEBS_ENABLE] = { MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", true,
-				ANYTHING_DISTURBS },
-	[RESET_PERFEVTSEL] = { MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL0 and following", false, 0 },
-	[RESET_PMC] = { MSR_IA32_PMC0, "IA32_PMC0 and following", false, 0 },
-	[RESET_FIXED_CTR_CTRL] = { MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", false, 0 },
+	[RESET_GLOBAL_CTRL] = { MSR_IA32_PERF_GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", false, 0, 0,
+				0 },
+	[RESET_PEBS_ENABLE] = { MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", true, ANYTHING_DISTURBS,
+				0, 0 },
+	[RESET_PEBS_INDEX] = { MSR_IA32_PEBS_INDEX, "IA32_PEBS_INDEX", false, 0, 0, 0 },
+	[RESET_CFG_C] = { MSR_IA32_PMC_GP0_CFG_C, "IA32_PMC_GPx_CFG_C and IA32_PMC_FXx_CFG_C",
+			  false, 0, MSR_IA32_PMC_FX0_CFG_C, V6_BANK_STRIDE },
+	[RESET_CFG_B] = { MSR_IA32_PMC_GP0_CFG_B, "IA32_PMC_GPx_CFG_B and IA32_PMC_FXx_CFG_B",
+			  false, 0, MSR_IA32_PMC_FX0_CFG_B, V6_BANK_STRIDE },
+	[RESET_PERFEVTSEL] = { MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL0 and following", false, 0,
+			       0, 1 },
+	[RESET_PMC] = { MSR_IA32_PMC0, "IA32_PMC0 and following", false, 0, 0, 1 },
+	[RESET_FIXED_CTR_CTRL] = { MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", false, 0, 0,
+				   0 },
 	[RESET_FIXED_CTR] = { MSR_IA32_FIXED_CTR0, "IA32_FIXED_CTR0 and following", true,
-			      NOTHING_DISTURBS },
-	[RESET_PERF_METRICS] = { MSR_PERF_METRICS, "MSR_PERF_METRICS", true, NOTHING_DISTURBS },
-	[RESET_STATUS] = { MSR_IA32_PERF_GLOBAL_OVF_CTRL, "IA32_PERF_GLOBAL_OVF_CTRL", false, 0 },
-	[RESET_PEBS_DATA_CFG] = { MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG", false, 0 },
-	[RESET_DS_AREA] = { MSR_IA32_DS_AREA, "IA32_DS_AREA", true, NOTHING_DISTURBS },
-	[RESET_DEBUGCTL] = { MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", true, DEBUGCTL_DISTURBS },
-	[RESET_LBR_SELECT] = { MSR_LBR_SELECT, "MSR_LBR_SELECT", true, NOTHING_DISTURBS },
-	[RESET_LBR_CTL] = { MSR_IA32_LBR_CTL, "IA32_LBR_CTL", true, NOTHING_DISTURBS },
+			      NOTHING_DISTURBS, MSR_IA32_FIXED_CTR0, 1 },
+	[RESET_PERF_METRICS] = { MSR_PERF_METRICS, "MSR_PERF_METRICS", true, NOTHING_DISTURBS, 0,
+				 0 },
+	[RESET_STATUS] = { MSR_IA32_PERF_GLOBAL_OVF_CTRL, "IA32_PERF_GLOBAL_OVF_CTRL", false, 0, 0,
+			   0 },
+	[RESET_PEBS_DATA_CFG] = { MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG", false, 0, 0, 0 },
+	[RESET_DS_AREA] = { MSR_IA32_DS_AREA, "IA32_DS_AREA", true, NOTHING_DISTURBS, 0, 0 },
+	[RESET_PEBS_BASE] = { MSR_IA32_PEBS_BASE, "IA32_PEBS_BASE", true, NOTHING_DISTURBS, 0, 0 },
+	[RESET_DEBUGCTL] = { MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", true, DEBUGCTL_DISTURBS, 0, 0 },
+	[RESET_LBR_SELECT] = { MSR_LBR_SELECT, "MSR_LBR_SELECT", true, NOTHING_DISTURBS, 0, 0 },
+	[RESET_LBR_CTL] = { MSR_IA32_LBR_CTL, "IA32_LBR_CTL", true, NOTHING_DISTURBS, 0, 0 },
 };
 
 static struct reset {
@@ -64,6 +78,13 @@ static bool exists(enum reset_item item)
 		return caps->version >= 1;
 	case RESET_PEBS_ENABLE:
 		return caps->pebs;
+	case RESET_PEBS_INDEX:
+	case RESET_PEBS_BASE:
+		return caps->arch_pebs;
+	case RESET_CFG_C:
+		return caps->v6.reloadable | caps->v6.pebs;
+	case RESET_CFG_B:
+		return caps->v6.reloadable;
 	case RESET_PEBS_DATA_CFG:
 		return caps->baseline;
 	case RESET_PERF_METRICS:
@@ -79,17 +100,30 @@ static bool exists(enum reset_item item)
 	}
 }
 
-static unsigned members(enum reset_item item)
+/* The counters that have one; of a register that isn't a counter's, 0. */
+static u64 members(enum reset_item item)
 {
+	const struct pmu_caps *caps = counter_caps();
+
 	switch (item) {
 	case RESET_PERFEVTSEL:
 	case RESET_PMC:
-		return counter_caps()->gp;
+		return caps->gp_mask;
 	case RESET_FIXED_CTR:
-		return counter_caps()->fixed;
+		return (u64)caps->fixed_mask << PMC_FIXED(0);
+	case RESET_CFG_C:
+		return caps->v6.reloadable | caps->v6.pebs;
+	case RESET_CFG_B:
+		return caps->v6.reloadable;
 	default:
-		return 1;
+		return 0;
 	}
+}
+
+static u32 address(const struct item *item, unsigned counter)
+{
+	return PMC_IS_FIXED(counter) ? item->fixed + item->stride * (counter - PMC_FIXED(0)) :
+				       item->msr + item->stride * counter;
 }
 
 static u64 value_of(enum reset_item item)
@@ -97,12 +131,28 @@ static u64 value_of(enum reset_item item)
 	return item == RESET_STATUS ? reset_this_cpu()->status : 0;
 }
 
+/* Runs of registers that follow each other go in one call. */
+static bool put_members(const struct item *item, u64 set, u64 value)
+{
+	bool good = true;
+
+	for (unsigned c = counter_next(set, 0), n; c < COUNTERS_END;
+	     c = counter_next(set, c + n)) {
+		for (n = 1; item->stride == 1 && c + n != PMC_FIXED(0) && set >> c >> n & 1; n++)
+			;
+		good &= !msr_try_write_row(address(item, c), n, value).raised;
+	}
+	return good;
+}
+
 static bool reset_put(enum reset_item item)
 {
+	const u64 set = members(item);
+
+	if (items[item].stride)
+		return put_members(&items[item], set, value_of(item));
 	written_note(items[item].msr, value_of(item));
-	if (members(item) == 1)
-		return !msr_try_write(items[item].msr, value_of(item)).raised;
-	return !msr_try_write_row(items[item].msr, members(item), value_of(item)).raised;
+	return !msr_try_write(items[item].msr, value_of(item)).raised;
 }
 
 /* Those that may be reserved where CPUID promises them: a guest has no uncore, and filters know few
@@ -117,8 +167,7 @@ static const u64 optional_status[] = {
 static u64 announced_status(void)
 {
 	const struct pmu_caps *caps = counter_caps();
-	u64 mask = counters_gp().bits | (u64)caps->fixed_mask << PMC_FIXED(0) |
-		   IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD;
+	u64 mask = counters_all().bits | IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD;
 
 	if (caps->version >= 3)
 		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
@@ -129,6 +178,8 @@ static u64 announced_status(void)
 		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PERF_METRICS;
 	if (caps->ds)
 		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
+	if (caps->arch_pebs)
+		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_ARCH_PEBS_THRESHOLD;
 	return mask;
 }
 
@@ -172,7 +223,12 @@ void reset_learn(void)
 
 static void describe(enum reset_item item, struct reset_refusal *refusal)
 {
-	*refusal = (struct reset_refusal){ items[item].name, items[item].msr, value_of(item) };
+	const u64 set = members(item);
+
+	*refusal = (struct reset_refusal){ items[item].name,
+					   set ? address(&items[item], counter_next(set, 0)) :
+						 items[item].msr,
+					   value_of(item) };
 }
 
 bool reset_all(struct reset_refusal *refusal)

@@ -8,6 +8,8 @@
 #include "tests/adaptive/adaptive.h"
 
 #define DATA_CFG_LEGAL	0xff00000fULL	/* of formats 4 and 5 */
+/* Counters and metrics in records of format 6. */
+#define DATA_CFG_FORMAT_6 (BITS(4, 5) | BITS(32, 55))
 #define SELECT_ADAPTIVE	34		/* of IA32_PERFEVTSELx */
 #define FIXED_ADAPTIVE(i) (32 + 4 * (i))	/* of IA32_FIXED_CTR_CTRL */
 #define OUTPUT_PT	BITS(60, 62)	/* of IA32_PEBS_ENABLE: IA32_PERF_CAPABILITIES[16] */
@@ -58,6 +60,8 @@ TEST(msr, pebs_data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmo
 
 /*
  * MSR-16  A write that sets a reserved bit of MSR_PEBS_DATA_CFG must raise #GP.
+ * V6-26   A write that sets MSR_PEBS_DATA_CFG[4], [5] or one of [55:32] must raise #GP below
+ *         format 6.
  *         KVM
  *
  * Given  PEBS with baseline, record format 4
@@ -65,7 +69,8 @@ TEST(msr, pebs_data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmo
  * Then   #GP is raised, and the register keeps its value
  * Control: that value was accepted
  */
-TEST(msr, pebs_data_cfg_refuses_reserved_bits, REQS(MSR_16), NEEDS(need_perfmon, need_baseline))
+TEST(msr, pebs_data_cfg_refuses_reserved_bits, REQS(MSR_16, V6_26),
+     NEEDS(need_perfmon, need_baseline))
 {
 	const u64 kept = 0x05000005, other = 0x0a00000a;
 
@@ -74,8 +79,14 @@ TEST(msr, pebs_data_cfg_refuses_reserved_bits, REQS(MSR_16), NEEDS(need_perfmon,
 	for (unsigned bit = 0; bit < 64; bit++) {
 		if (DATA_CFG_LEGAL & BIT(bit))
 			continue;
-		CHECK(t, MSR_16, refused(msr_try_write(MSR_PEBS_DATA_CFG, other | BIT(bit))),
-		      "#GP of bit %u of MSR_PEBS_DATA_CFG", bit);
+		if (DATA_CFG_FORMAT_6 & BIT(bit))
+			CHECK(t, IDS(MSR_16, V6_26),
+			      refused(msr_try_write(MSR_PEBS_DATA_CFG, other | BIT(bit))),
+			      "#GP of bit %u of MSR_PEBS_DATA_CFG", bit);
+		else
+			CHECK(t, MSR_16,
+			      refused(msr_try_write(MSR_PEBS_DATA_CFG, other | BIT(bit))),
+			      "#GP of bit %u of MSR_PEBS_DATA_CFG", bit);
 		CHECK_EQ(t, MSR_16, kept, held(MSR_PEBS_DATA_CFG),
 			 "MSR_PEBS_DATA_CFG after the write of bit %u", bit);
 	}

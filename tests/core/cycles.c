@@ -176,6 +176,12 @@ struct waits {
 };
 
 /* The fourth counter has load latency, so that where each load was matters. */
+/* The first three counters without that of load latency. */
+static unsigned nth_free(unsigned n, const struct mem_sample_setup *setup)
+{
+	return n < setup->counter ? n : n + 1;
+}
+
 static bool count_waits(struct test *t, struct waits *w)
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -189,14 +195,16 @@ static bool count_waits(struct test *t, struct waits *w)
 	counter_write(PMC_FIXED(0), 0);
 	counter_write(PMC_FIXED(1), 0);
 	for (unsigned c = 0; c < 3; c++) {
-		counter_program(c, w->set[c].event, w->set[c].flags | COUNT_BOTH);
-		counter_write(c, 0);
-		on = pmc_or(on, pmc_one(c));
+		const unsigned counter = nth_free(c, &setup);
+
+		counter_program(counter, w->set[c].event, w->set[c].flags | COUNT_BOTH);
+		counter_write(counter, 0);
+		on = pmc_or(on, pmc_one(counter));
 	}
 	mem_sample_arm(&setup, NEVER);
 	cache_workload_run(&w->h, STALLS, pmc_or(on, pmc_one(setup.counter)));
 	for (unsigned c = 0; c < 3; c++)
-		w->value[c] = counter_read(c);
+		w->value[c] = counter_read(nth_free(c, &setup));
 	w->instructions = counter_read(PMC_FIXED(0));
 	w->cycles = counter_read(PMC_FIXED(1));
 	mem_sample_off(&setup);

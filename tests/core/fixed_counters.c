@@ -28,10 +28,10 @@ static bool refused(struct fault fault)
 
 static bool need_version_5(char *reason, size_t size)
 {
-	if (counter_caps()->version >= 5 && !counter_caps()->hybrid)
+	if (counter_caps()->version >= 5 && !counter_caps()->told_less)
 		return true;
 	fmt_print(reason, size, "architectural monitoring version %u%s (CPUID.0AH:EAX = %#x)",
-		  counter_caps()->version, counter_caps()->hybrid ? ", hybrid" : "",
+		  counter_caps()->version, counter_caps()->told_less ? ", hybrid" : "",
 		  counter_caps()->leaf_0a_eax);
 	return false;
 }
@@ -296,7 +296,7 @@ TEST(msr, any_thread_bit_of_an_event_select_is_reserved, REQS(FIX_07),
  * Then   it is 8, and each counts
  */
 TEST(fixed, eight_general_purpose_counters_are_there_with_two_threads_a_core, REQS(FIX_08),
-     NEEDS(need_perfmon, need_events, need_baseline, need_branches))
+     NEEDS(need_perfmon, need_not_hybrid, need_events, need_baseline, need_branches))
 {
 	CHECK_EQ(t, FIX_08, 8, counter_caps()->gp_enumerated, "CPUID.0AH:EAX[15:8]");
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {

@@ -79,6 +79,15 @@ static bool any_thread(void)
 	       !counter_caps()->hypervisor;
 }
 
+/* CPUID.(23H,0):EBX: 0 for 47:40, 1 for 36, 2 for 37. */
+static u64 version6_event_select(void)
+{
+	const struct version6 *v = &counter_caps()->v6;
+
+	return (v->umask2 ? BITS(40, 47) : 0) | (v->equal ? BIT(36) : 0) |
+	       (v->rdpmc_user_disable ? BIT(37) : 0);
+}
+
 /*
  * Figure 18-6: 7:0 event, 15:8 umask, USR, OS, E, PC, INT, ANY (version 3), EN, INV, 31:24 CMASK.
  * PC toggles pins that later processors don't have, and isn't written. "Performance Monitoring and
@@ -93,6 +102,7 @@ static struct register_bits event_select(u32 i)
 		filters |= BIT(34);	/* Adaptive_Record */
 	if (i < 4 && arch_lbr_leaf().event_logging & BIT(i))
 		filters |= BIT(35);	/* EN_LBR_LOG */
+	filters |= version6_event_select();
 	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
 				       (any_thread() ? 0xfff7ffff : 0xffd7ffff) | filters,
 				       BITS(32, 63) & ~filters };
@@ -391,7 +401,7 @@ TEST(msr, fixed_control_refuses_reserved_bits, REQS(MSR_31),
 TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
      NEEDS(need_perfmon, need_events, need_branches))
 {
-	u64 named = counters_gp().bits | counters_fixed().bits | BITS(61, 63);
+	u64 named = counters_all().bits | BITS(61, 63);
 
 	/* KVM may pass the register through, and show version 2 all the same. */
 	if (counter_caps()->version >= 4 || counter_caps()->hypervisor)
@@ -400,6 +410,8 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ | IA32_PERF_GLOBAL_OVF_CTRL_CLR_ASCI;
 	if (counter_caps()->metrics)
 		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PERF_METRICS;
+	if (counter_caps()->arch_pebs)
+		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_ARCH_PEBS_THRESHOLD;
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
 	counter_preset(0, BRANCHES);
 	workload_run(&workload_branch, BRANCHES, pmc_one(0));

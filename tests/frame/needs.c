@@ -496,8 +496,18 @@ bool need_other_core(char *reason, size_t size)
 
 	if (smp_other_core())
 		return true;
-	fmt_print(reason, size, "no other core than %#x among %u processors (CPUID.0BH, 04H)",
+	fmt_print(reason, size,
+		  "no other core than %#x of its kind among %u processors (CPUID.0BH, 04H)",
 		  first.core, smp_count());
+	return false;
+}
+
+bool need_other_kind(char *reason, size_t size)
+{
+	if (smp_other_kind())
+		return true;
+	fmt_print(reason, size, "no core of another type than %#x among %u processors (CPUID.1AH)",
+		  counter_caps()->core_type, smp_count());
 	return false;
 }
 
@@ -505,14 +515,14 @@ bool needs_others(const struct test_case *c)
 {
 	for (unsigned i = 0; c->needs[i]; i++)
 		if (c->needs[i] == need_second_processor || c->needs[i] == need_sibling_thread ||
-		    c->needs[i] == need_other_core)
+		    c->needs[i] == need_other_core || c->needs[i] == need_other_kind)
 			return true;
 	return false;
 }
 
 bool need_not_hybrid(char *reason, size_t size)
 {
-	if (!counter_caps()->hybrid)
+	if (!counter_caps()->told_less)
 		return true;
 	fmt_print(reason, size, "a hybrid processor may have more counters than it reports");
 	return false;

@@ -58,7 +58,8 @@ bool need_data_address(char *reason, size_t size);	/* 4th generation facilities 
 bool need_second_processor(char *reason, size_t size);
 bool need_sibling_thread(char *reason, size_t size);	/* of the first processor's core */
 bool need_other_core(char *reason, size_t size);
-/* Is one of these three among them? */
+bool need_other_kind(char *reason, size_t size); /* of core: CPUID.1AH */
+/* Is one of these among them? */
 bool needs_others(const struct test_case *c);
 bool need_pdir(char *reason, size_t size);
 bool need_load_latency(char *reason, size_t size);

@@ -19,7 +19,7 @@
 #include "tests/frame/old_names.h"
 #include "tests/frame/runner.h"
 
-#define MAX_GROUPS	24
+#define MAX_GROUPS	32
 
 /* Those that are selected come first, in the order in which they run. */
 extern struct test_case tests_begin[] __asm__("__tests_begin")
@@ -30,7 +30,7 @@ struct suite {
 	const struct suite_config *config;
 	struct tap *tap;
 	struct verdict_counts counts;
-	struct verdict_subject subject;
+	struct verdict_subject subject, here;	/* of the first processor; of the test's */
 	enum platform platform;
 	struct tally tally;
 	unsigned processors;
@@ -187,10 +187,9 @@ static void select_tests(struct suite *s)
 	for (unsigned i = 0; i < s->selected; i++) {
 		if (i && !strcmp(tests_begin[i].group, tests_begin[i - 1].group))
 			continue;
-		if (s->groups == MAX_GROUPS) {
-			s->too_many = true;
+		s->too_many = s->groups == MAX_GROUPS;
+		if (s->too_many)
 			break;
-		}
 		s->first[s->groups++] = i;
 	}
 	s->first[s->groups] = s->selected;
@@ -235,8 +234,10 @@ static void print_processors(const struct suite *s)
 
 		if (smp_is_left_out(cpu))
 			continue;
-		tap_comment(s->tap, "processor %u: APIC id %#x, thread %u of core %#x, package %u",
-			    smp_number(cpu), at.apic_id, at.thread, at.core, at.package);
+		tap_comment(s->tap,
+			    "processor %u: APIC id %#x, thread %u of core %#x, package %u%s",
+			    smp_number(cpu), at.apic_id, at.thread, at.core, at.package,
+			    caps_core_name(at.kind >> CORE_TYPE_SHIFT));
 		print_microcode(s, cpu);
 		found_describe(s->tap, cpu);
 		if (inventory_is_first_of_kind(cpu))
@@ -299,6 +300,19 @@ static void print_machine(const struct suite *s)
 	print_processors(s);
 }
 
+static struct verdict_subject subject_of(unsigned cpu)
+{
+	const struct pmu_caps *caps = counter_caps_of(cpu);
+
+	return (struct verdict_subject){
+		.intel = caps->intel, .family = caps->family, .model = caps->model,
+		.threads = smp_sibling() != 0,
+		.hypervisor = caps->host.signature, .old_kvm = caps->old_kvm,
+		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
+			       caps->full_width, caps->host.id == HYPERVISOR_KVM },
+	};
+}
+
 struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 {
 	struct suite *s = &suite;
@@ -324,13 +338,7 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	s->platform = platform_of(caps);
 	if (config->strict)
 		s->platform = PLATFORM_STRICT;
-	s->subject = (struct verdict_subject){
-		.intel = caps->intel, .family = caps->family, .model = caps->model,
-		.threads = smp_sibling() != 0,
-		.hypervisor = caps->host.signature, .old_kvm = caps->old_kvm,
-		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
-			       caps->full_width, caps->host.id == HYPERVISOR_KVM },
-	};
+	s->subject = subject_of(CPU_BOOT);
 	caps_cpu_name(caps, s->cpu_name, sizeof(s->cpu_name));
 	print_machine(s);
 	return s;
@@ -473,13 +481,14 @@ static void check_required_groups(struct suite *s)
 	}
 }
 
-static void set_up(const struct suite *s, struct test *test, unsigned n, unsigned cpu)
+static void set_up(struct suite *s, struct test *test, unsigned n, unsigned cpu)
 {
 	memset(test, 0, sizeof(*test));
 	test->test_case = &tests_begin[n];
 	test->tap = s->tap;
 	test->platform = s->platform;
-	test->subject = &s->subject;
+	s->here = counter_caps_of(cpu)->vendor[0] ? subject_of(cpu) : s->subject;
+	test->subject = &s->here;
 	test->cpu = cpu;
 	test->before = s->config->before_test ? about_to_run : NULL;
 }

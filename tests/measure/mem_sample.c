@@ -19,9 +19,22 @@ static u16 code_of(enum event_kind kind, unsigned flags)
 	return event.code;
 }
 
+#define USUAL_COUNTER	3u
+
+/* The one that each P-core can use, or the last that this processor can. */
+static unsigned latency_counter(void)
+{
+	struct event event = { .counters = BIT(USUAL_COUNTER) };
+
+	event_get(EK_LOAD_LATENCY, EV_LL, &event);
+	if (!event.counters || event.counters & BIT(USUAL_COUNTER))
+		return USUAL_COUNTER;
+	return 31u - (unsigned)__builtin_clz(event.counters);
+}
+
 struct mem_sample_setup mem_sample_loads(void)
 {
-	const unsigned counter = 3;
+	const unsigned counter = latency_counter();
 
 	return (struct mem_sample_setup){ .counter = counter,
 					  .event = code_of(EK_LOAD_LATENCY, EV_LL),

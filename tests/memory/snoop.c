@@ -64,6 +64,7 @@ static unsigned neighbour(struct test *t, enum package package)
 		struct topology other = smp_topology(cpu);
 
 		if (smp_is_idle(cpu) && !topology_same_core(&first, &other) &&
+		    topology_same_kind(&first, &other) &&
 		    (package == ANY_PACKAGE || topology_same_package(&first, &other)))
 			return cpu;
 	}

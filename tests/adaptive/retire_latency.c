@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Timed PEBS: the retire latency of the basic group, bits 47:32 of the format word, with
+ * IA32_PERF_CAPABILITIES[17]. It is the time between the retirement of the instruction that caused
+ * the record and the one before it, in core cycles (intel/perfmon README).
+ */
+#include "kernel/output/fmt.h"
+#include "pmu/memory_sampling.h"
+#include "spec/msr.h"
+#include "tests/adaptive/adaptive.h"
+#include "tests/measure/mem_sample.h"
+
+#define CYCLES		PMC_FIXED(1)	/* the unit of the field */
+#define RECORDS		8u
+#define BATCH		250u
+#define LATENCY_SHIFT	32
+#define LATENCY_MOST	0xffffu
+
+static bool need_retire_latency(char *reason, size_t size)
+{
+	if (counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO)
+		return true;
+	fmt_print(reason, size, "no retire latency (IA32_PERF_CAPABILITIES = %#lx)",
+		  counter_caps()->perf_capabilities);
+	return false;
+}
+
+struct latencies {
+	unsigned records;
+	u64 sum, cycles;	/* of the records; of the windows */
+};
+
+/* Records of loads of this workload by the load latency event, with core cycles counted along. */
+static struct latencies take(const struct workload *w)
+{
+	const struct adaptive_layout layout = { .config = 0, .size = BASIC_BYTES };
+	struct ds_setup setup = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
+	struct latencies l = { .records = 0 };
+	struct event event = { .counters = 1 };
+	unsigned counter;
+
+	event_get(EK_LOAD_LATENCY, EV_LL, &event);
+	counter = (unsigned)__builtin_ctz(event.counters);
+	setup.layout = &layout;
+	setup.threshold = MEM_SAMPLE_RECORDS_SURE + 1;
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup.reset[i] = pebs_reset_value(0, MEM_SAMPLE_PERIOD);
+	ds_open(&setup);
+	latency_set_threshold(LATENCY_THRESHOLD_LEAST);
+	counter_program(CYCLES, 0, COUNT_BOTH);
+	counter_write(CYCLES, 0);
+	pebs_arm(counter, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
+	for (unsigned n = 0; n < MEM_SAMPLE_ROUNDS_MOST && ds_records() < RECORDS; n += BATCH)
+		workload_run(w, BATCH, pmc_or(pmc_one(counter), pmc_one(CYCLES)));
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+	counter_program_disabled(CYCLES, 0, 0);
+	counters_clear(counters_status());
+	l.records = ds_records();
+	l.cycles = counter_read(CYCLES);
+	for (unsigned i = 0; i < l.records; i++)
+		l.sum += adaptive_at(i * BASIC_BYTES) >> LATENCY_SHIFT & LATENCY_MOST;
+	return l;
+}
+
+static bool enough(struct test *t, struct test_claim claim, const struct latencies *l)
+{
+	if (!l->records && !test_is_strict(t)) {
+		test_inconclusive(t, "no load was tagged");
+		return false;
+	}
+	return test_check(t, claim, l->records > 0, "records", "records of loads");
+}
+
+/*
+ * HYB-17  Where IA32_PERF_CAPABILITIES[17] is 1, bits 47:32 of the format word must be a retire
+ *         latency, at most FFFFH.
+ *         intel/perfmon README: timed PEBS; Linux; kvm-unit-tests
+ *
+ * Given  loads of a line that was just flushed; core cycles counted by fixed counter 1
+ * When   several of them are recorded
+ * Then   the retire latencies together are no more than the cycles of the windows that made the
+ *        records, because they are times that don't overlap; and some are above 0
+ */
+TEST(adaptive, retire_latencies_are_no_more_than_the_cycles_that_passed, REQS(HYB_17),
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,
+	   need_retire_latency),
+     .deadline_ms = 5000)
+{
+	const struct latencies l = take(&workload_uncached);
+
+	if (!enough(t, AT(HYB_17), &l))
+		return;
+	CHECK_RANGE(t, HYB_17, 1, l.cycles, l.sum, "sum of %u retire latencies, of %lu cycles",
+		    l.records, l.cycles);
+}
+
+/*
+ * HYB-18  A long stall before the sampled instruction retires must show as a larger retire latency
+ *         than none.
+ *         intel/perfmon README: timed PEBS
+ *
+ * Given  loads of one line that stays in the L1, and loads of a line that was just flushed
+ * When   several of each are recorded
+ * Then   the average retire latency of the second is above that of the first
+ */
+TEST(adaptive, retire_latency_is_larger_after_a_stall, REQS(HYB_18),
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,
+	   need_retire_latency),
+     .deadline_ms = 5000)
+{
+	const struct latencies none = take(&workload_load), stall = take(&workload_uncached);
+
+	if (!enough(t, CONTROL_AT(HYB_18), &none) || !enough(t, CONTROL_AT(HYB_18), &stall))
+		return;
+	CHECK_RANGE(t, HYB_18, none.sum / none.records + 1, LATENCY_MOST, stall.sum / stall.records,
+		    "average of %u loads from memory, against %lu", stall.records,
+		    none.sum / none.records);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* See archpebs.h. */
+#include "tests/archpebs/archpebs.h"
+
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "tests/frame/calibration.h"
+#include "tests/measure/overflow.h"
+
+#define WINDOWS_MOST	64	/* of fixed counter 2, whose clock is slow */
+
+bool need_arch_pebs(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->arch_pebs)
+		return true;
+	fmt_print(reason, size,
+		  "no architectural PEBS (CPUID.(07H,1):EAX[8] = %u, "
+		  "CPUID.(23H,0):EAX = %#x)",
+		  c->v6.leaf, c->v6.subleaves);
+	return false;
+}
+
+bool need_arch_groups(u64 groups, char *reason, size_t size)
+{
+	const u64 there = (u64)counter_caps()->v6.groups << 32;
+
+	if (!need_arch_pebs(reason, size))
+		return false;
+	if ((there & groups) == groups)
+		return true;
+	fmt_print(reason, size, "groups that aren't there (CPUID.(23H,4):EBX = %#x)",
+		  counter_caps()->v6.groups);
+	return false;
+}
+
+u64 arch_load_counters(void)
+{
+	return counter_caps()->v6.pebs & BITS(0, 3);
+}
+
+static bool has_pdist(unsigned counter)
+{
+	return counter_caps()->v6.pdist & BIT(counter);
+}
+
+static void stop(const struct arch_run *run)
+{
+	arch_pebs_disarm();
+	counter_program_disabled(run->counter, 0, 0);
+	counters_clear(BIT(run->counter));
+}
+
+static void begin(const struct arch_run *run)
+{
+	arch_pebs_open(run->size, run->threshold ? run->threshold : ARCH_PEBS_NEVER);
+}
+
+void arch_go_on(const struct arch_run *run)
+{
+	const struct workload *w = run->workload ? run->workload : &workload_sample;
+	const u16 event = run->event ? run->event : LOADS;
+	/* With PDist the record is of the event that overflows, else of a later one. */
+	const u64 period = calibration_period(event, PERIOD) + has_pdist(run->counter);
+
+	arch_pebs_arm(run->counter, event, COUNT_BOTH, period, run->groups, NEVER);
+	if (run->without_enable)
+		msr_write(version6_cfg_c(run->counter), run->groups | (u32)(0 - NEVER));
+	workload_run(w, PERIOD, pmc_one(run->counter));
+	stop(run);
+}
+
+void arch_window(const struct arch_run *run)
+{
+	begin(run);
+	arch_go_on(run);
+}
+
+void arch_any_window(const struct arch_run *run, u64 reload)
+{
+	const bool slow = run->counter == OVERFLOW_SLOW;
+
+	begin(run);
+	arch_pebs_arm(run->counter, run->event ? run->event : EVENT_BR_INST_RETIRED_ALL_BRANCHES,
+		      COUNT_BOTH, slow ? SLOW_PERIOD : ROUNDS_PERIOD, run->groups, reload);
+	for (unsigned i = 0; i < WINDOWS_MOST && !arch_pebs_written(); i++)
+		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS_FOR(1),
+			     pmc_one(run->counter));
+}
+
+u64 arch_at(u64 byte)
+{
+	return *(const volatile u64 *)((uintptr_t)arch_pebs_buffer() + byte);
+}
+
+static u64 rounded(u64 bytes)
+{
+	return (bytes + ARCH_PEBS_UNIT - 1) & ~(u64)(ARCH_PEBS_UNIT - 1);
+}
+
+bool arch_one_record(struct test *t, struct test_claim claim, u64 from)
+{
+	const u64 written = arch_pebs_written();
+	const size_t there = written > from ? written - from : 0;
+	const size_t bytes = arch_record_bytes(arch_pebs_buffer() + from, there);
+
+	if (!there)
+		test_missed(t);
+	return test_check(t, claim, bytes && rounded(bytes) == there, "one record",
+			  "%#zx bytes of fragments that agree with their headers, of %#zx by which "
+			  "WR grew from %#lx; header %#lx",
+			  bytes, there, from, there ? arch_at(from) : 0);
+}
+
+u64 arch_group(u64 from, enum arch_group group, struct arch_fragment *fragment)
+{
+	const u64 written = arch_pebs_written();
+
+	fragment->last = false;
+	while (!fragment->last) {
+		if (from >= written || arch_fragment_read(arch_pebs_buffer() + from, written - from,
+							  fragment) != ARCH_WHOLE)
+			return 0;
+		if (arch_has(fragment, group))
+			return from + fragment->offset[group];
+		from += fragment->size;
+	}
+	return 0;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the groups of an architectural PEBS record hold: Linux struct arch_pebs_aux, arch_pebs_gprs,
+ * arch_pebs_xer_header, arch_pebs_lbr_header and arch_pebs_cntr_header. Offsets are typed out here.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "pmu/event.h"
+#include "pmu/lbr/arch.h"
+#include "tests/archpebs/archpebs.h"
+#include "tests/frame/calibration.h"
+#include "tests/lbr/branches.h"
+
+#define AT_EVENTING_IP	0x10u	/* of a record that begins the buffer, after its header */
+#define EVERY_COUNTER	(BIT(36) | BIT(37))
+#define ALLOW_IN_RECORD	BIT(35)
+
+static bool need_aux(char *reason, size_t size)
+{
+	return need_arch_groups(GROUP_AUX, reason, size);
+}
+
+static bool need_gpr(char *reason, size_t size)
+{
+	return need_arch_groups(GROUP_GPR, reason, size);
+}
+
+static bool need_xmm(char *reason, size_t size)
+{
+	return need_arch_groups(GROUP_XMM, reason, size);
+}
+
+static bool need_lbr_codes(char *reason, size_t size)
+{
+	return need_arch_groups(GROUP_LBR(3), reason, size);
+}
+
+static bool need_counters_group(char *reason, size_t size)
+{
+	return need_arch_groups(EVERY_COUNTER | ALLOW_IN_RECORD, reason, size);
+}
+
+static unsigned counter(void)
+{
+	return counter_next(arch_load_counters(), 0);
+}
+
+/* Each group's bits in CFG_C and the header, and where a fragment has it. */
+static const struct {
+	enum arch_group group;
+	u64 bits;
+	unsigned bytes;		/* of the group, one of LBR with 8 entries; 0: its own test's */
+} groups[] = {
+	{ ARCH_AUX, GROUP_AUX, 0x40 },
+	{ ARCH_GPR, GROUP_GPR, 0xa0 },
+	{ ARCH_XER, GROUP_XMM, 0 },
+	{ ARCH_LBR, BIT(40), 0x30 + 8 * 0x18 },	/* code 1 */
+	{ ARCH_COUNTERS, BIT(36) | ALLOW_IN_RECORD, 0 },
+};
+#define GROUP_KINDS (sizeof(groups) / sizeof(groups[0]))
+
+static u64 bits_of(unsigned combination)
+{
+	u64 bits = 0;
+
+	for (unsigned i = 0; i < GROUP_KINDS; i++)
+		bits |= combination & BIT(i) ? groups[i].bits : 0;
+	return bits;
+}
+
+/*
+ * APEBS-13  The bits of a header must tell which groups follow: those that CFG_C of the counter
+ *           asks for, and BASIC.
+ *           Linux struct arch_pebs_header
+ * APEBS-15  The groups of a fragment must be in the order BASIC, AUX, GPR, XER, LBR, counters.
+ *           Linux setup_arch_pebs_sample_data
+ *
+ * Given  every combination of AUX, GPR, XMM, LBR and counters that CPUID.(23H,4):EBX allows
+ * When   CFG_C asks for it, and a record is made
+ * Then   the header has BASIC and these groups alone; they follow in the order BASIC, AUX, GPR,
+ *        XER, LBR, counters; AUX, GPR and LBR have as many bytes as Linux' structures
+ */
+TEST(archpebs, header_names_the_groups_that_follow_in_order, REQS(APEBS_13, APEBS_15),
+     NEEDS(need_perfmon, need_arch_pebs, need_events))
+{
+	const u64 there = (u64)counter_caps()->v6.groups << 32;
+
+	for (unsigned n = 0; n < 1u << GROUP_KINDS; n++) {
+		const struct arch_run run = { .counter = counter(), .groups = bits_of(n) };
+		struct arch_fragment f;
+		u64 at = 0x40;
+
+		if (run.groups & ~there)
+			continue;
+		arch_window(&run);
+		if (!arch_one_record(t, AT(APEBS_13, APEBS_15), 0))
+			return;
+		if (arch_group(0, ARCH_BASIC, &f) && f.last)
+			CHECK_EQ(t, APEBS_13, BIT(63) | (run.groups & ~ALLOW_IN_RECORD),
+				 f.header & BITS(36, 63), "groups of the header, CFG_C %#lx",
+				 run.groups);
+		for (unsigned i = 0; i < GROUP_KINDS; i++) {
+			const u64 begins = arch_group(0, groups[i].group, &f);
+
+			CHECK_EQ(t, APEBS_13, !!(n & BIT(i)), !!begins, "group %u, CFG_C %#lx", i,
+				 run.groups);
+			if (!begins)
+				continue;
+			CHECK_RANGE(t, APEBS_15, at, ~0ULL, begins,
+				    "where group %u begins, after the one before it, CFG_C %#lx", i,
+				    run.groups);
+			at = begins + groups[i].bytes;
+		}
+		CHECK_RANGE(t, APEBS_13, at, ~0ULL, arch_pebs_written(),
+			    "bytes of WR, of groups up to %#lx", at);
+		arch_pebs_close();
+	}
+}
+
+/*
+ * APEBS-18  AUX must have 40H bytes, with the address at 00H, the source at 28H, the latencies at
+ *           30H and the TX information at 38H.
+ *           Linux struct arch_pebs_aux
+ *
+ * Given  marked loads, each of a place of its own
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with AUX
+ * Then   the address at 00H is that of the load that EventingIP names; TX information at 38H is 0
+ * Control: EventingIP is a marked load
+ */
+TEST(archpebs, aux_group_holds_the_address_of_the_load, REQS(APEBS_18),
+     NEEDS(need_perfmon, need_aux, need_events, need_data_address), .under_every_fault = true)
+{
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	{
+		const struct arch_run run = { .counter = c, .groups = GROUP_AUX };
+		struct arch_fragment f;
+		u64 aux;
+		int mark;
+
+		arch_window(&run);
+		if (!arch_one_record(t, AT(APEBS_18), 0))
+			return;
+		aux = arch_group(0, ARCH_AUX, &f);
+		mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, arch_at(AT_EVENTING_IP));
+		if (!CHECK(t, APEBS_18, aux, "AUX") ||
+		    !CONTROL(t, APEBS_18, mark >= 0, "EventingIP is a marked load"))
+			return;
+		CHECK_EQ(t, APEBS_18,
+			 (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * (u64)mark,
+			 arch_at(aux), "address at 00H, IA32_PMC%u", c);
+		CHECK_EQ(t, APEBS_18, 0, arch_at(aux + 0x38) & sampling_tx_mask(),
+			 "TX information at 38H, no transaction");
+		arch_pebs_close();
+	}
+}
+
+/* A counter that does load latency and writes records. COUNTERS_END: none. */
+static unsigned latency_counter(struct event *event)
+{
+	if (!event_get(EK_LOAD_LATENCY, EV_PEBS, event))
+		return COUNTERS_END;
+	return counter_next(counter_caps()->v6.pebs & event->counters, 0);
+}
+
+static bool need_latencies(char *reason, size_t size)
+{
+	struct event event;
+
+	if (!need_aux(reason, size) || !need_load_latency(reason, size) ||
+	    !need_events(reason, size))
+		return false;
+	if (latency_counter(&event) < COUNTERS_END)
+		return true;
+	fmt_print(reason, size, "no load latency with PEBS (CPUID.(23H,5): %#lx)",
+		  counter_caps()->v6.pebs);
+	return false;
+}
+
+/*
+ * APEBS-18  AUX must have 40H bytes, with the address at 00H, the source at 28H, the latencies at
+ *           30H and the TX information at 38H.
+ * APEBS-19  AUX+30H must be the instruction's latency in [15:0] and the cache's in [47:32].
+ *           Linux struct arch_pebs_aux
+ *
+ * Given  load latency with a threshold of 3 cycles
+ * When   a counter that does load latency makes a record with AUX
+ * Then   AUX+30H has the instruction's latency in 15:0, which is above the threshold, the cache's
+ *        in 47:32, which isn't longer, and 0 elsewhere; the source at 28H isn't 0
+ */
+TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
+     NEEDS(need_perfmon, need_latencies, need_events))
+{
+	enum { THRESHOLD = 3, ROUNDS = 4096, WINDOWS = 64, EACH = 8 };
+	struct event event;
+	const unsigned c = latency_counter(&event);
+	struct arch_fragment f;
+	u64 aux, latency;
+
+	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, THRESHOLD);
+	arch_pebs_arm(c, event.code, COUNT_BOTH, EACH, GROUP_AUX, NEVER);
+	for (unsigned i = 0; i < WINDOWS && !arch_pebs_written(); i++)
+		workload_run(&workload_load, ROUNDS, pmc_one(c));
+	arch_pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
+	if (!arch_one_record(t, CONTROL_AT(APEBS_18, APEBS_19), 0))
+		return;
+	aux = arch_group(0, ARCH_AUX, &f);
+	latency = arch_at(aux + 0x30);
+	CHECK(t, APEBS_18, arch_at(aux + 0x28), "the source at 28H is told");
+	CHECK_RANGE(t, APEBS_19, THRESHOLD + 1, 0xffff, latency & 0xffff,
+		    "bits 15:0 of the latencies, threshold %u", THRESHOLD);
+	CHECK_RANGE(t, APEBS_19, 0, latency & 0xffff, latency >> 32 & 0xffff,
+		    "bits 47:32 of the latencies");
+	CHECK_EQ(t, APEBS_19, 0, latency & ~(BITS(0, 15) | BITS(32, 47)),
+		 "other bits of the latencies");
+	arch_pebs_close();
+}
+
+/*
+ * APEBS-20  GPR must have A0H bytes: RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to
+ *           R15, SSP and a reserved quadword.
+ *           Linux struct arch_pebs_gprs
+ *
+ * Given  sixteen registers and the status flags with values of their own; marked loads that change
+ *        RAX and the flags
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with GPR
+ * Then   each register is at its place of the order RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI,
+ *        RDI, R8 to R15, SSP; RIP is the address after the load, RAX and the flags are those that
+ *        it left, and SSP is 0 without shadow stacks
+ */
+TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
+     NEEDS(need_perfmon, need_gpr, need_events), .under_every_fault = true)
+{
+	const struct {
+		unsigned offset;
+		const char *name;
+		u64 value;
+	} table[] = {
+		{ 0x18, "RCX", SAMPLE_RCX },   { 0x20, "RDX", SAMPLE_RDX },
+		{ 0x28, "RBX", SAMPLE_RBX },   { 0x30, "RSP", workload_stack() },
+		{ 0x38, "RBP", SAMPLE_RBP },   { 0x40, "RSI", (u64)(uintptr_t)workload_memory() },
+		{ 0x48, "RDI", SAMPLE_RDI },   { 0x50, "R8", SAMPLE_R(8) },
+		{ 0x58, "R9", SAMPLE_R(9) },   { 0x60, "R10", SAMPLE_R(10) },
+		{ 0x68, "R11", SAMPLE_R(11) }, { 0x70, "R12", SAMPLE_R(12) },
+		{ 0x78, "R13", SAMPLE_R(13) }, { 0x80, "R14", SAMPLE_R(14) },
+		{ 0x88, "R15", SAMPLE_R(15) }, { 0x90, "SSP", 0 },
+	};
+	const u64 status_flags = 0x8d5;		/* CF, PF, AF, ZF, SF, OF */
+	struct sampling_sum expected[SAMPLE_MARKS];
+
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	{
+		const struct arch_run run = { .counter = c, .groups = GROUP_GPR };
+		struct arch_fragment f;
+		u64 ip, gpr;
+		int mark;
+
+		sampling_fill(expected, SAMPLE_MARKS);
+		arch_window(&run);
+		if (!arch_one_record(t, AT(APEBS_20), 0))
+			return;
+		gpr = arch_group(0, ARCH_GPR, &f);
+		ip = arch_at(AT_EVENTING_IP);
+		mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+		if (!CHECK(t, APEBS_20, gpr, "GPR") ||
+		    !CONTROL(t, APEBS_20, mark >= 0, "EventingIP is a marked load"))
+			return;
+		CHECK_EQ(t, APEBS_20, ip + workload_sample.mark_length, arch_at(gpr + 0x08),
+			 "RIP at 08H: the next instruction");
+		CHECK_EQ(t, APEBS_20, expected[mark].rax, arch_at(gpr + 0x10), "RAX at 10H");
+		CHECK_EQ(t, APEBS_20, expected[mark].flags & status_flags,
+			 arch_at(gpr) & status_flags, "status flags of RFLAGS at 00H");
+		for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+			CHECK_EQ(t, APEBS_20, table[i].value, arch_at(gpr + table[i].offset),
+				 "%s at %#x", table[i].name, table[i].offset);
+		arch_pebs_close();
+	}
+}
+
+static u64 exchanged(u64 value)
+{
+	return value << 32 | value >> 32;
+}
+
+/*
+ * APEBS-21  XER must begin with 10H bytes that have XSTATE_BV of the components that follow; one
+ *           in its initial state doesn't.
+ *           Linux; Linux mailing list, which quotes the manual
+ * APEBS-22  The XMM component must have 100H bytes, with XMMn at 10H * n.
+ *           Linux
+ *
+ * Given  XMM0 to XMM15 with values that differ, in their halves too
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with XMM
+ * Then   XSTATE_BV is 2 in a head of 10H bytes, and XMMn is at 10H * n after it, bits 63:0 first
+ */
+TEST(archpebs, xer_group_holds_the_sixteen_xmm_registers, REQS(APEBS_21, APEBS_22),
+     NEEDS(need_perfmon, need_xmm, need_events), .under_every_fault = true)
+{
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	{
+		const struct arch_run run = { .counter = c,
+					      .groups = GROUP_XMM,
+					      .workload = &workload_xmm_sample };
+		struct arch_fragment f;
+		u64 xer;
+
+		arch_window(&run);
+		if (!arch_one_record(t, AT(APEBS_21, APEBS_22), 0))
+			return;
+		xer = arch_group(0, ARCH_XER, &f);
+		if (!CHECK(t, APEBS_21, xer, "XER"))
+			return;
+		CHECK_EQ(t, APEBS_21, BIT(1), arch_at(xer), "XSTATE_BV at 00H");
+		for (unsigned i = 0; i < 16; i++) {
+			CHECK_EQ(t, APEBS_22, SAMPLE_XMM(i), arch_at(xer + 0x10 + 0x10 * i),
+				 "bits 63:0 of XMM%u", i);
+			CHECK_EQ(t, APEBS_22, exchanged(SAMPLE_XMM(i)),
+				 arch_at(xer + 0x18 + 0x10 * i), "bits 127:64 of XMM%u", i);
+		}
+		arch_pebs_close();
+	}
+}
+
+static unsigned deepest_lbr(void)
+{
+	const struct lbr_leaf leaf = arch_lbr_leaf();
+
+	return lbr_leaf_deepest(&leaf);
+}
+
+/* Address of a link of the chain before the marks. */
+static u64 link(unsigned i)
+{
+	return workload_mark(&workload_chain_sample, 0) - (CHAIN_LINKS - i) * CHAIN_STRIDE;
+}
+
+/*
+ * APEBS-23  LBR must begin with 30H bytes that have IA32_LBR_CTL at 08H and IA32_LBR_DEPTH at 10H,
+ *           and then have FROM, TO and INFO of each entry, the newest first.
+ *           Linux struct arch_pebs_lbr_header
+ * APEBS-24  LBR must have 8 entries with code 1, 16 with code 2 and as many as its depth with code
+ *           3.
+ *           Linux setup_arch_pebs_sample_data
+ *
+ * Given  last branch records on, of the greatest depth, and a chain of 48 jumps that ends at the
+ *        marked loads
+ * When   CFG_C[41:40] is 1, 2 and 3, and IA32_PMC0 makes a record
+ * Then   there are 8 entries, 16, and as many as the depth; the head has IA32_LBR_CTL and
+ *        IA32_LBR_DEPTH; entry i is the jump i before the last one
+ */
+TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(APEBS_23, APEBS_24),
+     NEEDS(need_perfmon, need_lbr_codes, need_events), .under_every_fault = true)
+{
+	const unsigned deepest = deepest_lbr();
+
+	for (unsigned code = 1; code <= 3; code++) {
+		const struct arch_run run = { .counter = counter(), .groups = GROUP_LBR(code),
+					      .workload = &workload_chain_sample };
+		const unsigned entries = code == 3 ? deepest : 8 * code;
+		struct arch_fragment f;
+		u64 lbr;
+
+		arch_lbr_open(deepest);
+		msr_write(MSR_IA32_LBR_CTL, arch_lbr_everything());
+		arch_window(&run);
+		msr_write(MSR_IA32_LBR_CTL, 0);
+		arch_lbr_close();
+		if (!arch_one_record(t, AT(APEBS_24), 0))
+			return;
+		lbr = arch_group(0, ARCH_LBR, &f);
+		if (!CHECK(t, APEBS_23, lbr, "LBR, code %u", code))
+			return;
+		CHECK_EQ(t, APEBS_23, arch_lbr_everything(), arch_at(lbr + 0x08), "CTL at 08H");
+		CHECK_EQ(t, APEBS_23, deepest, arch_at(lbr + 0x10), "DEPTH at 10H");
+		CHECK_EQ(t, APEBS_24, 0x40 + 0x30 + 0x18 * entries, arch_pebs_written(),
+			 "bytes of a record with %u entries, code %u", entries, code);
+		for (unsigned i = 0; i < entries && i < CHAIN_LINKS; i++) {
+			const unsigned from = CHAIN_LINKS - 1 - i;
+			const u64 at = lbr + 0x30 + 0x18 * i;
+
+			CHECK_EQ(t, APEBS_23, link(from), arch_at(at), "FROM of entry %u", i);
+			CHECK_EQ(t, APEBS_23, link(from + 1), arch_at(at + 8), "TO of entry %u", i);
+		}
+		arch_pebs_close();
+	}
+}
+
+/* Counters whose value CFG_C lets into records, beside the one that makes it. */
+static void allow(u64 set, unsigned but)
+{
+	FOR_EACH_COUNTER(c, set & ~BIT(but))
+	msr_write(version6_cfg_c(c), ALLOW_IN_RECORD);
+}
+
+/*
+ * APEBS-25  The counters group must have 10H bytes with its bits, 8 bytes for each counter, and at
+ *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
+ *           Linux struct arch_pebs_cntr_header
+ *
+ * Given  two general-purpose counters and fixed counter 1 with values of their own, which stand
+ *        still, and CFG_C[35] = 1; a third counter with CFG_C[35], [36] and [37]
+ * When   that one makes a record
+ * Then   the head has the bits of those that are in it, and after 10H bytes each has 8 bytes with
+ *        its value, low bits first, general-purpose before fixed
+ */
+TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
+     NEEDS(need_perfmon, need_counters_group, need_fixed, need_events), .under_every_fault = true)
+{
+	enum { OWN = 0x1234500 };
+	const u64 others = (BITS(2, 3) | BIT(PMC_FIXED(1))) & counter_caps()->v6.pebs;
+	const unsigned c = counter();
+	struct arch_fragment f;
+	u64 group, at;
+
+	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	FOR_EACH_COUNTER(i, others)
+	counter_write(i, OWN + i);
+	allow(others, c);
+	arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD) + 1,
+		      EVERY_COUNTER | ALLOW_IN_RECORD, NEVER);
+	workload_run(&workload_sample, PERIOD, pmc_one(c));
+	arch_pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	if (!arch_one_record(t, AT(APEBS_25), 0))
+		return;
+	group = arch_group(0, ARCH_COUNTERS, &f);
+	if (!CHECK(t, APEBS_25, group, "counters"))
+		return;
+	CHECK_EQ(t, APEBS_25, (others | BIT(c)), arch_at(group),
+		 "bits of general-purpose counters at 00H, of fixed ones at 04H");
+	at = group + 0x10;
+	FOR_EACH_COUNTER(i, arch_at(group))
+	{
+		if (others & BIT(i))
+			CHECK_EQ(t, APEBS_25, OWN + i, arch_at(at), "value of counter %u", i);
+		at += 8;
+	}
+	CHECK_EQ(t, APEBS_25, 0, arch_at(group + 8), "metrics at 08H, none asked for");
+	arch_pebs_close();
+	FOR_EACH_COUNTER(i, others)
+	counter_write(i, 0);
+}

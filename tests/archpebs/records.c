@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where records of architectural PEBS are written and by which counters, and the parts that each
+ * has: Linux events/intel/ds.c. Sizes are checked with each record that is taken: its fragments
+ * agree with their headers, and WR with them.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/time.h"
+#include "tests/archpebs/archpebs.h"
+#include "tests/frame/calibration.h"
+#include "tests/measure/overflow.h"
+
+#define HEADER_SIZE	BITS(0, 15)
+#define HEADER_MODE_64	BIT(30)
+#define HEADER_BASIC	BIT(63)
+/* Of the first quadword; the second one is reserved whole. */
+#define HEADER_RESERVED	(BITS(16, 29) | BITS(32, 34) | BITS(42, 48) | BITS(51, 52) | BITS(56, 60))
+/* A record of BASIC alone: 10H + 30H. */
+#define LEAST_BYTES	0x40u
+
+/*
+ * APEBS-06  A record must be written at IA32_PEBS_BASE + 16 * WR, and WR must grow by a sixteenth
+ *           of its bytes.
+ *           Linux intel_pmu_drain_arch_pebs
+ * APEBS-11  Bits 15:0 of a header must be the bytes of its fragment.
+ * APEBS-12  Bit 30 of a header must be 1 for what was sampled in 64-bit mode.
+ * APEBS-13  The bits of a header must tell which groups follow: those that CFG_C of the counter
+ *           asks for, and BASIC.
+ * APEBS-14  Reserved bits of a header must be written, as 0.
+ *           Linux struct arch_pebs_header
+ * APEBS-16  BASIC must have 30H bytes, with EventingIP at 00H, Applicable Counters at 08H and the
+ *           TSC at 10H.
+ *           Linux struct arch_pebs_basic
+ *
+ * Given  CFG_C of a counter asks for no group; RDTSC before arming
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record of a marked load, and RDTSC after it
+ * Then   it is the first 40H bytes of the buffer, and no other byte is written; the header has 40H,
+ *        64-bit mode and BASIC, and reserved bits are 0; BASIC has a marked load at 00H, that
+ *        counter alone at 08H and a TSC between the two at 10H
+ */
+TEST(archpebs, basic_group_is_0x30_bytes_after_a_header,
+     REQS(APEBS_06, APEBS_11, APEBS_12, APEBS_13, APEBS_14, APEBS_16),
+     NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+{
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	{
+		const struct arch_run run = { .counter = c };
+		const u64 before = tsc_read();
+		int64_t offset = 0;
+		u64 after, header;
+
+		arch_window(&run);
+		after = tsc_read();
+		if (!arch_one_record(t, AT(APEBS_06, APEBS_11), 0))
+			return;
+		header = arch_at(0);
+		CHECK_EQ(t, IDS(APEBS_06, APEBS_16), LEAST_BYTES, arch_pebs_written(),
+			 "bytes by which WR grew");
+		CHECK(t, APEBS_06, !arch_pebs_written_outside(0, LEAST_BYTES, &offset),
+		      "no byte beside the record (offset %ld)", (long)offset);
+		CHECK_EQ(t, APEBS_11, LEAST_BYTES, header & HEADER_SIZE, "bits 15:0 of the header");
+		CHECK_EQ(t, APEBS_12, HEADER_MODE_64, header & HEADER_MODE_64,
+			 "bit 30 of the header");
+		CHECK_EQ(t, APEBS_13, HEADER_BASIC,
+			 header & ~(HEADER_SIZE | HEADER_MODE_64 | HEADER_RESERVED),
+			 "groups of the header");
+		CHECK_EQ(t, APEBS_14, 0, header & HEADER_RESERVED, "reserved bits of the header");
+		CHECK_EQ(t, APEBS_14, 0, arch_at(8), "second quadword of the header");
+		CHECK(t, APEBS_16,
+		      workload_mark_at(&workload_sample, SAMPLE_MARKS, arch_at(0x10)) >= 0,
+		      "EventingIP %#lx at 00H is a marked load", arch_at(0x10));
+		CHECK_EQ(t, APEBS_16, BIT(c), arch_at(0x18), "applicable counters at 08H, PMC%u",
+			 c);
+		CHECK_RANGE(t, APEBS_16, before, after, arch_at(0x20),
+			    "TSC at 10H, from RDTSC before arming to one after");
+		arch_pebs_close();
+	}
+}
+
+/*
+ * APEBS-06  A record must be written at IA32_PEBS_BASE + 16 * WR, and WR must grow by a sixteenth
+ *           of its bytes.
+ * APEBS-07  With WR written 0 the next record must be at the base.
+ *           Linux intel_pmu_drain_arch_pebs
+ *
+ * Given  a buffer with one record
+ * When   the counter makes another one, with a group more; and one after WR = 0 has been written
+ * Then   the second begins where WR was, and the third at the base; WR grows by the size of each
+ */
+TEST(archpebs, records_follow_each_other_from_wr_on, REQS(APEBS_06, APEBS_07),
+     NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+{
+	const u64 groups = (u64)counter_caps()->v6.groups << 32 & GROUP_GPR;
+	const u64 longer = LEAST_BYTES + (groups ? 0xa0 : 0);
+	struct arch_run run = { .counter = counter_next(arch_load_counters(), 0) };
+
+	arch_window(&run);
+	if (!arch_one_record(t, AT(APEBS_06), 0))
+		return;
+	run.groups = groups;
+	arch_go_on(&run);
+	if (!arch_one_record(t, AT(APEBS_06), LEAST_BYTES))
+		return;
+	CHECK_EQ(t, APEBS_06, LEAST_BYTES + longer, arch_pebs_written(),
+		 "bytes of WR after the second record");
+	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	arch_pebs_set_write(0x200);
+	arch_pebs_set_write(0);
+	arch_go_on(&run);
+	if (!arch_one_record(t, AT(APEBS_07), 0))
+		return;
+	CHECK_EQ(t, APEBS_07, longer, arch_pebs_written(), "bytes of WR after WR = 0 and a record");
+	arch_pebs_close();
+}
+
+/*
+ * APEBS-08  A counter whose CFG_C[63] is 0 must not write records.
+ *           Linux intel_pmu_enable_event_ext
+ *
+ * Given  a counter whose CFG_C has a value to load, and [63] = 0
+ * When   it overflows
+ * Then   WR stays 0, and no byte of the buffer is written
+ * Control: with CFG_C[63] = 1 there is a record
+ */
+TEST(archpebs, counter_without_its_enable_writes_no_record, REQS(APEBS_08),
+     NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+{
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	{
+		struct arch_run run = { .counter = c, .without_enable = true };
+		int64_t offset = 0;
+
+		arch_window(&run);
+		CHECK_EQ(t, APEBS_08, 0, arch_pebs_written(), "bytes of WR, CFG_C[63] = 0");
+		CHECK(t, APEBS_08, !arch_pebs_written_outside(0, 0, &offset),
+		      "no byte of the buffer (offset %ld)", (long)offset);
+		run.without_enable = false;
+		arch_window(&run);
+		if (!arch_one_record(t, CONTROL_AT(APEBS_08), 0))
+			return;
+		arch_pebs_close();
+	}
+}
+
+/* Far below 0, and apart from each other by more than a window counts. */
+static u64 reload_of(unsigned c)
+{
+	return (u64)(c % 32 + 1 + (PMC_IS_FIXED(c) ? 32 : 0)) << 24;
+}
+
+static void check_counter(struct test *t, unsigned c)
+{
+	enum { RETIRED_SLACK = 0x100000 };	/* events after the record */
+	const struct arch_run run = { .counter = c };
+	const u64 ones = BIT(counter_width(c)) - 1;
+
+	arch_any_window(&run, reload_of(c));
+	if (!arch_one_record(t, AT(APEBS_10, APEBS_38), 0))
+		return;
+	CHECK_EQ(t, APEBS_38, BIT(c), arch_at(0x18), "applicable counters, counter %u", c);
+	CHECK_RANGE(t, APEBS_10, (0 - reload_of(c)) & ones,
+		    ((0 - reload_of(c)) & ones) + RETIRED_SLACK, counter_read(c),
+		    "counter %u after a record, CFG_C[31:0] = %#x", c, (u32)(0 - reload_of(c)));
+	arch_pebs_close();
+	counter_reset();
+}
+
+/*
+ * APEBS-10  A record must load its counter with CFG_C[31:0] and ones above it.
+ *           Linux intel_pmu_enable_event_ext
+ * APEBS-38  A fixed counter i of CPUID.(23H,5):ECX must write records that have bit 32 + i in
+ *           Applicable Counters.
+ *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ *
+ * Given  the counters of CPUID.(23H,5):EAX and ECX, each with a value of its own in CFG_C[31:0]
+ * When   each of them makes a record
+ * Then   the applicable counters are that counter alone, bit n or 32 + i; it holds its value with
+ *        ones above it, and what it counted since
+ */
+TEST(archpebs, each_counter_writes_records_and_is_loaded_from_its_cfg_c, REQS(APEBS_10, APEBS_38),
+     NEEDS(need_perfmon, need_arch_pebs, need_branches), .under_every_fault = true)
+{
+	/* Fixed counters 4 to 6 count slots, of which a window may have none. */
+	const u64 sure = BITS(0, 31) | BITS(32, 35);
+
+	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & sure)
+	check_counter(t, c);
+}
+
+/*
+ * APEBS-33  Two counters with different groups must each write records of their own.
+ *           Linux: CFG_C is each counter's
+ *
+ * Given  two counters, CFG_C of one asks for GPR, that of the other for AUX
+ * When   they overflow far apart
+ * Then   there are two records, each with the group that its own CFG_C asks for
+ */
+TEST(archpebs, two_counters_have_groups_of_their_own, REQS(APEBS_33),
+     NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+{
+	const u64 there = (u64)counter_caps()->v6.groups << 32;
+	const unsigned first = counter_next(arch_load_counters(), 0);
+	const unsigned second = counter_next(arch_load_counters(), first + 1);
+	const u64 groups[2] = { there & GROUP_GPR, there & GROUP_AUX };
+	struct arch_fragment f;
+	u64 bytes;
+
+	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	arch_pebs_arm(first, LOADS, COUNT_BOTH, PERIOD, groups[0], NEVER);
+	arch_pebs_arm(second, LOADS, COUNT_BOTH, 4 * PERIOD + 2 * SHADOW_MOST, groups[1], NEVER);
+	workload_run(&workload_load, 8 * PERIOD + 4 * SHADOW_MOST,
+		     pmc_or(pmc_one(first), pmc_one(second)));
+	arch_pebs_disarm();
+	bytes = arch_record_bytes(arch_pebs_buffer(), arch_pebs_written());
+	if (!CONTROL(t, APEBS_33, bytes, "the first record is whole") ||
+	    !arch_one_record(t, AT(APEBS_33), bytes))
+		return;
+	CHECK_EQ(t, APEBS_33, BIT(first), arch_at(0x18), "applicable counters of the first record");
+	CHECK_EQ(t, APEBS_33, !!groups[0], !!arch_group(0, ARCH_GPR, &f), "GPR in record 1");
+	CHECK(t, APEBS_33, !arch_group(0, ARCH_AUX, &f), "no AUX in the first record");
+	CHECK_EQ(t, APEBS_33, BIT(second), arch_at(bytes + 0x18),
+		 "applicable counters of the second record");
+	CHECK_EQ(t, APEBS_33, !!groups[1], !!arch_group(bytes, ARCH_AUX, &f),
+		 "AUX in the second record");
+	CHECK(t, APEBS_33, !arch_group(bytes, ARCH_GPR, &f), "no GPR in the second record");
+	arch_pebs_close();
+	counter_reset();
+}
+
+static bool need_pdist_counter(char *reason, size_t size)
+{
+	if (!need_arch_pebs(reason, size))
+		return false;
+	if (counter_caps()->v6.pdist & arch_load_counters())
+		return true;
+	fmt_print(reason, size, "no PDist on the first four counters (CPUID.(23H,5): %#lx)",
+		  counter_caps()->v6.pdist);
+	return false;
+}
+
+/*
+ * APEBS-34  A counter that CPUID.(23H,5):EBX or EDX has must record the event that overflowed.
+ *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ *
+ * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads
+ * When   one overflows on a marked load, each of eight in turn
+ * Then   EventingIP is that load
+ */
+TEST(archpebs, counter_with_pdist_records_the_load_that_overflowed, REQS(APEBS_34),
+     NEEDS(need_perfmon, need_pdist_counter, need_events))
+{
+	enum { LEAST_PERIOD = 128, MARKS = 8 };	/* nearer ones may be like others' */
+
+	FOR_EACH_COUNTER(c, counter_caps()->v6.pdist & arch_load_counters())
+	for (unsigned mark = 0; mark < MARKS; mark++) {
+		const u64 n = 2 * LEAST_PERIOD;
+
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, n + mark + 1), 0,
+			      NEVER);
+		workload_run(&workload_sample, n, pmc_one(c));
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
+			return;
+		CHECK_EQ(t, APEBS_34, workload_mark(&workload_sample, mark), arch_at(0x10),
+			 "EventingIP, IA32_PMC%u, overflow on mark %u", c, mark);
+		arch_pebs_close();
+		counters_clear(BIT(c));
+	}
+}
+
+/*
+ * APEBS-35  No byte may be written outside the buffer.
+ *           SDM volume 4, IA32_PEBS_BASE
+ *
+ * Given  a buffer of 1000H bytes between two guards of which no byte is as the other
+ * When   a counter makes more records of 40H bytes than it has room for
+ * Then   no byte outside it is written
+ * Control: there are records up to the last tenth of it, at least
+ */
+TEST(archpebs, no_byte_outside_the_buffer_is_written, REQS(APEBS_35),
+     NEEDS(need_perfmon, need_arch_pebs, need_branches))
+{
+	enum { BUFFER = 0x1000, EACH = 256, RECORDS = BUFFER / LEAST_BYTES };
+	const unsigned c = counter_next(arch_load_counters(), 0);
+	int64_t offset = 0;
+
+	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, EACH, 0, EACH);
+	workload_run(&workload_load, 2 * RECORDS * EACH, pmc_one(c));
+	arch_pebs_disarm();
+	CHECK(t, APEBS_35, !arch_pebs_written_outside(0, BUFFER, &offset),
+	      "no byte outside %#x bytes from the base (offset %ld)", BUFFER, (long)offset);
+	CONTROL(t, APEBS_35, arch_pebs_written_outside(0, BUFFER - BUFFER / 10, &offset),
+		"records in the last tenth of the buffer");
+	arch_pebs_close();
+	counter_program_disabled(c, 0, 0);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers of architectural PEBS: SDM volume 4, Table 2-2; SDM volume 1, CPUID leaf 23H,
+ * sub-leaves 4 and 5.
+ */
+#include "kernel/interrupt/fault.h"
+#include "tests/archpebs/archpebs.h"
+
+static bool refused(struct fault fault)
+{
+	return fault.raised && fault.vector == VECTOR_GP;
+}
+
+static bool absent(u32 msr)
+{
+	u64 value;
+
+	return refused(msr_try_read(msr, &value));
+}
+
+static bool need_23h(char *reason, size_t size)
+{
+	return counter_caps()->v6.leaf || need_arch_pebs(reason, size);
+}
+
+/*
+ * APEBS-01  CPUID.(23H,0):EAX[4] and [5] must be the same.
+ *           Linux
+ *
+ * Given  CPUID.(23H,0):EAX
+ * When   its bits 4 and 5 are read
+ * Then   both are 1 or both are 0
+ */
+TEST(enumeration, subleaves_4_and_5_of_23h_come_together, REQS(APEBS_01),
+     NEEDS(need_perfmon, need_23h))
+{
+	const u32 subleaves = counter_caps()->v6.subleaves;
+
+	CHECK_EQ(t, APEBS_01, !!(subleaves & BIT(4)), !!(subleaves & BIT(5)),
+		 "bit 5 of CPUID.(23H,0):EAX = %#x, against bit 4", subleaves);
+}
+
+/*
+ * APEBS-02  IA32_PEBS_BASE and IA32_PEBS_INDEX must exist if and only if CPUID.(23H,0):EAX[5] is
+ *           1.
+ *           SDM volume 4, Table 2-2
+ *
+ * Given  CPUID.(23H,0):EAX[5], or no such leaf
+ * When   RDMSR reads IA32_PEBS_BASE and IA32_PEBS_INDEX
+ * Then   they can be read where the bit is 1, and raise #GP elsewhere
+ */
+TEST(msr, pebs_base_and_index_are_there_as_leaf_23h_says, REQS(APEBS_02),
+     NEEDS(need_perfmon, need_events, need_refused_msrs))
+{
+	const bool there = counter_caps()->v6.subleaves & BIT(5);
+
+	CHECK_EQ(t, APEBS_02, !there, absent(MSR_IA32_PEBS_BASE), "#GP of IA32_PEBS_BASE (3F4H)");
+	CHECK_EQ(t, APEBS_02, !there, absent(MSR_IA32_PEBS_INDEX), "#GP of IA32_PEBS_INDEX (3F5H)");
+}
+
+/*
+ * APEBS-03  With architectural PEBS IA32_PEBS_ENABLE and MSR_PEBS_DATA_CFG must raise #GP.
+ *           Linux mailing list: architectural PEBS; SDM volume 1, CPUID leaf 23H, sub-leaf 5
+ *
+ * Given  architectural PEBS
+ * When   RDMSR reads IA32_PEBS_ENABLE and MSR_PEBS_DATA_CFG
+ * Then   both raise #GP
+ */
+TEST(msr, pebs_enable_is_not_there_with_architectural_pebs, REQS(APEBS_03),
+     NEEDS(need_perfmon, need_arch_pebs, need_refused_msrs))
+{
+	CHECK(t, APEBS_03, absent(MSR_IA32_PEBS_ENABLE), "#GP of IA32_PEBS_ENABLE (3F1H)");
+	CHECK(t, APEBS_03, absent(MSR_PEBS_DATA_CFG), "#GP of MSR_PEBS_DATA_CFG (3F2H)");
+}
+
+#define SIZES		5u	/* Linux uses 4 */
+#define ADDRESS_BITS	32u	/* every processor has as many of them */
+
+/*
+ * APEBS-04  IA32_PEBS_BASE must hold an address in [51:12] and in its low bits n for a buffer of
+ *           1000H << n bytes.
+ *           SDM volume 4; Linux
+ *
+ * Given  architectural PEBS that isn't enabled
+ * When   each bit of an address from 12 on is written to IA32_PEBS_BASE, with each size from 0 to 4
+ * Then   it is read back
+ */
+TEST(msr, pebs_base_holds_address_and_size, REQS(APEBS_04), NEEDS(need_perfmon, need_arch_pebs),
+     .under_every_fault = true)
+{
+	for (unsigned bit = 12; bit < ADDRESS_BITS; bit++)
+		for (unsigned size = 0; size < SIZES; size++) {
+			msr_write(MSR_IA32_PEBS_BASE, BIT(bit) | size);
+			CHECK_EQ(t, APEBS_04, BIT(bit) | size, msr_read(MSR_IA32_PEBS_BASE),
+				 "IA32_PEBS_BASE, size %u", size);
+		}
+	msr_write(MSR_IA32_PEBS_BASE, 0);
+}
+
+/* 26:4 WR, 31 FULL, 32 EN, 58:36 THRESH. */
+#define INDEX_BITS	(BITS(4, 26) | BIT(31) | BIT(32) | BITS(36, 58))
+
+/*
+ * APEBS-05  IA32_PEBS_INDEX must hold WR in [26:4], FULL in [31], EN in [32] and THRESH in
+ *           [58:36].
+ *           SDM volume 4; Linux union arch_pebs_index
+ *
+ * Given  architectural PEBS; no counter counts
+ * When   each bit of 26:4, 31, 32 and 58:36 of IA32_PEBS_INDEX is written alone, and all of them
+ * Then   it is read back
+ */
+TEST(msr, pebs_index_holds_its_fields, REQS(APEBS_05), NEEDS(need_perfmon, need_arch_pebs),
+     .under_every_fault = true)
+{
+	for (unsigned bit = 0; bit < 64; bit++) {
+		if (!(INDEX_BITS & BIT(bit)))
+			continue;
+		msr_write(MSR_IA32_PEBS_INDEX, BIT(bit));
+		CHECK_EQ(t, APEBS_05, BIT(bit), msr_read(MSR_IA32_PEBS_INDEX),
+			 "IA32_PEBS_INDEX[%u]", bit);
+	}
+	msr_write(MSR_IA32_PEBS_INDEX, INDEX_BITS);
+	CHECK_EQ(t, APEBS_05, INDEX_BITS, msr_read(MSR_IA32_PEBS_INDEX), "every bit");
+	msr_write(MSR_IA32_PEBS_INDEX, 0);
+}
+
+/*
+ * APEBS-09  A write that sets a bit of CFG_C that CPUID.(23H,4) or CPUID.(23H,5) doesn't have must
+ *           raise #GP.
+ *           SDM volume 1, CPUID leaf 23H, sub-leaves 4 and 5
+ *
+ * Given  CPUID.(23H,4):EBX and CPUID.(23H,5); CFG_C of each counter that writes records
+ * When   each of its bits 63:32 is set beside a value to load
+ * Then   one that CPUID promises is read back; each other one raises #GP and changes nothing
+ * Control: the value to load was accepted
+ */
+TEST(msr, cfg_c_refuses_groups_that_leaf_23h_does_not_list, REQS(APEBS_09),
+     NEEDS(need_perfmon, need_arch_pebs))
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 kept = 0xfffffe00;
+
+	FOR_EACH_COUNTER(c, v->pebs)
+	{
+		const u32 msr = version6_cfg_c(c);
+		const u64 listed = (u64)v->groups << 32 | BIT(63);
+
+		msr_write(msr, kept);
+		CONTROL_EQ(t, APEBS_09, kept, msr_read(msr), "%#x", msr);
+		for (unsigned bit = 32; bit < 64; bit++) {
+			const bool there = listed & BIT(bit);
+
+			CHECK_EQ(t, APEBS_09, !there, refused(msr_try_write(msr, kept | BIT(bit))),
+				 "#GP of %#x[%u], CPUID.(23H,4):EBX = %#x", msr, bit, v->groups);
+			CHECK_EQ(t, APEBS_09, there ? kept | BIT(bit) : kept, msr_read(msr),
+				 "%#x after it", msr);
+			msr_write(msr, kept);
+		}
+		msr_write(msr, 0);
+	}
+}

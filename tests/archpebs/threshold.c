@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threshold of architectural PEBS: Linux handle_pmi_common(), intel_pmu_drain_arch_pebs(). It
+ * is IA32_PERF_GLOBAL_STATUS[54], and not OvfBuf.
+ */
+#include "kernel/interrupt/fault.h"
+#include "tests/archpebs/archpebs.h"
+
+#define THRESHOLD	BIT(54)
+#define OVF_BUF		BIT(62)
+#define UNITS		4u	/* of 16 bytes: a record of BASIC */
+#define RECORD		0x40u
+
+static unsigned counter(void)
+{
+	return counter_next(arch_load_counters(), 0);
+}
+
+/* One record more, and the interrupts of it. */
+static const struct pmi_log *one_more(const struct pmi_options *options)
+{
+	const struct arch_run run = { .counter = counter() };
+
+	pmi_open(options);
+	arch_go_on(&run);
+	return pmi_end();
+}
+
+/*
+ * APEBS-28  When WR reaches THRESH, IA32_PERF_GLOBAL_STATUS[54] must be set and an interrupt be
+ *           raised.
+ * APEBS-29  A record below THRESH must raise no interrupt.
+ * APEBS-31  Records of architectural PEBS must leave IA32_PERF_GLOBAL_STATUS[62] at 0.
+ *           Linux handle_pmi_common
+ *
+ * Given  THRESH at the end of the first record, then of the fourth
+ * When   records are made one by one
+ * Then   those before it raise no interrupt, and that one does; its handler finds
+ *        IA32_PERF_GLOBAL_STATUS[54] = 1, [62] = 0, and WR after the record
+ */
+TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEBS_29, APEBS_31),
+     NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+{
+	for (unsigned records = 1; records <= 4; records += 3) {
+		arch_pebs_open(0, records * UNITS);
+		for (unsigned i = 1; i <= records; i++) {
+			const struct pmi_log *log = one_more(NULL);
+
+			if (!arch_one_record(t, CONTROL_AT(APEBS_28, APEBS_29), (i - 1) * RECORD))
+				return;
+			if (i < records) {
+				CHECK_EQ(t, APEBS_29, 0, log->count,
+					 "interrupts of record %u, threshold after %u", i, records);
+				continue;
+			}
+			if (!CHECK_EQ(t, APEBS_28, 1, log->count,
+				      "interrupts of record %u, threshold after it", i))
+				return;
+			CHECK_EQ(t, APEBS_28, THRESHOLD, log->entry[0].status & THRESHOLD,
+				 "IA32_PERF_GLOBAL_STATUS[54] in the handler");
+			CHECK_EQ(t, APEBS_31, 0, log->entry[0].status & OVF_BUF,
+				 "IA32_PERF_GLOBAL_STATUS[62] in the handler");
+			CHECK_EQ(t, APEBS_28, records * RECORD,
+				 log->entry[0].arch_index & IA32_PEBS_INDEX_WR,
+				 "bytes of WR in the handler");
+		}
+		arch_pebs_close();
+	}
+}
+
+/*
+ * APEBS-30  With THRESH 1 each record must raise an interrupt.
+ *           Linux ARCH_PEBS_THRESH_SINGLE
+ *
+ * Given  THRESH = 1, less than any record; WR = 0 is written after each
+ * When   four records are made
+ * Then   each raises one interrupt
+ */
+TEST(archpebs, threshold_of_1_interrupts_at_each_record, REQS(APEBS_30),
+     NEEDS(need_perfmon, need_arch_pebs, need_events))
+{
+	arch_pebs_open(0, 1);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct pmi_log *log = one_more(NULL);
+
+		if (!arch_one_record(t, CONTROL_AT(APEBS_30), 0))
+			return;
+		CHECK_EQ(t, APEBS_30, 1, log->count, "interrupts of record %u, THRESH = 1", i + 1);
+		arch_pebs_set_write(0);
+	}
+	arch_pebs_close();
+}
+
+/*
+ * APEBS-32  IA32_PERF_GLOBAL_STATUS_RESET[54] must clear IA32_PERF_GLOBAL_STATUS[54].
+ *           Linux intel_pmu_ack_status
+ *
+ * Given  a record has reached THRESH; its handler has left the status as it is; WR stays
+ * When   IA32_PERF_GLOBAL_STATUS_RESET[54] is written
+ * Then   IA32_PERF_GLOBAL_STATUS[54] is 0
+ * Control: it was 1
+ */
+TEST(archpebs, status_reset_clears_the_threshold_bit, REQS(APEBS_32),
+     NEEDS(need_perfmon, need_arch_pebs, need_events))
+{
+	const struct pmi_options options = { .keep_status = true };
+
+	arch_pebs_open(0, UNITS);
+	one_more(&options);
+	CONTROL_EQ(t, APEBS_32, THRESHOLD, counters_status() & THRESHOLD,
+		   "IA32_PERF_GLOBAL_STATUS[54] after the record");
+	counters_clear(THRESHOLD);
+	CHECK_EQ(t, APEBS_32, 0, counters_status() & THRESHOLD,
+		 "IA32_PERF_GLOBAL_STATUS[54] after its bit was written to 390H");
+	arch_pebs_close();
+}

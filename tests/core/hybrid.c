@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packages with cores of two types (CPUID leaf 1AH, "Native Model ID Enumeration"): each processor
+ * is asked for itself. Nothing read on one type is judged by what the other type has.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/cpuid.h"
+#include "pmu/pebs.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/two_cpus.h"
+
+#define ENABLES	48u	/* of IA32_PEBS_ENABLE, which counters may have */
+#define FEWER	40u
+#define MORE	140u
+
+static bool need_core_type(char *reason, size_t size)
+{
+	if (counter_caps()->core_type)
+		return true;
+	fmt_print(reason, size, "no type of core (CPUID.1AH:EAX = 0)");
+	return false;
+}
+
+/* What a processor says of itself, and what it takes. */
+struct look {
+	struct two_cpus both;
+	struct seen {
+		u32 hybrid, type;
+		u64 capabilities;
+		bool metrics;		/* RDMSR of MSR_PERF_METRICS raises no exception */
+		u64 counters;		/* that may have PEBS, by CPUID */
+		bool told_less;
+		u64 enables;		/* bits that IA32_PEBS_ENABLE takes */
+	} seen[2];
+};
+
+static void look(void *arg)
+{
+	struct look *l = arg;
+	struct seen *s = &l->seen[two_cpus_side()];
+	const struct pmu_caps *caps = counter_caps();
+	u64 value;
+
+	*s = (struct seen){
+		.hybrid = cpuid_get(CPUID_HYBRID),
+		.type = cpuid_get(CPUID_CORE_TYPE),
+		.capabilities = msr_read(MSR_IA32_PERF_CAPABILITIES),
+		.metrics = !msr_try_read(MSR_PERF_METRICS, &value).raised,
+		.counters = caps->pebs_mask | (u64)caps->pebs_fixed_mask << 32,
+		.told_less = caps->told_less,
+	};
+	for (unsigned bit = 0; bit < ENABLES; bit++)
+		if (!msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit)).raised)
+			s->enables |= BIT(bit);
+	msr_write(MSR_IA32_PEBS_ENABLE, 0);
+}
+
+/* Processors of the first one's core, of another one and of the other type. 0 after the last. */
+static unsigned partner(unsigned i)
+{
+	unsigned same = two_cpus_partner(i);
+
+	if (same)
+		return same;
+	return !i || two_cpus_partner(i - 1) ? smp_other_kind() : 0;
+}
+#define EACH(cpu) (unsigned i = 0, cpu; (cpu = partner(i)); i++)
+
+/*
+ * HYB-01  CPUID.07H.0:EDX[15] must be the same on all logical processors.
+ *         SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 07H
+ *
+ * Given  a processor whose CPUID leaf 1AH tells a type of core, and others
+ * When   each executes CPUID
+ * Then   EDX[15] of leaf 07H is what the first one has; where two types were seen, it is 1
+ */
+TEST(enumeration, all_processors_agree_that_the_package_is_hybrid, REQS(HYB_01),
+     NEEDS(need_perfmon, need_core_type, need_second_processor))
+{
+	for
+		EACH(cpu)
+		{
+			struct look l;
+
+			if (!two_cpus_run(t, &l.both, cpu, look, &l))
+				return;
+			CHECK_EQ(t, HYB_01, l.seen[0].hybrid, l.seen[1].hybrid,
+				 "CPUID.07H:EDX[15] of processor %u", smp_number(cpu));
+			if (l.seen[0].type != l.seen[1].type)
+				CHECK_EQ(t, HYB_01, 1, l.seen[0].hybrid,
+					 "CPUID.07H:EDX[15] with types %#x and %#x", l.seen[0].type,
+					 l.seen[1].type);
+		}
+}
+
+static void check_type(struct test *t, const struct seen *s, const char *whose)
+{
+	const bool told = s->capabilities & IA32_PERF_CAPABILITIES_PERF_METRICS;
+
+	if (!CHECK(t, HYB_02, s->type == CORE_TYPE_ATOM || s->type == CORE_TYPE_CORE,
+		   "CPUID.1AH:EAX[31:24] of %s is %#x", whose, s->type))
+		return;
+	CHECK_EQ(t, HYB_02, s->type == CORE_TYPE_CORE, s->metrics,
+		 "MSR_PERF_METRICS is there, on %s of type %#x", whose, s->type);
+	if (s->type == CORE_TYPE_ATOM)
+		CHECK(t, HYB_06, !told, "IA32_PERF_CAPABILITIES of %s, an E-core, is %#lx", whose,
+		      s->capabilities);
+}
+
+/*
+ * HYB-02  CPUID.1AH:EAX[31:24] must be 40H on a P-core and 20H on an E-core.
+ *         SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 1AH
+ * HYB-06  IA32_PERF_CAPABILITIES[15] must be 0 on an E-core.
+ *         Linux intel_pmu_init
+ *
+ * Given  P-cores have MSR_PERF_METRICS, E-cores don't
+ * When   a processor, and others of its core, of another core and of another type, where there are
+ *        such, execute CPUID leaf 1AH and read MSR_PERF_METRICS and IA32_PERF_CAPABILITIES
+ * Then   the type is 40H where the register is, and 20H where it raises #GP; with 20H bit 15 is 0
+ */
+TEST(enumeration, core_type_is_40h_with_perf_metrics_and_20h_without, REQS(HYB_02, HYB_06),
+     NEEDS(need_perfmon, need_core_type, need_baseline, need_refused_msrs, need_second_processor))
+{
+	struct look l;
+
+	look(&l);
+	check_type(t, &l.seen[0], "the first processor");
+	for
+		EACH(cpu)
+		{
+			if (!two_cpus_run(t, &l.both, cpu, look, &l))
+				return;
+			check_type(t, &l.seen[1], "another processor");
+		}
+}
+
+static void check_enables(struct test *t, const struct seen *s, const char *whose)
+{
+	if (!s->told_less)
+		CHECK_EQ(t, HYB_07, s->counters, s->enables,
+			 "bits that IA32_PEBS_ENABLE of %s takes, type %#x", whose, s->type);
+}
+
+/*
+ * HYB-07  IA32_PEBS_ENABLE must take the bits of its own core's counters only.
+ *         KVM; a hypervisor's measurements
+ *
+ * Given  the counters that CPUID.0AH of each processor names
+ * When   each bit is written to IA32_PEBS_ENABLE, on the first processor and on others
+ * Then   those of its own counters are taken, and each other raises #GP
+ */
+TEST(msr, pebs_enable_takes_the_counters_of_its_own_core, REQS(HYB_07),
+     NEEDS(need_perfmon, need_core_type, need_baseline, need_refused_msrs, need_second_processor))
+{
+	struct look l;
+
+	look(&l);
+	if (l.seen[0].told_less) {
+		test_skip(t, "a hybrid processor may have more counters than it reports");
+		return;
+	}
+	check_enables(t, &l.seen[0], "the first processor");
+	for
+		EACH(cpu)
+		{
+			if (!two_cpus_run(t, &l.both, cpu, look, &l))
+				return;
+			check_enables(t, &l.seen[1], "another processor");
+		}
+}
+
+/*
+ * HYB-05  A counter of one core must not count the events of another.
+ *         SDM tables of chapter 35 (scope: Thread)
+ *
+ * Given  a processor that counts instructions at CPL 3, and one of the other type that doesn't
+ * When   each does 100 more rounds of a loop
+ * Then   the count grows by none of the other's instructions
+ * Control: it grows by its own
+ */
+TEST(count, counters_count_nothing_of_a_core_of_the_other_type, REQS(HYB_05),
+     NEEDS(need_perfmon, need_instructions, need_other_kind))
+{
+	const unsigned cpu = smp_other_kind();
+	struct two_cpus_window window = {
+		.side = {
+			{ .counters = { counters_gp().bits }, .event = EVENT_INST_RETIRED_ANY_P,
+			  .flags = COUNT_USR, .work = &workload_branch, .n = FEWER },
+			{ .work = &workload_load, .n = FEWER },
+		},
+	};
+	struct two_cpus_side least, own;
+
+	if (!two_cpus_count(t, &window, cpu))
+		return;
+	least = window.side[0];
+	window.side[0].n = MORE;
+	if (!two_cpus_count(t, &window, cpu))
+		return;
+	own = window.side[0];
+	window.side[0].n = FEWER;
+	window.side[1].n = MORE;
+	if (!two_cpus_count(t, &window, cpu))
+		return;
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		CONTROL_EQ(t, HYB_05,
+			   workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, MORE) -
+				   workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS,
+						     FEWER),
+			   own.value[c] - least.value[c], "IA32_PMC%u: its own instructions", c);
+		CHECK_EQ(t, HYB_05, least.value[c], window.side[0].value[c],
+			 "IA32_PMC%u while a core of the other type does 100 rounds more", c);
+	}
+}

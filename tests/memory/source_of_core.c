@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bits of the data source that cores of different types have at different places: Linux ds.c,
+ * latency data of each core. Table 18-33 is that of P-cores; spec/data_source.def has what moved.
+ */
+#include "kernel/output/fmt.h"
+#include "pmu/memory_sampling.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/mem_sample.h"
+
+#define RECORDS	3u	/* of each kind, where each decides */
+
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
+
+static bool need_later_core(char *reason, size_t size)
+{
+	/* What Golden Cove and the cores after it have in common. */
+	if (counter_caps()->facilities & FAC_LL_SPLIT)
+		return true;
+	fmt_print(reason, size, "a core before Golden Cove (family %02x model %02x)",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+static unsigned with(unsigned count, u64 bit)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		n += (records[i].source & bit) != 0;
+	return n;
+}
+
+/*
+ * HYB-11  A record of a locked load must have bit 4 of the data source set on Gracemont and bit 5
+ *         on Golden Cove, and one of a plain load must not.
+ *         Linux grt_latency_data, adl_latency_data_p
+ *
+ * Given  locked additions, and plain loads of one line
+ * When   three records are made of each, twice
+ * Then   this core's bit is 1 in each record of the first, and 0 in each of the second
+ */
+TEST(ll, locked_load_has_the_lock_bit_of_its_type_of_core, REQS(HYB_11),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_later_core))
+{
+	const u64 bit = latency_lock_bit();
+
+	for (unsigned turn = 0; turn < 4; turn++) {
+		const enum access access = turn % 2 ? ACCESS_L1 : ACCESS_LOCKED;
+		struct mem_sample_setup setup = mem_sample_loads();
+		struct cache_workload h;
+		unsigned count;
+
+		setup.wanted = RECORDS;
+		if (!mem_sample_collect(t, AT(HYB_11), &setup, access, &h, records, &count))
+			return;
+		CHECK_EQ(t, HYB_11, turn % 2 ? 0 : count, with(count, bit),
+			 "of %u records of %s have the bits %#lx", count, h.name, bit);
+	}
+}
+
+static bool has_bit(const struct mem_sample_record *record, u64 bit)
+{
+	return record->source & bit;
+}
+
+/*
+ * HYB-12  A record of a load that missed the STLB must have bit 5 of the data source set on
+ *         Gracemont and bit 4 on Golden Cove.
+ *         Linux grt_latency_data, adl_latency_data_p
+ *
+ * Given  loads after INVLPG, which need a page walk, and loads of one line
+ * When   records are made of each
+ * Then   this core's bit is 1 in most of the first, and 0 in most of the second
+ */
+TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_later_core))
+{
+	struct mem_sample_setup setup = mem_sample_loads();
+
+	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_PAGE_WALK, MOST, has_bit,
+			      latency_stlb_bit(), "have the bit");
+	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_L1, FEW, has_bit, latency_stlb_bit(),
+			      "have the bit");
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CPUID leaf 23H, "Architectural Performance Monitoring Extended": SDM volume 1, "Processor
+ * Identification and Feature Determination". Which sub-leaves there are, and what they say beside
+ * leaf 0AH.
+ */
+#include "kernel/processor/cpuid.h"
+#include "tests/version6/version6.h"
+
+#define EXTENDED	0x23u
+#define SUBLEAVES	32u		/* bits of CPUID.(23H,0):EAX */
+
+static u32 any_of(struct cpuid r)
+{
+	return r.eax | r.ebx | r.ecx | r.edx;
+}
+
+/*
+ * V6-01  CPUID leaf 23H must be there if and only if CPUID.(07H,1):EAX[8] is 1; else it must be 0.
+ *        SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 07H,
+ *        sub-leaf 1, EAX[8]
+ *
+ * Given  CPUID.(07H,1):EAX[8]
+ * When   CPUID.0H:EAX and leaf 23H, if it isn't above that, are read
+ * Then   with the bit leaf 23H is there, and its sub-leaf 0 says so of itself; without it, each
+ *        sub-leaf from 0 to 31 is 0
+ */
+TEST(enumeration, leaf_23h_is_there_exactly_with_its_bit, REQS(V6_01), NEEDS(need_perfmon))
+{
+	const u32 highest = cpuid_get(CPUID_MAX_LEAF);
+	const bool features = highest >= 7 && cpuid_read(7, 0).eax;
+	const bool promised = features && cpuid_get(CPUID_PERFMON_EXT);
+
+	if (promised) {
+		CHECK_RANGE(t, V6_01, EXTENDED, ~0u, highest, "CPUID.0H:EAX");
+		CHECK_EQ(t, V6_01, 1, cpuid_read(EXTENDED, 0).eax & 1,
+			 "CPUID.(23H,0):EAX[0], with CPUID.(07H,1):EAX[8] = 1");
+		return;
+	}
+	CHECK(t, V6_01, !counter_caps()->v6.leaf, "no leaf 23H without CPUID.(07H,1):EAX[8]");
+	for (u32 n = 0; highest >= EXTENDED && n < SUBLEAVES; n++)
+		CHECK_EQ(t, V6_01, 0, any_of(cpuid_read(EXTENDED, n)),
+			 "CPUID.(23H,%u), with CPUID.(07H,1):EAX[8] = 0", n);
+}
+
+/*
+ * V6-02  A sub-leaf n of CPUID leaf 23H whose CPUID.(23H,0):EAX[n] is 0 must be 0 in each
+ *        register.
+ *        SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 23H
+ *
+ * Given  CPUID.(23H,0):EAX
+ * When   each sub-leaf from 1 to 31 is read
+ * Then   one whose bit is 0 has 0 in all four registers
+ * Control: sub-leaf 1, if its bit is 1, has counters
+ */
+TEST(enumeration, subleaf_of_23h_without_its_bit_is_0, REQS(V6_02),
+     NEEDS(need_perfmon, need_leaf_23h))
+{
+	const u32 subleaves = cpuid_read(EXTENDED, 0).eax;
+
+	if (subleaves & BIT(1))
+		CONTROL(t, V6_02, any_of(cpuid_read(EXTENDED, 1)), "CPUID.(23H,1)");
+	for (u32 n = 1; n < SUBLEAVES; n++)
+		if (!(subleaves & BIT(n)))
+			CHECK_EQ(t, V6_02, 0, any_of(cpuid_read(EXTENDED, n)),
+				 "CPUID.(23H,%u), CPUID.(23H,0):EAX = %#x", n, subleaves);
+}
+
+/* A set of that many, from 0 on. */
+static u64 first(unsigned n)
+{
+	return n ? BITS(0, n - 1) : 0;
+}
+
+/*
+ * V6-04  The counters that CPUID leaf 0AH tells of must all be in CPUID.(23H,1), but on a hybrid
+ *        processor.
+ *        SDM volume 1: CPUID leaves 0AH and 23H
+ *
+ * Given  the counters that CPUID.0AH:EAX[15:8], EDX[4:0] and ECX tell of
+ * When   CPUID.(23H,1):EAX and EBX are read
+ * Then   each of those has its bit
+ */
+TEST(enumeration, leaf_23h_has_each_counter_of_leaf_0ah, REQS(V6_04),
+     NEEDS(need_perfmon, need_counter_sets, need_not_hybrid))
+{
+	const u64 general = first(cpuid_get(CPUID_GP_COUNTERS));
+	const u64 fixed = first(cpuid_get(CPUID_FIXED_COUNTERS)) | cpuid_get(CPUID_FIXED_MASK);
+	const struct cpuid r = cpuid_read(EXTENDED, 1);
+
+	CHECK_EQ(t, V6_04, general, general & r.eax,
+		 "counters of CPUID.0AH:EAX that CPUID.(23H,1):EAX = %#x has", r.eax);
+	CHECK_EQ(t, V6_04, fixed, fixed & r.ebx,
+		 "fixed counters of CPUID.0AH that CPUID.(23H,1):EBX = %#x has", r.ebx);
+}
+
+/*
+ * V6-05  CPUID.(23H,3):EAX[i] must be 1 where architectural event i is there: the other way round
+ *        than CPUID.0AH:EBX[i].
+ *        SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 23H,
+ *        sub-leaf 3
+ *
+ * Given  the architectural events of which CPUID.0AH:EBX tells, as many as EAX[31:24] says
+ * When   CPUID.(23H,3):EAX is read
+ * Then   bit i is 1 exactly where CPUID.0AH:EBX[i] is 0
+ */
+TEST(enumeration, events_of_leaf_23h_are_those_that_leaf_0ah_has_not_as_absent, REQS(V6_05),
+     NEEDS(need_perfmon, need_events_set, need_not_hybrid))
+{
+	const u32 absent = counter_caps()->leaf_0a_ebx, there = cpuid_read(EXTENDED, 3).eax;
+
+	for (unsigned i = 0; i < cpuid_get(CPUID_EVENTS_LENGTH) && i < 32; i++)
+		CHECK_EQ(t, V6_05, !(absent & BIT(i)), !!(there & BIT(i)),
+			 "CPUID.(23H,3):EAX[%u], CPUID.0AH:EBX = %#x", i, absent);
+}

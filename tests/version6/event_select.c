@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* IA32_PERFEVTSELx[47:40], the second unit mask, and [36], the Equal flag: CPUID.(23H,0):EBX. */
+#include "kernel/interrupt/fault.h"
+#include "pmu/event.h"
+#include "spec/msr.h"
+#include "tests/measure/window.h"
+#include "tests/version6/version6.h"
+
+#define COUNTERS	8u	/* the first: >= 1; the last: >= 7; those between them: = 1 to 6 */
+#define ROUNDS		2048u
+#define SLOTS_EVENT	7u	/* architectural event: top-down slots */
+#define SLOTS		0x01a4u
+
+static bool need_eight_counters(char *reason, size_t size)
+{
+	return need_equal(reason, size) &&
+	       version6_need(counter_caps()->gp >= COUNTERS, "eight counters", reason, size);
+}
+
+static void check_equal(struct test *t, u16 event)
+{
+	u64 parts = 0;
+
+	for (unsigned c = 0; c < COUNTERS; c++) {
+		const bool equal = c && c < COUNTERS - 1;
+
+		msr_write(MSR_IA32_PERFEVTSEL0 + c, event | COUNT_BOTH | IA32_PERFEVTSEL_EN |
+							    COUNT_CMASK(c ? c : 1) |
+							    (equal ? IA32_PERFEVTSEL_EQ : 0));
+		counter_write(c, 0);
+	}
+	workload_run(&workload_load, ROUNDS, counters_gp());
+	for (unsigned c = 1; c < COUNTERS; c++)
+		parts += counter_read(c);
+	CONTROL_RANGE(t, V6_09, 1, ~0ULL, counter_read(0), "cycles with event %#x once or more",
+		      event);
+	CHECK_EQ(t, V6_09, counter_read(0), parts,
+		 "cycles with event %#x exactly 1 to 6 times, and 7 times or more", event);
+	for (unsigned c = 0; c < COUNTERS; c++)
+		counter_program_disabled(c, 0, 0);
+}
+
+/*
+ * V6-09  With IA32_PERFEVTSELx[36] a counter with CMASK must count the cycles whose events are
+ *        CMASK, not those with more.
+ *        its name: Equal flag
+ *
+ * Given  eight counters of retired instructions, then of slots if that event is there: CMASK = 1,
+ *        CMASK = 1 to 6 with the Equal flag, CMASK = 7
+ * When   they count one window together
+ * Then   cycles with exactly 1 to 6 and those with 7 or more add up to those with 1 or more
+ * Control: there are cycles with 1 or more
+ */
+TEST(version6, equal_flag_counts_cycles_with_exactly_cmask_events, REQS(V6_09),
+     NEEDS(need_perfmon, need_eight_counters, need_instructions))
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	check_equal(t, EVENT_INST_RETIRED_ANY_P);
+	/* Several in each cycle, wherever they are there. */
+	if (!(caps->events_absent & BIT(SLOTS_EVENT)))
+		check_equal(t, SLOTS);
+}
+
+static const struct {
+	u32 generations;
+	enum event_kind kind;
+	u32 code;		/* 23:16 the second unit mask */
+} rows[] = {
+#define EVENT_UMASK2(gens, name, event, umask, umask2, kind, flags, counters, source) \
+	{ gens, kind, EVENT2_##name },
+#include "spec/event.def"
+};
+
+/* Far branches by a second unit mask; 0: this processor has no such event that is known. */
+static u32 far_branches(void)
+{
+	const struct generation *g = counter_caps()->generation;
+
+	for (unsigned i = 0; g && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].generations & g->set && rows[i].kind == EK_FAR_BRANCHES)
+			return rows[i].code;
+	return 0;
+}
+
+static bool need_far_branches(char *reason, size_t size)
+{
+	return version6_need(counter_caps()->v6.umask2 && far_branches(),
+			     "event with a second unit mask that is known", reason, size);
+}
+
+/*
+ * V6-07  IA32_PERFEVTSELx[47:40] must be part of the event: with them another one is counted.
+ *        intel/perfmon; Linux
+ *
+ * Given  an event that counts far branches with a second unit mask, and all branches without it
+ * When   a loop of near branches runs, with 2048 rounds and with 4096
+ * Then   with the mask it counts none of them
+ * Control: without it each one
+ */
+TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
+     NEEDS(need_perfmon, need_far_branches, need_branches))
+{
+	const u64 mask = (u64)(far_branches() >> 16) << IA32_PERFEVTSEL_UMASK2_SHIFT;
+	const u16 event = (u16)far_branches();
+
+	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
+	{
+		u64 value;
+
+		if (!window_difference_one(t, c, event, COUNT_BOTH, &workload_load, ROUNDS,
+					   2 * ROUNDS, &value))
+			return;
+		CONTROL_EQ(t, V6_07, ROUNDS, value, "branches, IA32_PMC%u, event %#x", c, event);
+		if (!window_difference_one(t, c, event, COUNT_BOTH | mask, &workload_load, ROUNDS,
+					   2 * ROUNDS, &value))
+			return;
+		CHECK_EQ(t, V6_07, 0, value, "far branches, IA32_PMC%u, UMASK2 %#lx", c,
+			 mask >> IA32_PERFEVTSEL_UMASK2_SHIFT);
+	}
+}

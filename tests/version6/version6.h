@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What tests of CPUID leaf 23H need. */
+#ifndef TESTS_VERSION6_VERSION6_H
+#define TESTS_VERSION6_VERSION6_H
+
+#include "pmu/counter.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+
+bool need_leaf_23h(char *reason, size_t size);
+bool need_counter_sets(char *reason, size_t size);	/* CPUID.(23H,1) */
+bool need_events_set(char *reason, size_t size);	/* CPUID.(23H,3) */
+bool need_version_6(char *reason, size_t size);		/* the banks from 1900H on */
+bool need_auto_reload(char *reason, size_t size);	/* CPUID.(23H,2) */
+bool need_equal(char *reason, size_t size);		/* IA32_PERFEVTSELx[36] */
+
+/* There is the leaf, and this of it; else the reason says what isn't there. */
+bool version6_need(bool there, const char *what, char *reason, size_t size);
+
+/* RDMSR raises #GP. */
+bool version6_is_absent(u32 msr);
+
+#endif
