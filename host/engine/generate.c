@@ -531,11 +531,3 @@ void generate(u64 seed, struct machine_state *begin)
 	generate_put(0xe9);				/* for ever */
 	put32((u32)(MACHINE_CODE - (here() + 4)));
 }
-
-void generate_fixed(const u8 *bytes, size_t n, struct machine_state *begin)
-{
-	state = n;
-	memset(machine_code, 0x90, sizeof(machine_code));
-	begin_with(begin);
-	memcpy(machine_code, bytes, n);
-}

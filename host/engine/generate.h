@@ -11,7 +11,4 @@
 /* Fill machine_code[], machine_data[] and the registers to begin with from a seed. */
 void generate(u64 seed, struct machine_state *begin);
 
-/* Code given as bytes, at the beginning of machine_code[]; registers as generate() has them. */
-void generate_fixed(const u8 *bytes, size_t n, struct machine_state *begin);
-
 #endif

@@ -141,10 +141,12 @@ static void models_are_those_of_table_35_1(void)
 		{ 6, 0x5e }, { 6, 0x55 }, { 6, 0x8e }, { 6, 0x9e }, { 6, 0xa5 },
 		{ 6, 0xa6 }, { 7, 0x7d }, { 7, 0x7e }, { 7, 0x9d }, { 7, 0x8c },
 		{ 7, 0x8d }, { 7, 0xa7 }, { 8, 0x6a }, { 8, 0x6c }, { 9, 0x8f },
-		{ 9, 0xcf }, { 10, 0xad }, { 10, 0xae },
+		{ 9, 0xcf }, { 10, 0xad }, { 10, 0xae }, { 11, 0x97 }, { 11, 0x9a },
+		{ 11, 0xb7 }, { 11, 0xba }, { 11, 0xbf }, { 11, 0xd7 }, { 12, 0xbe },
+		{ 13, 0xcc }, { 13, 0xe5 }, { 13, 0xd5 }, { 14, 0xdd },
 	};
 
-	CHECK_EQ(12, COUNT(generations));
+	CHECK_EQ(16, COUNT(generations));
 	CHECK_EQ(COUNT(want) + 3, COUNT(models), "and NetBurst's");
 	for (size_t i = 0; i < COUNT(want); i++) {
 		bool found = false;
@@ -422,7 +424,7 @@ static void version_4_is_figures_18_10_to_18_13(void)
 	CHECK_EQ(0x0400000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ);
 	CHECK_EQ(0x0800000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ);
 	CHECK_EQ(0x1000000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_ASCI);
-	CHECK_EQ(0x0000000fffffffff, IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_PMC |
+	CHECK_EQ(0x0000007fffffffff, IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_PMC |
 					     IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_FIXED_CTR);
 	CHECK_EQ(0x0400000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_LBR_FRZ);
 	CHECK_EQ(0x0800000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_CTR_FRZ);

@@ -48,6 +48,11 @@ static bool host_write(void *ctx, u64 linear, const void *from, size_t bytes)
 	return true;
 }
 
+static bool host_write_physical(void *ctx, u64 physical, const void *from, size_t bytes)
+{
+	return host_write(ctx, physical - FIXTURE_PHYSICAL + FIXTURE_MEMORY_BASE, from, bytes);
+}
+
 /* Locks nest here because PMI handlers run inside host_pmi(). */
 static void host_lock(void *ctx, u32 *lock)
 {
@@ -126,7 +131,9 @@ static void host_registers(void *ctx, const struct model_registers *registers)
 
 bool fixture_has_pebs(const struct fixture *r)
 {
-	return !(r->m.misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
+	/* Architectural PEBS has no IA32_PEBS_ENABLE. */
+	return !(r->m.misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE) &&
+	       !(BIT(r->m.config.generation) & GENS_V6);
 }
 
 void fixture_open(struct fixture *r, enum fault_id fault, u64 seed, bool hyper_threading)
@@ -173,7 +180,8 @@ static void plug(struct fixture *r)
 	r->lvtpc = FIXTURE_VECTOR;
 	r->ip = 0x401000;
 	r->host = (struct model_host){
-		.ctx = r, .read = host_read, .write = host_write, .lvtpc = host_lvtpc,
+		.ctx = r, .read = host_read, .write = host_write,
+		.write_physical = host_write_physical, .lvtpc = host_lvtpc,
 		.deliver = host_deliver,
 		.trace = host_trace, .memory = &r->hierarchy, .tx_log = &r->tx_log,
 		.registers = host_registers,

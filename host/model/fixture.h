@@ -15,6 +15,7 @@
 #include "spec/msr.h"
 
 #define FIXTURE_MEMORY_BASE	0xffff900000010000ULL	/* linear address of memory[0] */
+#define FIXTURE_PHYSICAL	0x210000ULL	/* where that is in physical memory */
 #define FIXTURE_MEMORY	0x4000
 #define FIXTURE_DS	FIXTURE_MEMORY_BASE
 #define FIXTURE_BUFFER	(FIXTURE_MEMORY_BASE + 0x1000)

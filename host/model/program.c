@@ -93,10 +93,11 @@ static u64 shown(const struct view *v, u32 msr)
 
 static const struct {
 	u16 gens, code, flags;
-	u8 kind, counters;
+	u16 counters;
+	u8 kind;
 } events[] = {
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
-	{ gens, EVENT_##name, flags, EVENT_KIND_##name, counters },
+	{ gens, EVENT_##name, flags, counters, EVENT_KIND_##name },
 #include "spec/event.def"
 };
 

@@ -14,7 +14,7 @@
 #define LONGEST	400
 
 static struct fixture one, bulk;
-static u64 n_bulk, n_single, n_branches;
+static u64 n_bulk, n_single, n_branches, n_untold;
 static struct random random_state;
 
 static u64 below(u64 n)
@@ -37,6 +37,7 @@ static void both_wrmsr(u32 msr, u64 value)
 /* Counters near their overflow, some of them with PEBS; conditions only now and then. */
 static void program_counters(void)
 {
+	bool user_only = !below(3);
 	static const u16 codes[] = {
 #define EVENT(name, event, umask, kind, source) EVENT_##name,
 #include "spec/event.def"
@@ -56,6 +57,8 @@ static void program_counters(void)
 				 (u64)TOTAL_CYCLES_CMASK << IA32_PERFEVTSEL_CMASK_SHIFT;
 		else
 			select |= below(8) << IA32_PERFEVTSEL_INV_SHIFT;
+		if (user_only)
+			select &= ~IA32_PERFEVTSEL_OS;
 		both_wrmsr(MSR_IA32_PERFEVTSEL0 + i, 0);
 		/* Extended to the counter's width. */
 		both_wrmsr(MSR_IA32_PMC0 + i, -below(below(2) ? 3000 : 100000) & BITS(0, 31));
@@ -63,14 +66,14 @@ static void program_counters(void)
 	}
 	both_wrmsr(MSR_IA32_FIXED_CTR0, -below(5000) & BITS(0, 47));
 	both_wrmsr(MSR_IA32_FIXED_CTR0 + 1, -below(50000) & BITS(0, 47));
-	both_wrmsr(MSR_IA32_FIXED_CTR_CTRL, below(0x1000));
+	both_wrmsr(MSR_IA32_FIXED_CTR_CTRL, below(0x1000) & (user_only ? 0xeee : 0xfff));
 	/* #GP where there is no such uncore. */
 	both_wrmsr(MSR_UNCORE_FIXED_CTR0, -below(500) & BITS(0, 47));
 	both_wrmsr(MSR_UNCORE_FIXED_CTR_CTRL, below(8) & 5);
 	both_wrmsr(MSR_UNCORE_PERF_GLOBAL_CTRL, below(6) ? 0 : BIT(32) | BIT(48));
 	both_wrmsr(MSR_LBR_SELECT, below(2) ? below(0x400) : 0);
 	both_wrmsr(MSR_IA32_DEBUGCTL, (below(2) ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0) |
-					      (below(2) ? IA32_DEBUGCTL_LBR : 0));
+					      (!user_only && below(2) ? IA32_DEBUGCTL_LBR : 0));
 	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, BITS(0, 3) | BITS(32, 34));
 }
 
@@ -197,6 +200,20 @@ static bool go_exactly(u64 *ip, u8 cpl)
 	return fits || single(&instruction);
 }
 
+/* Some that only one model is told of. The time that they take is all that it misses. */
+static bool go_untold(u64 *ip, u8 cpl)
+{
+	struct model_retired instruction;
+
+	for (u64 n = 1 + below(LONGEST); n; n--, n_untold++) {
+		random_instruction(&instruction, ip, cpl);
+		model_retire(&one.m, &instruction);
+	}
+	model_bulk_ignore(&bulk.m);
+	bulk.m.cycles = one.m.cycles;
+	return same_models("instructions that needn't be told");
+}
+
 /* One run, as long as it may be or shorter, or one instruction. */
 static bool go_on(u64 *ip)
 {
@@ -207,6 +224,8 @@ static bool go_on(u64 *ip)
 		random_instruction(&instruction, ip, cpl);
 		return single(&instruction);
 	}
+	if (model_bulk_ignores(&bulk.m, cpl) && below(2))
+		return go_untold(ip, cpl);
 	return below(2) ? go_exactly(ip, cpl) : go_blindly(ip, cpl);
 }
 
@@ -222,15 +241,20 @@ static void open(struct fixture *r, enum fault_id fault, u64 seed)
 	fixture_ds(r, 20, 3);
 }
 
-static bool run(enum fault_id fault, u64 seed)
+static void open_both(enum fault_id fault, u64 seed)
 {
-	u64 ip = 0x401000;
-
 	random_state.state = seed * 1000 + fault + 1;
 	open(&one, fault, seed);
 	open(&bulk, fault, seed);
 	memcpy(&bulk.m, &one.m, sizeof(one.m));
 	bulk.m.host = &bulk.host;
+}
+
+static bool run(enum fault_id fault, u64 seed)
+{
+	u64 ip = 0x401000;
+
+	open_both(fault, seed);
 	for (unsigned i = 0; i < 6; i++) {
 		program_counters();
 		for (unsigned k = 0; k < 120 && model_needs_retire(&one.m); k++)
@@ -249,7 +273,29 @@ static void bulk_equals_single_retirement(void)
 			return;
 	CHECK(n_bulk > 10 * n_single, "%" PRIu64 " in runs, %" PRIu64 " alone", n_bulk, n_single);
 	CHECK(n_single > 100);
+	CHECK(n_untold > 10000, "%" PRIu64 " untold", n_untold);
 	CHECK(n_branches > 1000, "%" PRIu64 " branches recorded", n_branches);
+}
+
+/* The next instruction of CPL 3 meets it anew. */
+static void untold_instructions_end_a_condition(void)
+{
+	u64 ip = 0x401000;
+	struct model_retired instruction;
+
+	open_both(FAULT_NONE, 0);
+	both_wrmsr(MSR_IA32_PERFEVTSEL0, EVENT_INST_RETIRED_ANY_P | IA32_PERFEVTSEL_USR |
+						 IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_E |
+						 BIT(IA32_PERFEVTSEL_CMASK_SHIFT));
+	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	for (unsigned i = 0; i < 4; i++) {
+		random_instruction(&instruction, &ip, 3);
+		if (!single(&instruction) ||
+		    !CHECK(model_bulk_ignores(&bulk.m, 0) && !model_bulk_ignores(&bulk.m, 3)) ||
+		    !go_untold(&ip, 0))
+			return;
+	}
+	CHECK_EQ(4, model_rdpmc(&bulk.m, 0).value);
 }
 
 static void there_are_none_under_a_fault(void)
@@ -265,6 +311,7 @@ static void there_are_none_under_a_fault(void)
 int main(void)
 {
 	RUN(bulk_equals_single_retirement);
+	RUN(untold_instructions_end_a_condition);
 	RUN(there_are_none_under_a_fault);
 	return check_end();
 }

@@ -139,7 +139,7 @@ static void general_purpose_before_fixed(void)
 	fixture_start(&r, BIT(3) | BIT(32));
 	fixture_load(&r, ADDRESS);
 	fixture_load(&r, ADDRESS);
-	CHECK_STR("ARM3 ASSIST3 OVERFLOW8", fixture_actions(&r));
+	CHECK_STR("ARM3 ASSIST3 OVERFLOW10", fixture_actions(&r));
 }
 
 static void one_assist_covers_all_that_overflowed(void)
@@ -229,7 +229,7 @@ static void one_interrupt_for_simultaneous_fixed_counters(void)
 		fixture_set(&r, MSR_IA32_FIXED_CTR0 + i, BITS(0, 47) - 1);
 	fixture_start(&r, BITS(32, 34));
 	fixture_nops(&r, 2);
-	CHECK_STR("OVERFLOW8", fixture_actions(&r));
+	CHECK_STR("OVERFLOW10", fixture_actions(&r));
 	CHECK_EQ(BITS(32, 34), fixture_status(&r));
 }
 

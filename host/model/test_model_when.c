@@ -104,7 +104,7 @@ static void a_fixed_counter(void)
 {
 	for (u32 n = 0; n < 3; n++) {
 		open(FAULT_STATUS_DROPPED,
-		     (struct fault_when){ .one_counter = true, .counter = 9 });
+		     (struct fault_when){ .one_counter = true, .counter = 11 });
 		fixture_set(&r, MSR_IA32_FIXED_CTR0 + n, BITS(0, 47));
 		fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, 3ULL << 4 * n);
 		fixture_start(&r, BIT(32 + n));
@@ -215,7 +215,7 @@ static void fixed_counters_in_index_order(void)
 		fixture_set(&r, MSR_IA32_FIXED_CTR0 + i, BITS(0, 47) - 1);
 	fixture_start(&r, BITS(32, 34));
 	fixture_nops(&r, 2);
-	CHECK_STR("OVERFLOW8 OVERFLOW9 OVERFLOW10", fixture_actions(&r));
+	CHECK_STR("OVERFLOW10 OVERFLOW11 OVERFLOW12", fixture_actions(&r));
 	CHECK_EQ(BITS(32, 34), fixture_status(&r));
 }
 

@@ -35,7 +35,7 @@ static void parameters_in_any_order(void)
 	CHECK(when.one_counter && when.counter == 0 && !when.page_crossing);
 	CHECK_EQ(50, when.every);
 	CHECK(!parse("status-dropped@fixed2"));
-	CHECK_EQ(10, when.counter);
+	CHECK_EQ(12, when.counter);
 	CHECK(!parse("inert@nth=4294967295"));
 	CHECK_EQ(4294967295, when.nth);
 }
@@ -78,8 +78,8 @@ static void bad_ones_have_a_reason(void)
 {
 	static const char *const bad[] = {
 		"", "@", "@pmc0", "nothing", "rax-zer", "rax-zeros", "rax-zero@", "rax-zero@@pmc0",
-		"rax-zero@pmc", "rax-zero@pmc8", "rax-zero@pmc00", "rax-zero@pmc-1",
-		"rax-zero@pmc0x", "rax-zero@fixed4", "rax-zero@pmc1@pmc2", "rax-zero@pmc1@fixed1",
+		"rax-zero@pmc", "rax-zero@pmc10", "rax-zero@pmc00", "rax-zero@pmc-1",
+		"rax-zero@pmc0x", "rax-zero@fixed7", "rax-zero@pmc1@pmc2", "rax-zero@pmc1@fixed1",
 		"rax-zero@nth", "rax-zero@nth=", "rax-zero@nth=0", "rax-zero@nth=01",
 		"rax-zero@nth=4294967296", "rax-zero@1in", "rax-zero@1in0", "rax-zero@1in2@1in3",
 		"rax-zero@nth=1@1in2", "rax-zero@from=0", "rax-zero@from=2@nth=1",

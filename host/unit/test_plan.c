@@ -125,7 +125,7 @@ static void bad_lines_are_refused_with_a_reason(void)
 		"run efi=\\x.efi ht=", "run efi=\\x.efi seed=1 seed=2",
 		"run efi=\\x.efi efi=\\y.efi",
 		"run efi=\\x.efi colour=red", "run efi=\\x.efi extra", "runefi=\\x.efi",
-		"run efi=\\x.efi fault=rax-zero@pmc9", "run efi=\\x.efi fault=rax-zero@",
+		"run efi=\\x.efi fault=rax-zero@pmc10", "run efi=\\x.efi fault=rax-zero@",
 		"run efi=\\x.efi profile=", "run efi=\\x.efi profile=xen",
 		"run efi=\\x.efi latitude=", "run efi=\\x.efi latitude=pmi-skid",
 		"run efi=\\x.efi latitude=pmi-skid:", "run efi=\\x.efi latitude=pmi-skid:2001",

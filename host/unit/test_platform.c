@@ -177,7 +177,7 @@ static void memory_is_taken_from_the_top_and_given_back(void)
 	CHECK(ram_add(&ram, 0x9000, 1) && ram_add(&ram, 0x9000, 0x1000));
 	CHECK(ram_add(&ram, 0x300000, 0x2000) && ram_add(&ram, 0x400000, 0x100000));
 	CHECK_EQ(2, ram.ranges);
-	CHECK_EQ(0x500000, ram_top(&ram));
+	CHECK_EQ(0x500000, ram.range[1].end);
 	base = ram_take(&ram, 0x400000, 0x100000, 0, ~0ULL);
 	CHECK_EQ(0x100000, base);
 	CHECK_EQ(0, ram_take(&ram, 0, 1, 0, ~0ULL), "nothing is nowhere");

@@ -281,7 +281,7 @@ static void event_codes_are_unique_and_usable(void)
 		CHECK(events[i].period_unit && !(events[i].min_period % events[i].period_unit),
 		      "%s", events[i].name);
 		CHECK(events[i].kind != EK_NONE, "%s counts nothing", events[i].name);
-		CHECK(events[i].gens && !(events[i].gens & ~(unsigned)GENS_ALL), "%s",
+		CHECK(events[i].gens && !(events[i].gens & ~(unsigned)GENS_ARCH), "%s",
 		      events[i].name);
 		for (size_t j = 0; j < i; j++)
 			CHECK(events[i].code != events[j].code ||
@@ -309,7 +309,7 @@ static const struct {
 static void data_sources_have_one_meaning_a_generation(void)
 {
 	for (size_t i = 0; i < COUNT(sources); i++) {
-		CHECK(sources[i].code <= 0xf && sources[i].outcome < MEM_OUTCOMES, "%#x",
+		CHECK(sources[i].code <= 0xff && sources[i].outcome < MEM_OUTCOMES, "%#x",
 		      sources[i].code);
 		for (size_t j = 0; j < i; j++)
 			CHECK(!(sources[i].gens & sources[j].gens) ||
@@ -321,6 +321,7 @@ static void data_sources_have_one_meaning_a_generation(void)
 	for (size_t i = 0; i < COUNT(source_fields); i++)
 		for (size_t j = 0; j < i; j++)
 			CHECK(strcmp(source_fields[i].facility, source_fields[j].facility) ||
+				      !(source_fields[i].gens & source_fields[j].gens) ||
 			      source_fields[i].lo > source_fields[j].hi, "%s: bits %u and %u",
 			      source_fields[i].facility, source_fields[i].lo,
 			      source_fields[j].hi);

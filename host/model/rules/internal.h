@@ -75,6 +75,10 @@ extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const skylake_rules[FAULT_COUNT];
 extern rule *const icelake_rules[FAULT_COUNT];
 extern rule *const goldencove_rules[FAULT_COUNT];
+extern rule *const archpebs_rules[FAULT_COUNT];
+extern rule *const archpebs_hole_rules[FAULT_COUNT];	/* of a processor without fixed counter 3 */
+extern rule *const hybrid_rules[FAULT_COUNT];		/* cores of two types */
+extern rule *const timed_rules[FAULT_COUNT];		/* retire latency */
 extern rule *const without_arch_lbr_rules[FAULT_COUNT];
 extern rule *const skylake_without_rules[FAULT_COUNT];	/* what came after Skylake */
 extern rule *const kvm_rules[FAULT_COUNT];

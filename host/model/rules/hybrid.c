@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules that faults of cores of two types break, and that of the retire latency. What is wanted
+ * is typed from SDM volume 1, CPUID leaves 07H and 1AH, Linux and the README of intel/perfmon.
+ */
+#include "host/model/rules/internal.h"
+
+#define HYBRID		BIT(15)	/* of CPUID.07H:EDX */
+
+/* The third of four processors of Alder Lake is an E-core. */
+static void as_e_core(struct fixture *r)
+{
+	struct model_config config = r->m.config;
+
+	config.generation = GEN_ALDERLAKE;
+	config.hyper_threading = true;
+	r->host.processors = 4;
+	r->host.processor = 2;
+	r->host.cores = NULL;
+	model_init(&r->m, &config, &r->host);
+}
+
+static u32 leaf(struct fixture *r, u32 number, unsigned reg)
+{
+	u32 regs[4] = { 0 };
+
+	model_cpuid(&r->m, number, 0, regs);
+	return regs[reg];
+}
+
+static bool e_core_says_so(struct fixture *r)
+{
+	as_e_core(r);
+	return leaf(r, 7, 3) & HYBRID && leaf(r, 0x1a, 0) == 0x20000001;
+}
+
+static bool e_core_has_no_metrics(struct fixture *r)
+{
+	as_e_core(r);
+	return !(model_rdmsr(&r->m, 0x345).value & BIT(15)) &&
+	       model_rdmsr(&r->m, 0x329).status == MSR_GP;
+}
+
+static bool e_core_has_six_counters(struct fixture *r)
+{
+	as_e_core(r);
+	return fixture_wrmsr(r, 0x3f1, 0x70000003f) == MSR_DONE &&
+	       fixture_wrmsr(r, 0x3f1, BIT(6)) == MSR_GP &&
+	       fixture_wrmsr(r, 0x3f1, BIT(35)) == MSR_GP;
+}
+
+/* Of loads of one line, or of a new page each. */
+static u64 retire_latency(struct fixture *r, bool flush)
+{
+	fixture_stop(r);
+	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
+	fixture_wrmsr(r, 0x3f6, 3);
+	fixture_program_pebs(r, 1, 0x01cd, BIT(34), 2);
+	fixture_start(r, BIT(1));
+	for (unsigned i = 0; i < 100 && fixture_index(r) == FIXTURE_BUFFER; i++)
+		fixture_load(r, ADDRESS + (flush ? i * 0x1000 % 0x10000 : 0));
+	return fixture_peek(r, FIXTURE_BUFFER) >> 32 & 0xffff;
+}
+
+static bool latency_is_that_of_the_load(struct fixture *r)
+{
+	u64 far = retire_latency(r, true), near = retire_latency(r, false);
+
+	return near && near < far && far < 0x8000;
+}
+
+rule *const hybrid_rules[FAULT_COUNT] = {
+	[FAULT_HYBRID_ON_P_CORES] = e_core_says_so,
+	[FAULT_CORE_TYPE_OF_THE_FIRST] = e_core_says_so,
+	[FAULT_CORE_TYPE_UNKNOWN] = e_core_says_so,
+	[FAULT_E_CORE_TELLS_METRICS] = e_core_has_no_metrics,
+	[FAULT_PEBS_ENABLE_OF_P_CORE] = e_core_has_six_counters,
+};
+
+rule *const timed_rules[FAULT_COUNT] = {
+	[FAULT_RETIRE_LATENCY_TSC] = latency_is_that_of_the_load,
+	[FAULT_RETIRE_LATENCY_CONSTANT] = latency_is_that_of_the_load,
+};
