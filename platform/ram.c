@@ -104,8 +104,3 @@ u64 ram_take(struct ram *ram, u64 size, u64 align, u64 least, u64 below)
 	}
 	return 0;
 }
-
-u64 ram_top(const struct ram *ram)
-{
-	return ram->ranges ? ram->range[ram->ranges - 1].end : 0;
-}

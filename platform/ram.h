@@ -24,7 +24,4 @@ bool ram_remove(struct ram *ram, u64 base, u64 size);
  * multiple of align, which is a power of two. 0: there is none. */
 u64 ram_take(struct ram *ram, u64 size, u64 align, u64 least, u64 below);
 
-/* Where the highest range ends. */
-u64 ram_top(const struct ram *ram);
-
 #endif

@@ -18,6 +18,7 @@
 #include "kernel/memory/stack.h"
 #include "kernel/machine/startup.h"
 #include "kernel/processor/time.h"
+#include "spec/generation.h"
 #include "spec/msr.h"
 
 #define WAKE_US		100000	/* a wake-up that has no effect so long is sent again, */
@@ -102,7 +103,12 @@ static struct topology topology_by(u32 initial_apic_id, u32 x2apic_id)
 
 static struct topology topology_read(void)
 {
-	return topology_by((u32)cpuid_get(CPUID_INITIAL_APIC_ID), (u32)cpuid_get(CPUID_X2APIC_ID));
+	struct topology here = topology_by((u32)cpuid_get(CPUID_INITIAL_APIC_ID),
+					   (u32)cpuid_get(CPUID_X2APIC_ID));
+
+	here.kind = (u32)(cpuid_get(CPUID_CORE_TYPE) << CORE_TYPE_SHIFT |
+			  cpuid_get(CPUID_NATIVE_MODEL));
+	return here;
 }
 
 struct topology smp_topology_of(u32 id)
@@ -272,24 +278,31 @@ unsigned smp_second(void)
 	return 0;
 }
 
-static unsigned smp_find(bool same_core)
+/* Of the kind of the first processor, or of another one. */
+static unsigned smp_find(bool same_core, bool same_kind)
 {
 	struct topology first = topology_read();
 
 	for (unsigned i = 1; i < CPU_MAX; i++)
-		if (smp_is_idle(i) && topology_same_core(&first, &slots[i].topology) == same_core)
+		if (smp_is_idle(i) && topology_same_core(&first, &slots[i].topology) == same_core &&
+		    topology_same_kind(&first, &slots[i].topology) == same_kind)
 			return i;
 	return 0;
 }
 
 unsigned smp_sibling(void)
 {
-	return smp_find(true);
+	return smp_find(true, true);
 }
 
 unsigned smp_other_core(void)
 {
-	return smp_find(false);
+	return smp_find(false, true);
+}
+
+unsigned smp_other_kind(void)
+{
+	return smp_find(false, false);
 }
 
 bool smp_siblings_asleep(void)

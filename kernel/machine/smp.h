@@ -40,9 +40,11 @@ unsigned smp_count(void);
 /* The first of the others that is idle; 0: there is none. */
 unsigned smp_second(void);
 /* The first that is idle and another thread of the first processor's core, or of another core in
- * its package or elsewhere; 0: there is none. */
+ * its package or elsewhere, and of the same kind (CPUID.1AH); 0: there is none. */
 unsigned smp_sibling(void);
 unsigned smp_other_core(void);
+/* The first that is idle and of another kind. */
+unsigned smp_other_kind(void);
 /* Have all other threads of the calling processor's core come to their HLT, but for a few
  * instructions? The first processor does while smp_run() waits. */
 bool smp_siblings_asleep(void);

@@ -26,6 +26,7 @@ struct topology {
 	u32 apic_id;
 	u32 core, package;
 	u32 thread;		/* in its core */
+	u32 kind;		/* of core: CPUID.1AH:EAX, the caller's; 0: not said */
 };
 
 struct topology topology_of(const struct topology_cpuid *cpuid);
@@ -33,6 +34,11 @@ struct topology topology_of(const struct topology_cpuid *cpuid);
 static inline bool topology_same_core(const struct topology *a, const struct topology *b)
 {
 	return a->core == b->core;
+}
+
+static inline bool topology_same_kind(const struct topology *a, const struct topology *b)
+{
+	return a->kind == b->kind;
 }
 
 static inline bool topology_same_package(const struct topology *a, const struct topology *b)
