@@ -17,7 +17,8 @@ import tempfile
 # What each side's pure sources may see. The harness's and the model's share spec/ only.
 HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/topology.h "
            "kernel/memory/string.h kernel/output/fmt.h kernel/output/tap.h "
-           "pmu/adaptive.h pmu/hypervisor.h pmu/lbr/*format.h pmu/leaves.h pmu/record.h "
+           "pmu/adaptive.h pmu/hypervisor.h pmu/lbr/*format.h pmu/leaves.h "
+           "pmu/record.h pmu/version6/arch_record.h pmu/version6/version6.h "
            "platform/*.h boot/config.h boot/smbios.h "
            "boot/spread.h boot/summary.h boot/results/*.h boot/watchdog/wdat.h "
            "boot/screen/grid.h boot/screen/progress.h "

@@ -146,10 +146,11 @@ def profiles():
 
 
 def profiles_of(cpu):
-    """Those that there are of this generation."""
-    alone = {row["profile"]: row["cpu"]
-             for row in table("refpmu/model/profile.def", "PROFILE_ON", ["profile", "cpu"])}
-    return [row for row in profiles() if alone.get(row["token"], cpu) == cpu]
+    """Those that there are of this generation: by their rows, or without a row of all."""
+    rows = table("refpmu/model/profile.def", "PROFILE_ON", ["profile", "cpu"])
+    named = {row["profile"] for row in rows}
+    here = {row["profile"] for row in rows if row["cpu"] == cpu}
+    return [row for row in profiles() if row["token"] in here or row["token"] not in named]
 
 
 def untested():
