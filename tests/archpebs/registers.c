@@ -124,6 +124,39 @@ TEST(msr, pebs_index_holds_its_fields, REQS(APEBS_05), NEEDS(need_perfmon, need_
 	msr_write(MSR_IA32_PEBS_INDEX, 0);
 }
 
+/* Each bit of the register that isn't named is refused, and the value that was there stays. */
+static void check_unnamed(struct test *t, u32 msr, u64 kept, u64 named)
+{
+	msr_write(msr, kept);
+	CONTROL_EQ(t, APEBS_39, kept, msr_read(msr), "%#x", msr);
+	for (unsigned bit = 0; bit < 64; bit++) {
+		if (named & BIT(bit))
+			continue;
+		CHECK(t, APEBS_39, refused(msr_try_write(msr, kept | BIT(bit))), "#GP of %#x[%u]",
+		      msr, bit);
+		CHECK_EQ(t, APEBS_39, kept, msr_read(msr), "%#x after it", msr);
+	}
+	msr_write(msr, 0);
+}
+
+/*
+ * APEBS-39  A write that sets a bit of IA32_PEBS_BASE or IA32_PEBS_INDEX that has no name must
+ *           raise #GP and keep the old value.
+ *           SDM volume 4, Table 2-2; Linux union arch_pebs_index
+ *
+ * Given  architectural PEBS; no counter counts
+ * When   each bit outside SIZE and the address of IA32_PEBS_BASE, and outside WR, FULL, EN and
+ *        THRESH of IA32_PEBS_INDEX, is written beside a legal value
+ * Then   WRMSR raises #GP, and the register holds the legal value
+ * Control: the legal value was accepted
+ */
+TEST(msr, pebs_base_and_index_refuse_bits_without_a_name, REQS(APEBS_39),
+     NEEDS(need_perfmon, need_arch_pebs, need_refused_msrs), .under_every_fault = true)
+{
+	check_unnamed(t, MSR_IA32_PEBS_BASE, 0x7fff0001, BITS(0, 3) | BITS(12, 51));
+	check_unnamed(t, MSR_IA32_PEBS_INDEX, BIT(4) | BIT(36), INDEX_BITS);
+}
+
 /*
  * APEBS-09  A write that sets a bit of CFG_C that CPUID.(23H,4) or CPUID.(23H,5) doesn't have must
  *           raise #GP.
