@@ -6,7 +6,7 @@
 # What an image of these tests runs, and what it does at the end.
 short_configuration()
 {
-	printf '%s\n' 'tests = selftest.tsc*,enumeration.e*' "at_end = $1" > "$log/short.cfg"
+	printf '%s\n' 'tests = selftest.tsc*,enumeration.enumerated*' "at_end = $1" > "$log/short.cfg"
 	export CFG=$log/short.cfg
 }
 
@@ -108,7 +108,7 @@ test_the_network_boots_it()
 takes 20 test_other_loaders_start_it
 test_other_loaders_start_it()
 {
-	local options='tests=selftest.tsc*,enumeration.e* at_end=shutdown' loader esp
+	local options='tests=selftest.tsc*,enumeration.enumerated* at_end=shutdown' loader esp
 	local systemd_boot=/usr/lib/systemd/boot/efi/systemd-bootx64.efi
 
 	for loader in shell grub systemd-boot; do

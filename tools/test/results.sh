@@ -65,7 +65,8 @@ test_a_run_survives_a_cut()
 {
 	expect 0 tools/cut_power.py --build "$build" --after 12,47
 	tail -n 1 "$out" | grep -qx '2 cuts, 0 failed'
-	grep -q '^cut 1 .*: enumeration\.[a-z0-9_]* (1[23])$' "$out"
+	# Which one is cut_power.py's to judge: tests that are skipped may be printed after it.
+	grep -q '^cut 1 .*: enumeration\.[a-z0-9_]* ([0-9]*)$' "$out"
 }
 
 # A stick that takes nothing says so in one line, and the run is as whole as without one.
@@ -120,7 +121,7 @@ test_the_next_boot_names_what_ended_the_machine()
 	while read -r processors name watchdog; do
 		options=()
 		[[ $watchdog != *ACPI ]] || options=(--acpi "$log/wdat")
-		boot_until_over "$processors" "selftest.tsc*,deadly.$name,enumeration.e*" \
+		boot_until_over "$processors" "selftest.tsc*,deadly.$name,enumeration.enumerated*" \
 			"${options[@]}"
 		grep -aq "^# watchdog: $watchdog, 5 s after" "$log/stick/serial.log"
 		grep -aqF "not ok 2 - deadly.$name " "$log/stick/serial.log"
@@ -137,7 +138,7 @@ test_the_next_boot_names_what_ended_the_machine()
 takes 20 test_a_reset_by_the_watchdog_is_named
 test_a_reset_by_the_watchdog_is_named()
 {
-	make_stick "selftest.tsc*,deadly.hang_inside_an_nmi*,enumeration.e*" 'watchdog = 5'
+	make_stick "selftest.tsc*,deadly.hang_inside_an_nmi*,enumeration.enumerated*" 'watchdog = 5'
 	tools/boot.sh --image --watchdog --reboot --timeout 60 "$log/stick"
 	grep -aq 'message: "CRASHED: the watchdog reset the machine in this test' \
 		"$log/stick/serial.log"
@@ -150,7 +151,7 @@ test_a_short_result_waits_in_a_uefi_variable()
 {
 	local work=$log/stick boot number=0 said=' from a UEFI variable, a run without a file: '
 
-	make_stick 'selftest.tsc*,enumeration.e*'
+	make_stick 'selftest.tsc*,enumeration.enumerated*'
 	for boot in --read-only --image --image; do
 		tools/boot.sh --image $boot --keep-variables --timeout 60 "$work"
 		cp "$work/serial.log" "$work/log.$((++number))"

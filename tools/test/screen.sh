@@ -7,7 +7,7 @@
 begin_with_screen()
 {
 	tools/boot.sh --screen "$2" --smp 2 --timeout 150 "${@:3}" "$1" &
-	for _ in {1..100}; do
+	for _ in {1..600}; do
 		[ ! -p "$1/monitor" ] || return 0
 		sleep 0.1
 	done
