@@ -47,7 +47,9 @@ ONE_LINE := -ftrack-macro-expansion=0
 WARN	+= -Warith-conversion
 # The reference PMU as one piece, unless SEPARATE=1. Under QEMU's TCG each call and return that is
 # left costs a look-up; docs/decisions/0005-link-time-optimisation.md has what that comes to.
-WHOLE	:= $(if $(SEPARATE),,-flto -ffat-lto-objects -flto-partition=one)
+INLINE	:= -finline-functions --param=max-inline-insns-auto=60 --param=inline-min-speedup=10 \
+	   --param=inline-unit-growth=60
+WHOLE	:= $(if $(SEPARATE),,-flto -ffat-lto-objects -flto-partition=one -ffunction-sections $(INLINE))
 # Emulators take a turn for each iteration of a REP string.
 NO_STRINGS := -mmemset-strategy=unrolled_loop:512:noalign,rep_8byte:-1:noalign \
 	   -mmemcpy-strategy=unrolled_loop:512:noalign,rep_8byte:-1:noalign
@@ -133,7 +135,7 @@ $(BUILD)/refpmu-bench.so: $(BENCH_OBJS)
 $(patsubst %.efi,%.so,$(filter %.efi,$(PROGRAMS))): $(BUILD)/obj/boot/start.asm.o
 # Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
 # R_X86_64_RELATIVE may be left for run time.
-$(BUILD)/%.so: linker.ld $(BUILD)/flags $(BUILD)/obj/platform/relocate.asm.o
+$(BUILD)/%.so: linker.ld refpmu/hot.ld $(BUILD)/flags $(BUILD)/obj/platform/relocate.asm.o
 	$(call say,LINK    ,$@)$(LD) $(LDFLAGS) $(filter %.o,$^) -o $@
 	@! readelf -rW $@ | grep 'R_X86_64_' | grep -v 'R_X86_64_RELATIVE'
 

@@ -38,6 +38,7 @@ enum state { AWAY, IDLE, WORK, DONE, LEAVE, LEAVING, LOST, LEFT_OUT };
 static struct slot {
 	volatile u32 state;
 	u32 apic_id;
+	bool has_topology;
 	struct topology topology;
 	unsigned number;
 	void (*fn)(void *arg);
@@ -109,6 +110,17 @@ static struct topology topology_read(void)
 	here.kind = (u32)(cpuid_get(CPUID_CORE_TYPE) << CORE_TYPE_SHIFT |
 			  cpuid_get(CPUID_NATIVE_MODEL));
 	return here;
+}
+
+/* Of this processor. It is read once: that takes twenty CPUIDs, and in a guest each is an exit. */
+static const struct topology *topology_here(void)
+{
+	struct slot *slot = &slots[cpu_index()];
+
+	if (!slot->has_topology)
+		slot->topology = topology_read();
+	slot->has_topology = true;
+	return &slot->topology;
 }
 
 struct topology smp_topology_of(u32 id)
@@ -194,7 +206,8 @@ void smp_serve(unsigned cpu)
 		return;
 	machine_borrow_cpu(cpu);
 	slot->apic_id = apic_id();
-	slot->topology = topology_read();
+	slot->has_topology = false;	/* another processor may have been here */
+	(void)topology_here();
 	slot->has_tsc_adjust = cpuid_get(CPUID_TSC_ADJUST);
 	if (slot->has_tsc_adjust)
 		slot->tsc_adjust = msr_read(MSR_IA32_TSC_ADJUST);
@@ -281,11 +294,11 @@ unsigned smp_second(void)
 /* Of the kind of the first processor, or of another one. */
 static unsigned smp_find(bool same_core, bool same_kind)
 {
-	struct topology first = topology_read();
+	const struct topology *first = topology_here();
 
 	for (unsigned i = 1; i < CPU_MAX; i++)
-		if (smp_is_idle(i) && topology_same_core(&first, &slots[i].topology) == same_core &&
-		    topology_same_kind(&first, &slots[i].topology) == same_kind)
+		if (smp_is_idle(i) && topology_same_core(first, &slots[i].topology) == same_core &&
+		    topology_same_kind(first, &slots[i].topology) == same_kind)
 			return i;
 	return 0;
 }
@@ -307,7 +320,7 @@ unsigned smp_other_kind(void)
 
 bool smp_siblings_asleep(void)
 {
-	struct topology own = topology_read();
+	const struct topology *own = topology_here();
 	unsigned self = cpu_index();
 
 	for (unsigned i = 0; i < CPU_MAX; i++) {
@@ -315,7 +328,7 @@ bool smp_siblings_asleep(void)
 			    state_of(i) == DONE;
 
 		if (i != self && ours && !slots[i].asleep &&
-		    topology_same_core(&own, &slots[i].topology))
+		    topology_same_core(own, &slots[i].topology))
 			return false;
 	}
 	return true;
@@ -333,7 +346,7 @@ unsigned smp_number(unsigned cpu)
 
 struct topology smp_topology(unsigned cpu)
 {
-	return cpu == CPU_BOOT ? topology_read() : slots[cpu].topology;
+	return cpu == CPU_BOOT ? *topology_here() : slots[cpu].topology;
 }
 
 u32 smp_apic_id(unsigned cpu)
@@ -376,7 +389,7 @@ bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_m
 
 	if (!smp_is_idle(cpu))
 		return false;
-	first->topology = topology_read();
+	(void)topology_here();
 	first->woken = false;
 	slots[cpu].wake_first = true;
 	intr_set_handler(VECTOR_IPI, on_wake);

@@ -35,6 +35,22 @@ enum trace_event {
 	TRACE_EVENTS
 };
 
+/* Where a page of the guest's is, for one use of it (guest_memory.c). */
+struct translation {
+	u64 key;		/* linear address of the page, and the use */
+	u64 physical, generation;	/* valid in this one */
+	u8 bits, type;		/* of struct memory_page */
+	bool global;
+};
+
+#define TRANSLATIONS	64
+/* A processor's TLB, of what the hypervisor does in its place. */
+struct translations {
+	u64 cr0, cr3, cr4, efer;	/* that they were found with */
+	u64 generation;
+	struct translation page[TRANSLATIONS];
+};
+
 struct cpu {
 	u8 apic_id;
 	volatile u8 startup_vector;	/* of the last SIPI */
@@ -70,6 +86,7 @@ struct cpu {
 	u32 device_interrupts;	/* delivered by vmrun_take_interrupt(): memory may have changed */
 	bool nmis_may_be_blocked;	/* one may have been delivered, and no IRET seen since */
 	struct engine_cpu *engine;	/* the engine's own (engine/engine_cpu.h) */
+	struct translations translations;
 
 	u64 nested_root;	/* of its nested tables */
 	u64 *trapped_entry[TRAPPED_PAGES];	/* their nested page table entries */

@@ -16,6 +16,63 @@
 #define IO_BASE		0xfec00000ULL
 #define IO_END		0xff000000ULL
 
+/* ---- pages that were found ---- */
+
+/*
+ * Walking four levels for each access takes most of an emulated instruction's time. What a walk has
+ * found and allowed is kept until the guest runs by itself, invalidates a page or changes a
+ * register that decides it; a processor's own TLB may keep it as long. Accessed and dirty bits are
+ * set by then.
+ */
+enum use {
+	USE_READ, USE_WRITE, USE_EXECUTE,		/* at CPL 0, */
+	USE_READ_3, USE_WRITE_3, USE_EXECUTE_3,		/* and at CPL 3 */
+	USE_MICROCODE_READ, USE_MICROCODE_WRITE,
+	USE_MODEL,
+};
+
+static u64 key_of(u64 linear, enum use use)
+{
+	return (linear & ~(PAGE_SIZE - 1)) | use;
+}
+
+static struct translation *place_of(struct cpu *cpu, u64 linear, enum use use)
+{
+	return &cpu->translations.page[(linear / PAGE_SIZE + 7 * use) % TRANSLATIONS];
+}
+
+/* Where it was found, or NULL. */
+static const struct translation *found_before(struct cpu *cpu, u64 linear, enum use use)
+{
+	const struct translation *page = place_of(cpu, linear, use);
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	struct translations *all = &cpu->translations;
+
+	if (all->cr3 == save->cr3 && all->cr0 == save->cr0 && all->cr4 == save->cr4 &&
+	    all->efer == save->efer)
+		return page->key == key_of(linear, use) && page->generation == all->generation ?
+			       page :
+			       NULL;
+	all->cr3 = save->cr3;
+	all->cr0 = save->cr0;
+	all->cr4 = save->cr4;
+	all->efer = save->efer;
+	all->generation++;
+	return NULL;
+}
+
+static struct translation *keep(struct cpu *cpu, u64 linear, enum use use, u64 physical)
+{
+	struct translation *page = place_of(cpu, linear, use);
+
+	page->key = key_of(linear, use);
+	page->physical = physical & ~(PAGE_SIZE - 1);
+	page->generation = cpu->translations.generation;
+	return page;
+}
+
+/* ---- */
+
 /* Sign extension from the highest translated bit upwards. */
 static bool canonical(u64 linear, unsigned bits)
 {
@@ -40,6 +97,13 @@ static u8 *writable_at(struct cpu *cpu, u64 physical)
 	return nested_paging_host(physical);
 }
 
+static u8 *at_page(struct cpu *cpu, const struct translation *page, u64 linear, bool write)
+{
+	u64 physical = page->physical + linear % PAGE_SIZE;
+
+	return write ? writable_at(cpu, physical) : nested_paging_host(physical);
+}
+
 static unsigned levels_of(const struct cpu *cpu)
 {
 	return cpu->vmcb->save.cr4 & CR4_LA57 ? 5 : 4;
@@ -60,13 +124,18 @@ static void set_accessed(struct cpu *cpu, const struct page_walk *walk, unsigned
 /* The host's address of one byte, or NULL with the page fault's error code. */
 static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
 {
+	enum use use = write ? USE_MICROCODE_WRITE : USE_MICROCODE_READ;
 	const struct vmcb_save *save = &cpu->vmcb->save;
+	const struct translation *page;
 	struct page_walk walk;
 	bool found;
 
 	*error = write ? PF_WRITE : 0;
 	if (!(save->cr0 & CR0_PG))
 		return write ? writable_at(cpu, (u32)linear) : nested_paging_host((u32)linear);
+	page = found_before(cpu, linear, use);
+	if (page)
+		return at_page(cpu, page, linear, write);
 	if (!cpu_long_mode(cpu) || !canonical(linear, 12 + 9 * levels_of(cpu)))
 		return NULL;
 	found = walk_guest(cpu, linear, &walk);
@@ -78,7 +147,7 @@ static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
 		return NULL;
 	}
 	set_bits(cpu, walk.entry[walk.level], write ? PTE_A | PTE_D : PTE_A);
-	return write ? writable_at(cpu, walk.physical) : nested_paging_host(walk.physical);
+	return at_page(cpu, keep(cpu, linear, use, walk.physical), linear, write);
 }
 
 struct span {
@@ -176,8 +245,6 @@ void guest_memory_accessed(struct cpu *cpu, u64 *entry)
 	set_bits(cpu, entry, PTE_A);
 }
 
-enum use { USE_READ, USE_WRITE, USE_EXECUTE };
-
 /* By the bits that all levels have, and those that any has. */
 static bool is_allowed(const struct cpu *cpu, u64 all, u64 any, enum use use)
 {
@@ -200,16 +267,19 @@ static bool is_allowed(const struct cpu *cpu, u64 all, u64 any, enum use use)
 
 static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
 {
+	enum use at_level = cpu_cpl(cpu) == 3 ? use + USE_READ_3 : use;
+	const struct translation *page = found_before(cpu, linear, at_level);
 	struct page_walk walk;
 
+	if (page)
+		return at_page(cpu, page, linear, use == USE_WRITE);
 	if (!walk_guest(cpu, linear, &walk) || !is_allowed(cpu, walk.all, walk.any, use) ||
 	    (walk.physical >= IO_BASE && walk.physical < IO_END))
 		return NULL;
 	if (use == USE_WRITE)
 		set_bits(cpu, walk.entry[walk.level], PTE_D);
 	set_accessed(cpu, &walk, walk.level);
-	return use == USE_WRITE ? writable_at(cpu, walk.physical) :
-				  nested_paging_host(walk.physical);
+	return at_page(cpu, keep(cpu, linear, at_level, walk.physical), linear, use == USE_WRITE);
 }
 
 static bool usual_paging(const struct cpu *cpu)
@@ -252,18 +322,28 @@ static u8 memory_type_of(u64 entry, unsigned shift, u64 physical)
 
 bool guest_model_translate(void *ctx, u64 linear, struct memory_page *page)
 {
-	const struct cpu *cpu = ctx;
+	struct cpu *cpu = ctx;
 	const struct vmcb_save *save = &cpu->vmcb->save;
+	const struct translation *before = found_before(cpu, linear, USE_MODEL);
+	struct translation *found;
 	struct page_walk walk;
 	u64 entry;
 
-	if (!(save->cr0 & CR0_PG) || !cpu_long_mode(cpu) || !walk_guest(cpu, linear, &walk))
-		return false;
-	entry = *walk.entry[walk.level];
-	page->physical = walk.physical;
-	page->bits = (u8)walk.shift;
-	page->type = memory_type_of(entry, walk.shift, page->physical);
-	page->global = (entry & PTE_G) && (save->cr4 & CR4_PGE);
+	if (!before) {
+		if (!(save->cr0 & CR0_PG) || !cpu_long_mode(cpu) ||
+		    !walk_guest(cpu, linear, &walk))
+			return false;
+		entry = *walk.entry[walk.level];
+		found = keep(cpu, linear, USE_MODEL, walk.physical);
+		found->bits = (u8)walk.shift;
+		found->type = memory_type_of(entry, walk.shift, walk.physical);
+		found->global = (entry & PTE_G) && (save->cr4 & CR4_PGE);
+		before = found;
+	}
+	page->physical = before->physical + linear % PAGE_SIZE;
+	page->bits = before->bits;
+	page->type = before->type;
+	page->global = before->global;
 	return true;
 }
 

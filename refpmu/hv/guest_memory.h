@@ -20,6 +20,12 @@ bool guest_read(struct cpu *cpu, u64 linear, void *to, size_t bytes, struct gues
 bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 		 struct guest_fault *fault);
 
+/* The guest has run, or invalidated a page: what was found in its page tables is looked up anew. */
+static inline void guest_memory_forget(struct cpu *cpu)
+{
+	cpu->translations.generation++;
+}
+
 /* Set the accessed bit of a page table's entry, which is at nested_paging_host() of its address. */
 void guest_memory_accessed(struct cpu *cpu, u64 *entry);
 

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that the compiler expects to exist. String instructions, because a loop would be
- * turned into a call of the function itself. */
+/*
+ * The functions that the compiler expects to exist. Under QEMU's TCG each iteration of a string
+ * instruction is a turn of its own, so most of what is short is copied by words. The compiler
+ * mustn't see what a loop does: it would turn it into a call of the function itself.
+ */
 #include "spec/types.h"
+
+#define BLOCK	(4 * sizeof(u64))
+#define SHORT	256			/* bytes */
+
+/* u64 at any address, and whatever its type. */
+typedef u64 __attribute__((may_alias, aligned(1))) any_u64;
+typedef u8 __attribute__((may_alias)) any_u8;
 
 void *memset(void *to, int value, size_t bytes);
 void *memcpy(void *to, const void *from, size_t bytes);
@@ -18,13 +28,48 @@ void *memset(void *to, int value, size_t bytes)
 	return to;
 }
 
-void *memcpy(void *to, const void *from, size_t bytes)
+static void copy_block(any_u64 *to, const any_u64 *from)
+{
+	u64 a = from[0], b = from[1], c = from[2], d = from[3];
+
+	to[0] = a;
+	to[1] = b;
+	to[2] = c;
+	to[3] = d;
+}
+
+static void copy_words(u8 *to, const u8 *from, size_t bytes)
+{
+	for (; bytes >= BLOCK; bytes -= BLOCK, to += BLOCK, from += BLOCK) {
+		copy_block((any_u64 *)to, (const any_u64 *)from);
+		__asm__ volatile("");
+	}
+	for (; bytes >= sizeof(u64); bytes -= sizeof(u64)) {
+		*(any_u64 *)to = *(const any_u64 *)from;
+		to += sizeof(u64);
+		from += sizeof(u64);
+		__asm__ volatile("");
+	}
+	for (; bytes; bytes--) {
+		*(any_u8 *)to++ = *(const any_u8 *)from++;
+		__asm__ volatile("");
+	}
+}
+
+static void copy_string(u8 *to, const u8 *from, size_t bytes)
 {
 	u64 words = bytes / 8, rest = bytes % 8;
-	void *p = to;
 
-	__asm__ volatile("rep movsq" : "+D"(p), "+S"(from), "+c"(words)::"memory");
-	__asm__ volatile("rep movsb" : "+D"(p), "+S"(from), "+c"(rest)::"memory");
+	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words)::"memory");
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(rest)::"memory");
+}
+
+void *memcpy(void *to, const void *from, size_t bytes)
+{
+	if (bytes <= SHORT)
+		copy_words(to, from, bytes);
+	else
+		copy_string(to, from, bytes);
 	return to;
 }
 
@@ -43,8 +88,11 @@ void *memmove(void *to, const void *from, size_t bytes)
 int memcmp(const void *a, const void *b, size_t bytes)
 {
 	const u8 *p = a, *q = b;
+	size_t i = 0;
 
-	for (size_t i = 0; i < bytes; i++)
+	while (i + sizeof(u64) <= bytes && *(const any_u64 *)(p + i) == *(const any_u64 *)(q + i))
+		i += sizeof(u64);
+	for (; i < bytes; i++)
 		if (p[i] != q[i])
 			return p[i] < q[i] ? -1 : 1;
 	return 0;

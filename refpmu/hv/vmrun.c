@@ -3,6 +3,7 @@
 #include "refpmu/hv/apic.h"
 #include "refpmu/hv/code_page.h"
 #include "refpmu/hv/deliver.h"
+#include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/guest_tsc.h"
 #include "refpmu/hv/host.h"
 #include "refpmu/hv/panic.h"
@@ -56,6 +57,7 @@ u64 vmrun_unless(struct cpu *cpu, const u32 *epoch)
 	note_entered(cpu, &entered);
 	svm_run((u64)cpu->vmcb, cpu->gpr);
 	code_page_leave(cpu);
+	guest_memory_forget(cpu);
 	code = (u32)cpu->vmcb->control.exit_code;	/* see EXIT_INVALID */
 	if (code == EXIT_INVALID)
 		report_refused(cpu, &entered);

@@ -39,9 +39,9 @@ static bool watches_memory(const struct model *m, u8 cpl)
 
 static bool busy(const struct model *m, u8 cpl)
 {
-	return model_in_tx(m) || m->writing || m->n_requests || model_uncore_busy(m) ||
-	       model_metrics_run(m) || m->ref_repeats_in || watches_memory(m, cpl) ||
-	       m->watch_frontend;
+	return model_in_tx(m) || m->writing || m->n_requests || m->ref_repeats_in ||
+	       m->watch_frontend || watches_memory(m, cpl) || model_uncore_busy(m) ||
+	       model_metrics_run(m);
 }
 
 /* Each instruction adds as much as any other, whatever it is. */

@@ -41,9 +41,14 @@ static bool is_missing(const struct model *m, u32 code)
 	return false;
 }
 
+/* A select that is 0, as most are after a reset, needs no search. */
+#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
+	_Static_assert(EVENT_##name, "no event is 0");
+#include "spec/event.def"
+
 const struct event_row *model_event(const struct model *m, u32 code)
 {
-	if (is_missing(m, code))
+	if (!code || is_missing(m, code))
 		return NULL;
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (events[i].code == code && events[i].gens & BIT(m->config.generation) &&

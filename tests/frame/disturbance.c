@@ -26,23 +26,36 @@ static struct pace {
 	u64 usual[WORKLOADS];	/* moving average of ticks per SCALE instructions; 0: none yet */
 	unsigned gaps;
 	u64 forgiven_smis;
+	bool asked, refuses;	/* it was read, and wasn't there */
 } paces[CPU_MAX];
 static unsigned repeats;
 
+/* A register that isn't there doesn't come, and asking is an exit in a guest. */
+static bool read_smis(u64 *count)
+{
+	struct pace *here = &paces[cpu_index()];
+
+	*count = 0;
+	if (!counter_caps()->intel || here->refuses)
+		return false;
+	here->refuses = msr_try_read(MSR_SMI_COUNT, count).raised;
+	here->asked = true;
+	return !here->refuses;
+}
+
 bool disturbance_sees_smis(void)
 {
+	const struct pace *here = &paces[cpu_index()];
 	u64 count;
 
-	return counter_caps()->intel && !msr_try_read(MSR_SMI_COUNT, &count).raised;
+	return here->asked ? !here->refuses : read_smis(&count);
 }
 
 static u64 smis_now(void)
 {
 	u64 count;
 
-	if (!counter_caps()->intel || msr_try_read(MSR_SMI_COUNT, &count).raised)
-		return 0;
-	return count;
+	return read_smis(&count) ? count : 0;
 }
 
 static struct disturbance disturbance_now(void)

@@ -163,6 +163,7 @@ static bool do_load_cr3(struct cpu *cpu, const struct instruction *insn)
 	if (save->cpl || (save->cr4 & CR4_PCIDE) || (value & CR3_RESERVED))
 		return false;
 	save->cr3 = value;
+	guest_memory_forget(cpu);
 	cpu->vmcb->control.tlb_control = TLB_FLUSH_ALL;
 	return true;
 }
@@ -171,6 +172,7 @@ static bool do_invlpg(struct cpu *cpu)
 {
 	if (cpu_cpl(cpu))
 		return false;
+	guest_memory_forget(cpu);
 	cpu->vmcb->control.tlb_control = TLB_FLUSH_ALL;
 	return true;
 }

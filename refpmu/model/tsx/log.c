@@ -9,7 +9,7 @@ void model_tx_log_begin(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;
 
-	log->n = log->n_written = log->next = 0;
+	log->n = log->n_written = log->next = log->n_fresh = 0;
 	__builtin_memset(log->bucket, 0, sizeof(log->bucket));
 }
 
@@ -88,6 +88,8 @@ enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool 
 			continue;
 		if (!line->written && log->n_written++ == TX_WRITES)
 			return TX_CAPACITY_WRITES;
+		if (!line->fresh)
+			log->fresh[log->n_fresh++] = (u16)(line - log->line);
 		line->fresh |= bytes_of(at, linear, bytes);
 		line->written |= line->fresh;
 	}
@@ -98,26 +100,36 @@ enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool 
 static void take_stores(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;
+	u32 kept = 0;
 
-	for (u32 i = 0; i < log->n; i++) {
-		struct tx_line *line = &log->line[i];
+	for (u32 i = 0; i < log->n_fresh; i++) {
+		struct tx_line *line = &log->line[log->fresh[i]];
 		u8 now[TX_LINE];
 
-		if (!line->fresh || !m->host->read(m->host->ctx, line->linear, now, TX_LINE))
+		if (!m->host->read(m->host->ctx, line->linear, now, TX_LINE)) {
+			log->fresh[kept++] = log->fresh[i];
 			continue;
-		for (unsigned b = 0; b < TX_LINE; b++)
-			if (line->fresh & BIT(b))
-				line->seen[b] = now[b];
+		}
+		for (u64 left = line->fresh; left; left &= left - 1)
+			line->seen[__builtin_ctzll(left)] = now[__builtin_ctzll(left)];
 		line->fresh = 0;
 	}
+	log->n_fresh = kept;
 }
 
 static bool unchanged(struct model *m, const struct tx_line *line)
 {
 	u8 now[TX_LINE];
+	u64 a, b, differs = 0;
 
-	return m->host->read(m->host->ctx, line->linear, now, TX_LINE) &&
-	       !__builtin_memcmp(now, line->seen, TX_LINE);
+	if (!m->host->read(m->host->ctx, line->linear, now, TX_LINE))
+		return false;
+	for (size_t i = 0; i < TX_LINE; i += sizeof(a)) {
+		__builtin_memcpy(&a, now + i, sizeof(a));
+		__builtin_memcpy(&b, line->seen + i, sizeof(b));
+		differs |= a ^ b;
+	}
+	return !differs;
 }
 
 enum tx_cause model_tx_compare(struct model *m)

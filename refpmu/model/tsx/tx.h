@@ -52,6 +52,8 @@ struct tx_line {
 struct tx_log {
 	u32 n, n_written;
 	u32 next;		/* line to be compared next */
+	u32 n_fresh;
+	u16 fresh[TX_LINES];	/* lines that the instruction which runs now stores to */
 	u16 bucket[TX_BUCKETS];	/* index into line[] + 1, by address; 0: free */
 	struct tx_line line[TX_LINES];
 };
