@@ -72,9 +72,12 @@ def exact(got, rounds, instructions, branches, more=FEW):
 
 
 def counted(said):
-    """perf stat -x,: name to value."""
-    return {name: int(value) for value, name in
-            re.findall(r"^(\d+),[^,]*,([\w-]+)(?::u)?,", said, re.M)}
+    """perf stat -x,: name to value. Of a hybrid's two PMUs, which name their events pmu/name/u, the
+    sum."""
+    got = {}
+    for value, name in re.findall(r"^(\d+),[^,]*,(?:cpu_\w+/)?([\w-]+)(?:[:/]u)?,", said, re.M):
+        got[name] = got.get(name, 0) + int(value)
+    return got
 
 
 def counts(rounds, instructions, branches, more=FEW, beside=""):
@@ -163,6 +166,38 @@ def groups(number, rounds, instructions, branches):
         if min(shares) >= 100:
             raise Wrong("all groups counted all the time")
         return f"{number} groups, each counted {min(shares)} to {max(shares)} % of the time"
+    return judge
+
+
+def hybrid(rounds, instructions, branches, loop, loads):
+    """A program on a processor of each type, counted and sampled by both types' PMUs: the one has
+    all of it, the other one nothing."""
+    def check(pmu, said, symbols):
+        other = "cpu_atom" if pmu == "cpu_core" else "cpu_core"
+        names = set(re.findall(r"^\d+,[^,]*,(\w+)/", said, re.M))
+        if names != {pmu} or f"<not counted>,,{other}/instructions/u," not in said:
+            raise Wrong(f"on {pmu} these counted: {', '.join(sorted(names)) or 'none'}")
+        exact(counted(said), rounds, instructions, branches)
+        sampled = re.findall(r"^\s*(\w+)/[^/]*/\w*:((?: +[0-9a-f]+)+)\s*$", said, re.M)
+        if {name for name, _ in sampled} != {pmu}:
+            raise Wrong(f"on {pmu} these sampled: {', '.join(sorted({n for n, _ in sampled}))}")
+        rows = [[int(word, 16) for word in words.split()] for _, words in sampled]
+        cycles = [row[0] for row in rows if len(row) == 1]
+        accesses = [row for row in rows if len(row) == 2]
+        return (share(cycles, lambda at: symbols.holds(loop, at)),
+                share(accesses, lambda row: symbols.in_table(row[0])
+                      and symbols.holds(loads, row[1])))
+
+    def judge(said, symbols):
+        pmus = re.search(r"^pmus cpu_core (\S+) cpu_atom (\S+)$", said, re.M)
+        parts = dict(re.findall(r"^on (cpu_\w+)\n(.*?)(?=^on cpu_|\Z)", said, re.M | re.S))
+        if not pmus or set(parts) != {"cpu_core", "cpu_atom"}:
+            raise Wrong("not both PMUs are there")
+        seen = [f"{pmu}: {counted(part)['instructions']} instructions, "
+                "{} samples in {}, {} in {}".format(cycles, loop, accesses, loads)
+                for pmu, part in parts.items()
+                for cycles, accesses in [check(pmu, part, symbols)]]
+        return f"processors {pmus[1]} and {pmus[2]}; {'; '.join(seen)}"
     return judge
 
 

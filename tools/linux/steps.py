@@ -21,6 +21,8 @@ DRIVER = {
     "skylake": ("PEBS fmt3+,", "Skylake events,", "32-deep LBR,", "full-width counters,"),
     "icelake": ("PEBS fmt4+-baseline,", "Icelake events,", "AnyThread deprecated,",
                 "32-deep LBR,", "full-width counters,"),
+    "alderlake": ("PEBS fmt4+-baseline,", "Alderlake Hybrid events,", "AnyThread deprecated,",
+                  "Architectural LBR,", "32-deep LBR,", "full-width counters,"),
 }
 DRIVER["icelake-sp"] = DRIVER["icelake"]
 # Without a program's event of its own: MEM_INST_RETIRED.ALL_LOADS.
@@ -29,6 +31,9 @@ LOADS = "cpu/event=0xd0,umask=0x81/upp"
 
 # Only where they are named.
 NOT_OF_ALL = ("fault", "soak")
+# With cores of two types: a PMU for each, and each event is one of either. The first processor has
+# the larger core, the last one the smaller.
+HYBRID = ("alderlake",)
 # Without MSR_LBR_SELECT's call-stack mode.
 NO_CALL_STACK = ("nehalem", "westmere", "sandybridge", "ivybridge")
 
@@ -42,6 +47,10 @@ def absent(options):
         names |= {"branch", "callgraph", "mem", "c2c"}
     if has_no_baseline(options):            # no data address, no source
         names |= {"c2c"}
+    if options.cpu in HYBRID:               # its groups would be twice as many
+        names |= {"multiplex"}
+    if options.cpu not in HYBRID or options.smp < 4:    # all have the larger core
+        names |= {"hybrid"}
     return names
 
 
@@ -56,14 +65,36 @@ def record(name, options, program, fields):
             f"perf script -i /tmp/{name} -F {fields} 2>/dev/null | head -n {LINES}")
 
 
+def on_each_type(last):
+    """The commands that count and sample programs by both PMUs, on a processor of each type."""
+    stat = ",".join(f"{pmu}/{event}/u" for pmu in ("cpu_core", "cpu_atom")
+                    for event in ("instructions", "branches"))
+    parts = ["cd /sys/devices; echo pmus cpu_core $(cat cpu_core/cpus) cpu_atom "
+             "$(cat cpu_atom/cpus)"]
+    for pmu, mask in (("cpu_core", "1"), ("cpu_atom", f"{1 << last:x}")):
+        on = f"taskset {mask} perf"
+        parts += [
+            f"echo on {pmu}",
+            f"{on} stat -x, -e {stat} -o /tmp/hybrid hot spin {SPIN}; cat /tmp/hybrid",
+            record("hybrid", "record -e cpu_core/cycles/ppu,cpu_atom/cycles/ppu -c 200000",
+                   f"hot spin {SPIN}", "event,ip").replace("perf record", f"{on} record"),
+            record("hybrid", "mem record -U -t load --ldlat 3 -- -c 200", f"hot touch {TOUCH}",
+                   "event,ip,addr").replace("perf mem", f"{on} mem"),
+        ]
+    return "; ".join(parts)
+
+
 def known(options):
     """name: (what is done in the machine, who judges it)."""
+    # An event without its PMU's name is then one of each; the other type's has no samples.
+    pin = "taskset 1 " if options.cpu in HYBRID else ""
     lines = ["Performance Events:", *DRIVER.get(options.cpu, ())]
     commands = {
         "driver": "dmesg | grep -i -E 'perf|pebs|pmu|tsc:|smp:'",
         "stat": f"perf stat -x, -e instructions:u,branches:u,cycles:u -o /tmp/stat "
                 f"hot spin {SPIN}; cat /tmp/stat",
-        "record": record("record", "record -e cycles:pp -c 50000", f"hot spin {SPIN}", "ip"),
+        "record": pin + record("record", "record -e cycles:pp -c 50000", f"hot spin {SPIN}",
+                               "ip"),
         "report": "perf report -i /tmp/record --stdio -q 2>/dev/null | head -n 20",
         "mem": record("mem", "mem record -U -t load --ldlat 3 -- -c 100", f"hot touch {TOUCH}",
                       "ip,addr"),
@@ -81,7 +112,8 @@ def known(options):
         "switches": f"for n in {SPIN} {2 * SPIN}; do taskset 1 perf stat -x, -o /tmp/switches.$n "
                     f"-e instructions:u,branches:u,context-switches hot spin $n & done; wait; "
                     f"cat /tmp/switches.{SPIN} /tmp/switches.{2 * SPIN}",
-        "rdpmc": f"hot read {READ}",
+        "rdpmc": f"{pin}hot read {READ}",
+        "hybrid": on_each_type(options.smp - 1),
         # It keeps a counter of cycles on.
         "watchdog": "echo 1 > /proc/sys/kernel/nmi_watchdog; "
                     "echo watchdog $(cat /proc/sys/kernel/nmi_watchdog); "
@@ -112,7 +144,7 @@ def known(options):
         "switches": judge.switched((SPIN, 2 * SPIN), 4, 1),
         "rdpmc": judge.difference(READ, 2),
         "watchdog": judge.counts(SPIN, 4, 1, beside="watchdog 1"),
-        "c2c": judge.c2c(),
+        "c2c": judge.c2c(), "hybrid": judge.hybrid(SPIN, 4, 1, "spin", "touch"),
         "fault": judge.broken(BROKEN, 4, 1),
         "soak": judge.soaked(SPIN, 4, 1, SAMPLED),
     }
