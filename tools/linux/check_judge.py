@@ -159,6 +159,34 @@ def check_hybrid():
     assert refuses(judged, part(core, atom) + small)
 
 
+def check_registers():
+    judged = judge.registers("spin", 100)
+    rows = [f"  401061 ABI:2    DI:0x{5000 - 100 * i:x} \n" for i in range(20)]
+    assert judged("".join(rows), SYMBOLS)
+    assert refuses(judged, "".join(rows[:19]))
+    assert refuses(judged, "".join(rows[:5] + rows[6:]) + rows[0])
+    assert refuses(judged, "".join(rows).replace("401061", "40106a"))
+
+
+def check_snapshots():
+    judged = judge.snapshots("spin", 4, 1)
+    good = "  100 cycles:ppu:  401061\n 100 cpu/instructions/u:  401061\n 25 branches:u: 401061\n"
+    assert judged(20 * good, SYMBOLS)
+    assert refuses(judged, 19 * good)
+    assert refuses(judged, 20 * good + good.replace(" 25 ", " 27 "))
+    assert refuses(judged, 20 * good.replace("401061", "40106a"))
+    assert refuses(judged, 20 * good.replace("instructions", "branches"))
+
+
+def check_reloaded():
+    judged = judge.reloaded("spin", {60: 40, 40: 0})
+    good = "branches 60\n" + 40 * "  401061\n" + "branches 40\n"
+    assert judged(good, SYMBOLS)
+    for wrong in (good + "  401061\n", good.replace("  401061\n", "", 3),
+                  good.replace("401061", "40106a"), "branches 60\n" + 40 * "  401061\n", ""):
+        assert refuses(judged, wrong)
+
+
 def check_callers():
     judged = judge.callers("three", "two", "one", "deep")
     good = ("\t  4010bc three\n\t  4010ba two\n\t  4010b8 one\n"
@@ -213,6 +241,7 @@ def check_archive():
 if __name__ == "__main__":
     for check in (check_samples, check_accesses, check_branches, check_counts, check_broken,
                   check_soaked, check_switched,
-                  check_groups, check_difference, check_hybrid, check_callers, check_c2c,
+                  check_groups, check_difference, check_hybrid, check_registers,
+                  check_snapshots, check_reloaded, check_callers, check_c2c,
                   check_report, check_refused, check_archive):
         check()

@@ -201,6 +201,58 @@ def hybrid(rounds, instructions, branches, loop, loads):
     return judge
 
 
+def registers(function, rounds):
+    """perf script -F ip,iregs: RDI, which counts rounds down, differs from one sample to the next by
+    so many."""
+    def judge(said, symbols):
+        samples = [(int(ip, 16), int(value, 16)) for ip, value in
+                   re.findall(r"^\s*([0-9a-f]+) ABI:2 +DI:0x([0-9a-f]+)", said, re.M)]
+        count = share(samples, lambda sample: symbols.holds(function, sample[0]))
+        steps = [one[1] - two[1] for one, two in zip(samples, samples[1:])]
+        if any(abs(step - rounds) > 1 for step in steps):
+            raise Wrong(f"rounds between samples: {steps[:5]}, not {rounds}")
+        return f"{count} samples, {min(steps)} to {max(steps)} rounds from one to the next"
+    return judge
+
+
+def snapshots(function, instructions, branches):
+    """perf script -F event,period,ip of a group's counters in one record: as many branches as the
+    instructions have."""
+    def judge(said, symbols):
+        rows = [(int(period), name, int(ip, 16)) for period, name, ip in
+                re.findall(r"^\s*(\d+)\s+(?:\w+/)?([a-z]+)[/:]\w*:\s+([0-9a-f]+)\s*$", said,
+                           re.M)]
+        groups = list(zip(rows[::3], rows[1::3], rows[2::3]))
+        count = share(groups, lambda group: symbols.holds(function, group[0][2]))
+        for group in groups:
+            if [name for _, name, _ in group] != ["cycles", "instructions", "branches"]:
+                raise Wrong(f"not one of each: {group}")
+            if abs(group[1][0] * branches - group[2][0] * instructions) > instructions:
+                raise Wrong(f"{group[2][0]} branches of {group[1][0]} instructions")
+        return f"{count} records, {groups[-1][1][0]} instructions, {groups[-1][2][0]} branches each"
+    return judge
+
+
+def reloaded(function, wanted):
+    """Samples by the number of branches after which the counters begin again."""
+    def judge(said, symbols):
+        parts = {int(branches): text for branches, text in
+                 re.findall(r"^branches (\d+)\n(.*?)(?=^branches |\Z)", said, re.M | re.S)}
+        if set(parts) != set(wanted):
+            raise Wrong(f"{len(parts)} programs were sampled, not {len(wanted)}")
+        seen = []
+        for branches, number in wanted.items():
+            samples = [int(word, 16) for word in
+                       re.findall(r"^\s*([0-9a-f]+)\s*$", parts[branches], re.M)]
+            if abs(len(samples) - number) > number // 20:
+                raise Wrong(f"{len(samples)} samples with {branches} branches, not {number}")
+            if samples:
+                share(samples, lambda at: symbols.holds(function, at))
+            seen.append(f"{len(samples)} samples with {branches} branches")
+        return ", ".join(seen)
+    return judge
+
+
 def difference(rounds, instructions):
     """hot read: RDPMC around so many rounds, and around twice as many."""
     def judge(said, _symbols):
