@@ -202,8 +202,8 @@ def hybrid(rounds, instructions, branches, loop, loads):
 
 
 def registers(function, rounds):
-    """perf script -F ip,iregs: RDI, which counts rounds down, differs from one sample to the next by
-    so many."""
+    """perf script -F ip,iregs: RDI, which counts rounds down, differs from one sample to the next
+    by so many."""
     def judge(said, symbols):
         samples = [(int(ip, 16), int(value, 16)) for ip, value in
                    re.findall(r"^\s*([0-9a-f]+) ABI:2 +DI:0x([0-9a-f]+)", said, re.M)]
