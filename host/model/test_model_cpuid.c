@@ -59,7 +59,7 @@ static u32 structured_edx(unsigned generation)
 {
 	if (generation < GEN_SAPPHIRERAPIDS)
 		return 0;
-	return generation == GEN_ALDERLAKE ? 0x88000 : 0x80000;
+	return generation == GEN_ALDERLAKE || generation == GEN_PANTHERLAKE ? 0x88000 : 0x80000;
 }
 
 static void each_generation_has_its_own(void)

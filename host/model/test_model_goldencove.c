@@ -255,8 +255,66 @@ static void format_5_has_its_reset_values_elsewhere(void)
 		}
 }
 
+static void be(enum generation_id package, unsigned processor, unsigned of)
+{
+	struct model_config config = { .generation = package, .hyper_threading = true };
+
+	open(package);
+	r.host.processors = of;
+	r.host.processor = processor;
+	r.host.cores = NULL;
+	model_init(&r.m, &config, &r.host);
+}
+
+/* A processor of so many of Alder Lake: CPUID.0AH, then MSR_PERF_METRICS and its bit. */
+static void check_counters(unsigned processor, unsigned of, u32 gp, u32 fixed, bool metrics)
+{
+	u32 regs[4];
+
+	be(GEN_ALDERLAKE, processor, of);
+	model_cpuid(&r.m, 0xa, 0, regs);
+	CHECK_EQ(gp, regs[0] >> 8 & 0xff, "processor %u of %u", processor, of);
+	CHECK_EQ(fixed, regs[3] & 0x1f, "processor %u of %u", processor, of);
+	CHECK_EQ(BIT(fixed) - 1, regs[2], "processor %u of %u", processor, of);
+	CHECK_EQ(metrics, model_rdmsr(&r.m, 0x329).status == MSR_DONE);
+	CHECK_EQ(metrics, model_rdmsr(&r.m, 0x345).value >> 15 & 1);
+	CHECK_EQ(metrics, model_rdmsr(&r.m, 0x18d).status == MSR_DONE, "IA32_PERFEVTSEL7");
+	CHECK_EQ(metrics, model_rdmsr(&r.m, 0x30c).status == MSR_DONE, "IA32_FIXED_CTR3");
+}
+
+/* Linux intel_pmu_init: two counters and a fixed one more than leaf 0AH has beside E-cores. */
+static void beside_e_cores_leaf_0a_has_what_all_have(void)
+{
+	check_counters(0, 2, 8, 4, true);
+	check_counters(0, 4, 6, 3, true);
+	check_counters(1, 4, 6, 3, true);
+	check_counters(2, 4, 6, 3, false);
+	check_counters(3, 4, 6, 3, false);
+}
+
+/* Panther Lake: each core tells of its own, in leaves 0AH and 23H. */
+static void later_ones_tell_of_their_own(void)
+{
+	for (unsigned e = 0; e < 2; e++) {
+		u32 regs[4];
+
+		be(GEN_PANTHERLAKE, 2 * e, 4);
+		model_cpuid(&r.m, 0x1a, 0, regs);
+		CHECK_EQ(e ? 0x20 : 0x40, regs[0] >> 24);
+		model_cpuid(&r.m, 7, 0, regs);
+		CHECK_EQ(BIT(15), regs[3] & BIT(15));
+		model_cpuid(&r.m, 0xa, 0, regs);
+		CHECK_EQ(e ? 8 : 10, regs[0] >> 8 & 0xff);
+		model_cpuid(&r.m, 0x23, 1, regs);
+		CHECK_EQ(e ? 0xff : 0x3ff, regs[0]);
+		CHECK_EQ(e ? 0x77 : 0xf, regs[1]);
+	}
+}
+
 int main(void)
 {
+	RUN(later_ones_tell_of_their_own);
+	RUN(beside_e_cores_leaf_0a_has_what_all_have);
 	RUN(pdist_records_the_event_that_overflowed);
 	RUN(what_pdist_leaves_open_is_latitude);
 	RUN(a_record_has_two_latencies);

@@ -68,6 +68,7 @@ static void take_core(struct model *m, unsigned processor)
 	m->package = (u8)m->config.generation;
 	if (m->config.hyper_threading && !has_one_thread(m->config.generation))
 		m->paired = first_e;
+	m->has_e_cores = first_e < m->host->processors;
 	if (processor >= first_e)
 		m->config.generation = *other_core_of(m->config.generation);
 	m->core = model_core_of(m, processor);

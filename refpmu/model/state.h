@@ -99,6 +99,7 @@ struct model {
 	const struct model_host *host;
 	unsigned core, thread;	/* number of its core in the package, and which one there */
 	u8 package;  /* the generation of its P-cores, or of all: config.generation is its own */
+	bool has_e_cores;	/* beside them */
 	unsigned paired;	/* so many processors, from 0 on, are two a core */
 	u32 latitude[LAT_COUNT];
 	u32 facts;		/* of the profile, enum profile_fact */

@@ -331,7 +331,7 @@ static void check_global_ctrl(struct test *t, struct test_claim claim)
  * Control: the bits of the general-purpose counters are kept
  */
 TEST(enumeration, global_ctrl_refuses_bits_of_absent_counters, REQS(MSR_11),
-     NEEDS(need_perfmon, need_events))
+     NEEDS(need_perfmon, need_not_hybrid, need_events))
 {
 	check_global_ctrl(t, AT(MSR_11));
 }
@@ -382,7 +382,7 @@ TEST(enumeration, absent_counters_have_no_registers, REQS(MSR_12),
  * Control: PEBS_EN_PMC0, which is there, was kept
  */
 TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
-     NEEDS(need_perfmon, need_pebs, need_load_latency))
+     NEEDS(need_perfmon, need_not_hybrid, need_pebs, need_load_latency))
 {
 	unsigned end = counter_caps()->facilities & FAC_PRECISE_STORE ? 63 : 64;
 	u64 named = counter_caps()->pebs_mask;

@@ -51,6 +51,8 @@ static void look(void *arg)
 		.counters = caps->pebs_mask | (u64)caps->pebs_fixed_mask << 32,
 		.told_less = caps->told_less,
 	};
+	if (!caps->baseline)	/* the register isn't there with architectural PEBS */
+		return;
 	for (unsigned bit = 0; bit < ENABLES; bit++)
 		if (!msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit)).raised)
 			s->enables |= BIT(bit);

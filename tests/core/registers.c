@@ -399,7 +399,7 @@ TEST(msr, fixed_control_refuses_reserved_bits, REQS(MSR_31),
  * Control: the status bit was set, and a write that isn't refused clears it
  */
 TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
-     NEEDS(need_perfmon, need_events, need_branches))
+     NEEDS(need_perfmon, need_not_hybrid, need_events, need_branches))
 {
 	u64 named = counters_all().bits | BITS(61, 63);
 

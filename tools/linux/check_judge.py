@@ -138,6 +138,55 @@ def check_difference():
     assert refuses(judged, "")
 
 
+def check_hybrid():
+    judged = judge.hybrid(1000, 4, 1, "spin", "touch")
+
+    def part(pmu, other, count=4080, event=None, at="401061", data="403040"):
+        event = event or pmu
+        said = (f"on {pmu}\n{count},,{pmu}/instructions/u,1,100.00,,\n"
+                f"1020,,{pmu}/branches/u,1,100.00,,\n"
+                f"<not counted>,,{other}/instructions/u,0,0.00,,\n")
+        return said + 20 * (f" {event}/cycles/ppu:            {at}\n"
+                            f" {pmu}/mem-loads,ldlat=3/P:      {data}     40106a\n")
+
+    pmus, core, atom = "pmus cpu_core 0-1 cpu_atom 2-3\n", "cpu_core", "cpu_atom"
+    small = part(atom, core)
+    assert judged(pmus + part(core, atom) + small, SYMBOLS)
+    for wrong in (part(core, atom, count=3999), part(core, atom, event=atom),
+                  part(core, atom, at="40106a"), part(core, atom, data="802000"),
+                  part(core, atom).replace("<not counted>", "12"), ""):
+        assert refuses(judged, pmus + wrong + small)
+    assert refuses(judged, part(core, atom) + small)
+
+
+def check_registers():
+    judged = judge.registers("spin", 100)
+    rows = [f"  401061 ABI:2    DI:0x{5000 - 100 * i:x} \n" for i in range(20)]
+    assert judged("".join(rows), SYMBOLS)
+    assert refuses(judged, "".join(rows[:19]))
+    assert refuses(judged, "".join(rows[:5] + rows[6:]) + rows[0])
+    assert refuses(judged, "".join(rows).replace("401061", "40106a"))
+
+
+def check_snapshots():
+    judged = judge.snapshots("spin", 4, 1)
+    good = "  100 cycles:ppu:  401061\n 100 cpu/instructions/u:  401061\n 25 branches:u: 401061\n"
+    assert judged(20 * good, SYMBOLS)
+    assert refuses(judged, 19 * good)
+    assert refuses(judged, 20 * good + good.replace(" 25 ", " 27 "))
+    assert refuses(judged, 20 * good.replace("401061", "40106a"))
+    assert refuses(judged, 20 * good.replace("instructions", "branches"))
+
+
+def check_reloaded():
+    judged = judge.reloaded("spin", {60: 40, 40: 0})
+    good = "branches 60\n" + 40 * "  401061\n" + "branches 40\n"
+    assert judged(good, SYMBOLS)
+    for wrong in (good + "  401061\n", good.replace("  401061\n", "", 3),
+                  good.replace("401061", "40106a"), "branches 60\n" + 40 * "  401061\n", ""):
+        assert refuses(judged, wrong)
+
+
 def check_callers():
     judged = judge.callers("three", "two", "one", "deep")
     good = ("\t  4010bc three\n\t  4010ba two\n\t  4010b8 one\n"
@@ -192,6 +241,7 @@ def check_archive():
 if __name__ == "__main__":
     for check in (check_samples, check_accesses, check_branches, check_counts, check_broken,
                   check_soaked, check_switched,
-                  check_groups, check_difference, check_callers, check_c2c, check_report,
-                  check_refused, check_archive):
+                  check_groups, check_difference, check_hybrid, check_registers,
+                  check_snapshots, check_reloaded, check_callers, check_c2c,
+                  check_report, check_refused, check_archive):
         check()

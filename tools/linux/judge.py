@@ -72,9 +72,12 @@ def exact(got, rounds, instructions, branches, more=FEW):
 
 
 def counted(said):
-    """perf stat -x,: name to value."""
-    return {name: int(value) for value, name in
-            re.findall(r"^(\d+),[^,]*,([\w-]+)(?::u)?,", said, re.M)}
+    """perf stat -x,: name to value. Of a hybrid's two PMUs, which name their events pmu/name/u, the
+    sum."""
+    got = {}
+    for value, name in re.findall(r"^(\d+),[^,]*,(?:cpu_\w+/)?([\w-]+)(?:[:/]u)?,", said, re.M):
+        got[name] = got.get(name, 0) + int(value)
+    return got
 
 
 def counts(rounds, instructions, branches, more=FEW, beside=""):
@@ -163,6 +166,90 @@ def groups(number, rounds, instructions, branches):
         if min(shares) >= 100:
             raise Wrong("all groups counted all the time")
         return f"{number} groups, each counted {min(shares)} to {max(shares)} % of the time"
+    return judge
+
+
+def hybrid(rounds, instructions, branches, loop, loads):
+    """A program on a processor of each type, counted and sampled by both types' PMUs: the one has
+    all of it, the other one nothing."""
+    def check(pmu, said, symbols):
+        other = "cpu_atom" if pmu == "cpu_core" else "cpu_core"
+        names = set(re.findall(r"^\d+,[^,]*,(\w+)/", said, re.M))
+        if names != {pmu} or f"<not counted>,,{other}/instructions/u," not in said:
+            raise Wrong(f"on {pmu} these counted: {', '.join(sorted(names)) or 'none'}")
+        exact(counted(said), rounds, instructions, branches)
+        sampled = re.findall(r"^\s*(\w+)/[^/]*/\w*:((?: +[0-9a-f]+)+)\s*$", said, re.M)
+        if {name for name, _ in sampled} != {pmu}:
+            raise Wrong(f"on {pmu} these sampled: {', '.join(sorted({n for n, _ in sampled}))}")
+        rows = [[int(word, 16) for word in words.split()] for _, words in sampled]
+        cycles = [row[0] for row in rows if len(row) == 1]
+        accesses = [row for row in rows if len(row) == 2]
+        return (share(cycles, lambda at: symbols.holds(loop, at)),
+                share(accesses, lambda row: symbols.in_table(row[0])
+                      and symbols.holds(loads, row[1])))
+
+    def judge(said, symbols):
+        pmus = re.search(r"^pmus cpu_core (\S+) cpu_atom (\S+)$", said, re.M)
+        parts = dict(re.findall(r"^on (cpu_\w+)\n(.*?)(?=^on cpu_|\Z)", said, re.M | re.S))
+        if not pmus or set(parts) != {"cpu_core", "cpu_atom"}:
+            raise Wrong("not both PMUs are there")
+        seen = [f"{pmu}: {counted(part)['instructions']} instructions, "
+                "{} samples in {}, {} in {}".format(cycles, loop, accesses, loads)
+                for pmu, part in parts.items()
+                for cycles, accesses in [check(pmu, part, symbols)]]
+        return f"processors {pmus[1]} and {pmus[2]}; {'; '.join(seen)}"
+    return judge
+
+
+def registers(function, rounds):
+    """perf script -F ip,iregs: RDI, which counts rounds down, differs from one sample to the next
+    by so many."""
+    def judge(said, symbols):
+        samples = [(int(ip, 16), int(value, 16)) for ip, value in
+                   re.findall(r"^\s*([0-9a-f]+) ABI:2 +DI:0x([0-9a-f]+)", said, re.M)]
+        count = share(samples, lambda sample: symbols.holds(function, sample[0]))
+        steps = [one[1] - two[1] for one, two in zip(samples, samples[1:])]
+        if any(abs(step - rounds) > 1 for step in steps):
+            raise Wrong(f"rounds between samples: {steps[:5]}, not {rounds}")
+        return f"{count} samples, {min(steps)} to {max(steps)} rounds from one to the next"
+    return judge
+
+
+def snapshots(function, instructions, branches):
+    """perf script -F event,period,ip of a group's counters in one record: as many branches as the
+    instructions have."""
+    def judge(said, symbols):
+        rows = [(int(period), name, int(ip, 16)) for period, name, ip in
+                re.findall(r"^\s*(\d+)\s+(?:\w+/)?([a-z]+)[/:]\w*:\s+([0-9a-f]+)\s*$", said,
+                           re.M)]
+        groups = list(zip(rows[::3], rows[1::3], rows[2::3]))
+        count = share(groups, lambda group: symbols.holds(function, group[0][2]))
+        for group in groups:
+            if [name for _, name, _ in group] != ["cycles", "instructions", "branches"]:
+                raise Wrong(f"not one of each: {group}")
+            if abs(group[1][0] * branches - group[2][0] * instructions) > instructions:
+                raise Wrong(f"{group[2][0]} branches of {group[1][0]} instructions")
+        return f"{count} records, {groups[-1][1][0]} instructions, {groups[-1][2][0]} branches each"
+    return judge
+
+
+def reloaded(function, wanted):
+    """Samples by the number of branches after which the counters begin again."""
+    def judge(said, symbols):
+        parts = {int(branches): text for branches, text in
+                 re.findall(r"^branches (\d+)\n(.*?)(?=^branches |\Z)", said, re.M | re.S)}
+        if set(parts) != set(wanted):
+            raise Wrong(f"{len(parts)} programs were sampled, not {len(wanted)}")
+        seen = []
+        for branches, number in wanted.items():
+            samples = [int(word, 16) for word in
+                       re.findall(r"^\s*([0-9a-f]+)\s*$", parts[branches], re.M)]
+            if abs(len(samples) - number) > number // 20:
+                raise Wrong(f"{len(samples)} samples with {branches} branches, not {number}")
+            if samples:
+                share(samples, lambda at: symbols.holds(function, at))
+            seen.append(f"{len(samples)} samples with {branches} branches")
+        return ", ".join(seen)
     return judge
 
 

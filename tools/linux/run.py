@@ -93,10 +93,9 @@ def boot(options, kernel, initrd):
 
 def said_by_steps(text):
     """Name: (exit status, what it printed) of the steps that ended. The kernel may have written a
-    line of its own after the name."""
-    return {name: (int(status), said) for name, said, status in re.findall(
-        r"^== begin ([\w-]+)(?:\[.*)?\n(.*?)^== end \1 status (\d+) at [\d.]+$", text,
-        re.M | re.S)}
+    line of its own into the first name."""
+    return {name: (int(status), said) for said, name, status in re.findall(
+        r"^== begin [^\n]*\n(.*?)^== end ([\w-]+) status (\d+) at [\d.]+$", text, re.M | re.S)}
 
 
 def point(number, name, said, judged, symbols):

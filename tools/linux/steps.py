@@ -4,6 +4,10 @@ import judge
 
 SPIN, TURNS, JUMP, TOUCH, READ = 3_000_000, 48_000_000, 20_000, 20_000, 1000
 GROUPS = 8
+APART = 400_000     # instructions between two samples whose registers are compared
+# Of auto counter reload: instructions between two samples, and branches after which both counters
+# begin again: one of four instructions is one.
+RELOADED, LATER, SOONER = 20_000, 6_000, 4_000
 BROKEN = 30_000     # rounds while a rule is broken: each instruction is looked at
 SAMPLED = 1_000_003
 SYSTEM = 3_000_000      # instructions of perf's own, and of the shell's
@@ -22,6 +26,15 @@ DRIVER = {
     "icelake": ("PEBS fmt4+-baseline,", "Icelake events,", "AnyThread deprecated,",
                 "32-deep LBR,", "full-width counters,"),
 }
+GLC = ("PEBS fmt4+-baseline,", "AnyThread deprecated,", "Architectural LBR,", "32-deep LBR,",
+       "full-width counters,")
+DRIVER["alderlake"] = ("Alderlake Hybrid events,", *GLC)
+DRIVER["gracemont"] = ("Gracemont events,", *GLC)
+DRIVER["sapphirerapids"] = ("Sapphire Rapids events,", *GLC)
+DRIVER["graniterapids"] = ("Granite Rapids events,", *GLC)
+V6 = ("Architectural PEBS,", *GLC[1:])
+DRIVER["pantherlake"] = ("Pantherlake Hybrid events,", *V6)
+DRIVER["clearwaterforest"] = ("Darkmont events,", *V6)
 DRIVER["icelake-sp"] = DRIVER["icelake"]
 # Without a program's event of its own: MEM_INST_RETIRED.ALL_LOADS.
 LOADS = "cpu/event=0xd0,umask=0x81/upp"
@@ -29,6 +42,11 @@ LOADS = "cpu/event=0xd0,umask=0x81/upp"
 
 # Only where they are named.
 NOT_OF_ALL = ("fault", "soak")
+# With cores of two types: a PMU for each, and each event is one of either. The first processor has
+# the larger core, the last one the smaller.
+HYBRID = ("alderlake", "pantherlake")
+# With architectural PEBS and auto counter reload.
+VERSION_6 = ("pantherlake", "clearwaterforest")
 # Without MSR_LBR_SELECT's call-stack mode.
 NO_CALL_STACK = ("nehalem", "westmere", "sandybridge", "ivybridge")
 
@@ -40,8 +58,14 @@ def absent(options):
         names |= {"callgraph"}
     if options.profile.startswith("kvm"):   # no guest of it has branch records, or latencies
         names |= {"branch", "callgraph", "mem", "c2c"}
-    if has_no_baseline(options):            # no data address, no source
-        names |= {"c2c"}
+    if has_no_baseline(options):            # no data address, no source; no cycles:pp
+        names |= {"c2c", "regs"}
+    if options.cpu in HYBRID:               # its groups would be twice as many
+        names |= {"multiplex"}
+    if options.cpu not in VERSION_6:
+        names |= {"snapshot", "reload"}
+    if options.cpu not in HYBRID or options.smp < 4:    # all have the larger core
+        names |= {"hybrid"}
     return names
 
 
@@ -56,14 +80,48 @@ def record(name, options, program, fields):
             f"perf script -i /tmp/{name} -F {fields} 2>/dev/null | head -n {LINES}")
 
 
+def on_each_type(last):
+    """The commands that count and sample programs by both PMUs, on a processor of each type."""
+    stat = ",".join(f"{pmu}/{event}/u" for pmu in ("cpu_core", "cpu_atom")
+                    for event in ("instructions", "branches"))
+    parts = ["cd /sys/devices; echo pmus cpu_core $(cat cpu_core/cpus) cpu_atom "
+             "$(cat cpu_atom/cpus)"]
+    for pmu, mask in (("cpu_core", "1"), ("cpu_atom", f"{1 << last:x}")):
+        on = f"taskset {mask} perf"
+        parts += [
+            f"echo on {pmu}",
+            f"{on} stat -x, -e {stat} -o /tmp/hybrid hot spin {SPIN}; cat /tmp/hybrid",
+            record("hybrid", "record -e cpu_core/cycles/ppu,cpu_atom/cycles/ppu -c 200000",
+                   f"hot spin {SPIN}", "event,ip").replace("perf record", f"{on} record"),
+            record("hybrid", "mem record -U -t load --ldlat 3 -- -c 200", f"hot touch {TOUCH}",
+                   "event,ip,addr").replace("perf mem", f"{on} mem"),
+        ]
+    return "; ".join(parts)
+
+
+def reloads(pmu, rounds):
+    """The commands that sample instructions, but not where so many branches come before: then
+    both counters begin again. Masks are of the group's events."""
+    parts = []
+    for branches in (LATER, SOONER):
+        group = (f"{{{pmu}/instructions,period={RELOADED},acr_mask=0x2/u,"
+                 f"{pmu}/branch-instructions,period={branches},acr_mask=0x3/u}}")
+        parts += [f"echo branches {branches}", record("reload", f"record -e '{group}'",
+                                                      f"hot spin {rounds}", "ip")]
+    return "; ".join(parts)
+
+
 def known(options):
     """name: (what is done in the machine, who judges it)."""
+    # An event without its PMU's name is then one of each; the other type's has no samples.
+    pin, pmu = ("taskset 1 ", "cpu_core") if options.cpu in HYBRID else ("", "cpu")
     lines = ["Performance Events:", *DRIVER.get(options.cpu, ())]
     commands = {
         "driver": "dmesg | grep -i -E 'perf|pebs|pmu|tsc:|smp:'",
         "stat": f"perf stat -x, -e instructions:u,branches:u,cycles:u -o /tmp/stat "
                 f"hot spin {SPIN}; cat /tmp/stat",
-        "record": record("record", "record -e cycles:pp -c 50000", f"hot spin {SPIN}", "ip"),
+        "record": pin + record("record", "record -e cycles:pp -c 50000", f"hot spin {SPIN}",
+                               "ip"),
         "report": "perf report -i /tmp/record --stdio -q 2>/dev/null | head -n 20",
         "mem": record("mem", "mem record -U -t load --ldlat 3 -- -c 100", f"hot touch {TOUCH}",
                       "ip,addr"),
@@ -81,7 +139,14 @@ def known(options):
         "switches": f"for n in {SPIN} {2 * SPIN}; do taskset 1 perf stat -x, -o /tmp/switches.$n "
                     f"-e instructions:u,branches:u,context-switches hot spin $n & done; wait; "
                     f"cat /tmp/switches.{SPIN} /tmp/switches.{2 * SPIN}",
-        "rdpmc": f"hot read {READ}",
+        "rdpmc": f"{pin}hot read {READ}",
+        "hybrid": on_each_type(options.smp - 1),
+        "regs": pin + record("regs", f"record -e cycles:ppu --intr-regs=di -c {APART}",
+                             f"hot spin {SPIN}", "ip,iregs"),
+        "snapshot": pin + record("snapshot", f"record -e '{{{pmu}/cycles/ppu,{pmu}/instructions/u,"
+                                 f"{pmu}/branches/u}}:S' -c {APART}", f"hot spin {SPIN}",
+                                 "event,period,ip"),
+        "reload": reloads(pmu, SPIN // 10).replace("perf record", f"{pin}perf record"),
         # It keeps a counter of cycles on.
         "watchdog": "echo 1 > /proc/sys/kernel/nmi_watchdog; "
                     "echo watchdog $(cat /proc/sys/kernel/nmi_watchdog); "
@@ -112,7 +177,9 @@ def known(options):
         "switches": judge.switched((SPIN, 2 * SPIN), 4, 1),
         "rdpmc": judge.difference(READ, 2),
         "watchdog": judge.counts(SPIN, 4, 1, beside="watchdog 1"),
-        "c2c": judge.c2c(),
+        "c2c": judge.c2c(), "hybrid": judge.hybrid(SPIN, 4, 1, "spin", "touch"),
+        "regs": judge.registers("spin", APART // 4), "snapshot": judge.snapshots("spin", 4, 1),
+        "reload": judge.reloaded("spin", {LATER: 4 * (SPIN // 10) // RELOADED, SOONER: 0}),
         "fault": judge.broken(BROKEN, 4, 1),
         "soak": judge.soaked(SPIN, 4, 1, SAMPLED),
     }

@@ -64,3 +64,13 @@ test_perf_says_so_on_newer_processors()
 	boots_linux --cpu icelake-sp --latitude no-baseline:1 --steps driver,refused,record
 	boots_linux --cpu skylake --steps driver,stat
 }
+
+# Two processors of each type, each type with a PMU of its own; records of the DS area, and of
+# architectural PEBS.
+takes 120 test_perf_counts_on_cores_of_two_types
+test_perf_counts_on_cores_of_two_types()
+{
+	[ -n "${LONG-}" ] || skip "make test-long boots them"
+	boots_linux --cpu alderlake --smp 4 --steps driver,stat,hybrid,rdpmc
+	boots_linux --cpu pantherlake --smp 4 --steps driver,hybrid,regs,snapshot,reload
+}

@@ -153,11 +153,14 @@ static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 
 #define LEAF_CORE_TYPE		0x1au
 
-/* 0AH of each core of a hybrid may have what all have. */
+/* 0AH of each core of a hybrid has what all have, of later ones what it has itself: Linux
+ * intel_pmu_init. */
 static bool tells_less(const struct model *m)
 {
-	return !model_is_e_core(m) &&
-	       (m->facts & FACT_HYBRID || (model_is_hybrid(m) && m->latitude[LAT_COMMON_COUNTERS]));
+	if (model_is_e_core(m) || model_core_version(m) > 5)
+		return false;
+	return m->facts & FACT_HYBRID || m->has_e_cores ||
+	       (model_is_hybrid(m) && m->latitude[LAT_COMMON_COUNTERS]);
 }
 
 static unsigned told_less(const struct model *m)

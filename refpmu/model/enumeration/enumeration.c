@@ -108,8 +108,7 @@ static bool can_have_metrics(const struct model *m)
 /* A P-core of a hybrid may have them without its bit. */
 static bool metrics_are_untold(const struct model *m)
 {
-	return model_core_type(m) && model_is_hybrid(m) &&
-	       (m->latitude[LAT_METRICS_UNTOLD] || m->latitude[LAT_COMMON_COUNTERS]);
+	return model_core_type(m) && model_is_hybrid(m) && m->latitude[LAT_METRICS_UNTOLD];
 }
 
 static bool can_have_baseline(const struct model *m)
