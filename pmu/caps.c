@@ -32,20 +32,27 @@ static void find_generation(struct pmu_caps *caps)
 #include "spec/generation.def"
 }
 
-/* The core that this is, of a package whose row is found. */
+/* The core that this is, of a package whose row is found. An E-core of a hybrid that has no row
+ * isn't what the package's row is about. */
 static void find_core(struct pmu_caps *caps)
 {
 	const struct generation *package = caps->generation;
+	bool known = caps->core_type != CORE_TYPE_ATOM;
 
 	if (!package || (!caps->hybrid && !caps->core_type))
 		return;
 #define GENERATION_CORE(package_, type, native, id) \
 	if (package == &generations[GEN_##package_] && caps->core_type == (type) && \
-	    caps->native_model == (native) && GEN_##package_ != GEN_##id) { \
+	    caps->native_model == (native)) { \
+		known = true; \
 		caps->generation = &generations[GEN_##id]; \
 		caps->facilities = caps->generation->facilities; \
 	}
 #include "spec/generation.def"
+	if (known || !caps->hybrid)
+		return;
+	caps->generation = NULL;
+	caps->facilities = 0;
 }
 
 /* Where 0AH names what the row has, it is taken at its word; so it is on an E-core. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DS save area, 64-bit form: SDM "DS Save Area and IA-32e Mode Operation", Figure 18-22 "PEBS
- * Programming Environment", and the reset slots of format 4 (spec/adaptive.def). The BTS half
+ * Programming Environment", and the reset slots of formats 4 to 6 (spec/adaptive.def). The BTS half
  * describes an empty buffer and isn't used.
  */
 #include "pmu/ds.h"
@@ -19,11 +19,17 @@
 enum ds_word {
 #define DS_FIELD(field, offset, title) DS_##field = (offset) / 8,
 #define ADAPTIVE_DS(field, offset, title, source) DS_##field = (offset) / 8,
+#define ADAPTIVE_DS_5(field, offset, title, source) DS_5_##field = (offset) / 8,
+#define ADAPTIVE_DS_MORE(field, offset, title, source) DS_5_##field = (offset) / 8,
 #include "spec/ds.def"
 #include "spec/adaptive.def"
 };
 
-#define AREA_BYTES	0xa0	/* up to and including the last reset slot */
+#define AREA_BYTES	0x178	/* up to and including the last reset slot */
+#define GP_SLOTS	DS_FIXED_SLOT(0)
+#define GP_SLOTS_OF_FORMAT_4 8
+#define FIXED_SLOTS_OF_FORMAT_4 4
+#define NO_WORD		0u
 #define GUARD_BYTES	0x400
 #define MEMORY_BYTES	(GUARD_BYTES + DS_BUFFER_BYTES + GUARD_BYTES)
 
@@ -31,11 +37,15 @@ enum ds_word {
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
 #define ADAPTIVE_DS(field, offset, title, source) \
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
+#define ADAPTIVE_DS_MORE(field, offset, title, source) \
+	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
 #include "spec/ds.def"
 #include "spec/adaptive.def"
 _Static_assert(DS_pebs_counter7_reset == DS_pebs_counter0_reset + 7 &&
-		       DS_pebs_fixed_counter0_reset == DS_pebs_counter0_reset + DS_FIXED_SLOT(0) &&
-		       DS_pebs_fixed_counter3_reset == DS_pebs_counter0_reset + DS_RESET_SLOTS - 1,
+		       DS_5_pebs_counter9_reset == DS_pebs_counter0_reset + 9 &&
+		       DS_pebs_fixed_counter3_reset == DS_pebs_fixed_counter0_reset + 3 &&
+		       DS_5_pebs_fixed_counter6_reset == DS_5_pebs_fixed_counter0_reset + 6 &&
+		       DS_FIXED_SLOT(6) == DS_RESET_SLOTS - 1,
 	       "reset slots");
 
 _Static_assert(PAGES_HIGH == 2, "a page for the area, a page for the buffer");
@@ -108,6 +118,28 @@ static unsigned reset_slots(enum record_format format)
 		       DS_RESET_SLOTS_OF_FORMAT_3;
 }
 
+static bool has_more_slots(void)
+{
+	const u64 format = (counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
+			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
+
+	return format >= PEBS_FORMAT_MORE_RESETS;
+}
+
+/* Where in the area a slot is; NO_WORD: this format hasn't got it. */
+static unsigned word_of(unsigned slot)
+{
+	const bool more = has_more_slots();
+
+	if (slot < GP_SLOTS)
+		return more || slot < GP_SLOTS_OF_FORMAT_4 ? DS_pebs_counter0_reset + slot :
+							     NO_WORD;
+	slot -= GP_SLOTS;
+	if (more)
+		return DS_5_pebs_fixed_counter0_reset + slot;
+	return slot < FIXED_SLOTS_OF_FORMAT_4 ? DS_pebs_fixed_counter0_reset + slot : NO_WORD;
+}
+
 void ds_open(const struct ds_setup *setup)
 {
 	struct ds *ds = ds_this_cpu();
@@ -129,7 +161,8 @@ void ds_open(const struct ds_setup *setup)
 	ds->area[DS_pebs_absolute_maximum] = base + setup->capacity * ds->bytes_per_record;
 	ds->area[DS_pebs_interrupt_threshold] = base + setup->threshold * ds->bytes_per_record;
 	for (unsigned i = 0; i < reset_slots(setup->format); i++)
-		ds->area[DS_pebs_counter0_reset + i] = setup->reset[i];
+		if (word_of(i) != NO_WORD)
+			ds->area[word_of(i)] = setup->reset[i];
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
 		ds->before[i] = ds->area[i];
 	msr_write(MSR_IA32_DS_AREA, ds_area());
@@ -195,8 +228,8 @@ void ds_set_reset(unsigned counter, u64 value)
 {
 	struct ds *ds = ds_this_cpu();
 
-	ds->area[DS_pebs_counter0_reset + counter] = value;
-	ds->before[DS_pebs_counter0_reset + counter] = value;
+	ds->area[word_of(counter)] = value;
+	ds->before[word_of(counter)] = value;
 }
 
 void ds_set_base_bytes(u64 bytes)

@@ -40,6 +40,17 @@ u64 pebs_reset_value(unsigned counter, u64 n)
 
 bool pebs_has_pdist(unsigned counter)
 {
+	if (counter == 1)
+		return counter_caps()->facilities & FAC_PDIST_1;
 	return (counter_caps()->facilities & FAC_PDIST) &&
 	       (counter == 0 || counter == PMC_FIXED(0));
+}
+
+unsigned pebs_first_without_pdist(void)
+{
+	unsigned counter = 0;
+
+	while (pebs_has_pdist(counter))
+		counter++;
+	return counter;
 }

@@ -9,6 +9,8 @@
 #define PEBS_FORMAT_ADAPTIVE	4
 /* The first one with the slots of ADAPTIVE_DS_5. */
 #define PEBS_FORMAT_MORE_RESETS	5
+/* The first one with the counters group. The one after these is 0FH. */
+#define PEBS_FORMAT_SNAPSHOT	6
 
 enum {
 #define ADAPTIVE_GROUP(group, bytes, title, source) ADAPTIVE_##group##_BYTES = (bytes),
@@ -18,7 +20,12 @@ enum {
 #define ADAPTIVE_LATENCY(field, lo, hi, title, source) ADAPTIVE_LATENCY_##field##_SHIFT = (lo),
 #define ADAPTIVE_DS(field, offset, title, source) ADAPTIVE_DS_##field = (offset),
 #define ADAPTIVE_DS_5(field, offset, title, source) ADAPTIVE_DS_5_##field = (offset),
+#define ADAPTIVE_DS_MORE(field, offset, title, source) ADAPTIVE_DS_MORE_##field = (offset),
+#define ADAPTIVE_COUNTERS(bytes, title, source) ADAPTIVE_COUNTERS_BYTES = (bytes),
+#define ADAPTIVE_COUNTERS_FIELD(field, offset, size, title, source) \
+	ADAPTIVE_COUNTERS_##field = (offset),
 #include "spec/adaptive.def"
+	ADAPTIVE_COUNTERS_METRICS = 3,
 	ADAPTIVE_XMM_REGISTERS = 16,
 	ADAPTIVE_XMM_REGISTER_BYTES = 16,
 };

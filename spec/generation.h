@@ -39,6 +39,7 @@ overflowed, from PDIST_LEAST_PERIOD events on */
 	FAC_LL_SPLIT = 1 << 28,		/* the memory group's latency: ADAPTIVE_LATENCY */
 	FAC_FRONTEND_MS = 1 << 29,	/* MSR_PEBS_FRONTEND[3] */
 	FAC_RETIRE_LATENCY = 1 << 30,	/* IA32_PERF_CAPABILITIES[17] */
+	FAC_PDIST_1 = 1u << 31,		/* FAC_PDIST on IA32_PMC1 too */
 };
 
 /* CPUID.1AH:EAX[31:24]. */
@@ -62,16 +63,26 @@ enum generation_set {
 #define GENERATION(id, ...) GENS_##id = 1 << GEN_##id,
 #include "spec/generation.def"
 	GENS_EVERY = (1 << GEN_COUNT) - 1,
-	GENS_E_CORES = GENS_GRACEMONT,
+	GENS_E_CORES = GENS_GRACEMONT | GENS_SIERRAFOREST | GENS_SKYMONT,
+	/* Crestmont and later; those of them before version 6. */
+	GENS_FROM_CMT = GENS_SIERRAFOREST | GENS_SKYMONT | GENS_CLEARWATERFOREST,
+	GENS_CMT_SKT = GENS_SIERRAFOREST | GENS_SKYMONT,
+	/* Their cores have one logical processor. */
+	GENS_ONE_THREAD = GENS_E_CORES | GENS_CLEARWATERFOREST,
+	/* CPUID.0AH of a P-core has what the E-cores beside it have, too (Linux intel_pmu_init). */
+	GENS_COMMON_LEAF = GENS_ALDERLAKE,
+	GENS_FROM_LNC = GENS_LUNARLAKE | GENS_PANTHERLAKE,	/* P-cores from Lion Cove on */
 	/* Those with version 6. */
 	GENS_V6 = GENS_PANTHERLAKE | GENS_CLEARWATERFOREST,
-	/* All with architectural monitoring but E-cores and version 6, whose events are others. */
-	GENS_ALL = ((1 << GEN_ARCH_COUNT) - 1) & ~GENS_E_CORES & ~GENS_V6,
+	/* All with architectural monitoring but E-cores, and Lion Cove and later: their events are
+	 * others. */
+	GENS_ALL = ((1 << GEN_ARCH_COUNT) - 1) & ~(GENS_E_CORES | GENS_LUNARLAKE | GENS_V6),
 	GENS_BOTH = GENS_ALL | GENS_E_CORES,
-	GENS_SINCE_GLC = GENS_E_CORES | GENS_V6,	/* those of them from Golden Cove on */
+	/* Those that it leaves out, all from Golden Cove on. */
+	GENS_SINCE_GLC = GENS_E_CORES | GENS_LUNARLAKE | GENS_V6,
 	GENS_ARCH = GENS_ALL | GENS_SINCE_GLC,
 	/* P-cores of clients: no transactions, no events of another package. */
-	GENS_P_CORES = GENS_ALDERLAKE,
+	GENS_P_CORES = GENS_ALDERLAKE | GENS_METEORLAKE,
 	GENS_GOLDEN_COVE = GENS_SAPPHIRERAPIDS | GENS_ALDERLAKE,
 	GENS_NHM_WSM = GENS_NEHALEM | GENS_WESTMERE,
 	GENS_FROM_WSM = GENS_ALL & ~GENS_NEHALEM,

@@ -185,11 +185,42 @@ static void golden_bytes_have_the_names_of_older_formats(void)
 				 record_field_name(want[i].field));
 }
 
+/* Of formats 5 and 6: Linux's struct pebs_cntr_header, PEBS_DATACFG_* and struct debug_store. */
+static void later_formats_are_as_linux_has_them(void)
+{
+	enum record_format format;
+
+	for (unsigned f = 4; f <= 6; f++)
+		if (CHECK(record_format_from_caps(f, &format), "format %u", f))
+			CHECK_EQ(RECORD_ADAPTIVE_BASIC, format, "format %u", f);
+	CHECK(!record_format_from_caps(7, &format));
+	CHECK_EQ(5, PEBS_FORMAT_MORE_RESETS);
+	CHECK_EQ(6, PEBS_FORMAT_SNAPSHOT);
+	CHECK_EQ(0x10, PEBS_DATA_CFG_CNTR);
+	CHECK_EQ(0x20, PEBS_DATA_CFG_METRICS);
+	CHECK_EQ(0x0000ffff00000000, PEBS_DATA_CFG_CNTR_GP);
+	CHECK_EQ(0x00ff000000000000, PEBS_DATA_CFG_CNTR_FIXED);
+	CHECK_EQ(16, ADAPTIVE_COUNTERS_BYTES);
+	CHECK_EQ(0, ADAPTIVE_COUNTERS_gp);
+	CHECK_EQ(4, ADAPTIVE_COUNTERS_fixed);
+	CHECK_EQ(8, ADAPTIVE_COUNTERS_metrics);
+	CHECK_EQ(12, ADAPTIVE_COUNTERS_reserved);
+	CHECK_EQ(3, ADAPTIVE_COUNTERS_METRICS);
+	CHECK_EQ(0x78, ADAPTIVE_DS_pebs_counter7_reset);
+	CHECK_EQ(0x80, ADAPTIVE_DS_MORE_pebs_counter8_reset);
+	CHECK_EQ(0x88, ADAPTIVE_DS_MORE_pebs_counter9_reset);
+	CHECK_EQ(0x140, ADAPTIVE_DS_5_pebs_fixed_counter0_reset);
+	CHECK_EQ(0x158, ADAPTIVE_DS_5_pebs_fixed_counter3_reset);
+	CHECK_EQ(0x160, ADAPTIVE_DS_MORE_pebs_fixed_counter4_reset);
+	CHECK_EQ(0x170, ADAPTIVE_DS_MORE_pebs_fixed_counter6_reset);
+}
+
 int main(void)
 {
 	RUN(sizes_of_the_16_combinations);
 	RUN(registers_of_adaptive_records);
 	RUN(golden_bytes_are_read);
 	RUN(golden_bytes_have_the_names_of_older_formats);
+	RUN(later_formats_are_as_linux_has_them);
 	return check_end();
 }

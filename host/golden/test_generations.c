@@ -142,11 +142,13 @@ static void models_are_those_of_table_35_1(void)
 		{ 6, 0xa6 }, { 7, 0x7d }, { 7, 0x7e }, { 7, 0x9d }, { 7, 0x8c },
 		{ 7, 0x8d }, { 7, 0xa7 }, { 8, 0x6a }, { 8, 0x6c }, { 9, 0x8f },
 		{ 9, 0xcf }, { 10, 0xad }, { 10, 0xae }, { 11, 0x97 }, { 11, 0x9a },
-		{ 11, 0xb7 }, { 11, 0xba }, { 11, 0xbf }, { 11, 0xd7 }, { 12, 0xbe },
-		{ 13, 0xcc }, { 13, 0xe5 }, { 13, 0xd5 }, { 14, 0xdd },
+		{ 11, 0xb7 }, { 11, 0xba }, { 11, 0xbf }, { 11, 0xd7 }, { 12, 0xaa },
+		{ 12, 0xac }, { 12, 0xb5 }, { 13, 0xbe }, { 14, 0xaf }, { 14, 0xb6 },
+		{ 15, 0xbd }, { 15, 0xc5 }, { 15, 0xc6 }, { 17, 0xcc }, { 17, 0xe5 },
+		{ 17, 0xd5 }, { 18, 0xdd },
 	};
 
-	CHECK_EQ(16, COUNT(generations));
+	CHECK_EQ(20, COUNT(generations));
 	CHECK_EQ(COUNT(want) + 3, COUNT(models), "and NetBurst's");
 	for (size_t i = 0; i < COUNT(want); i++) {
 		bool found = false;

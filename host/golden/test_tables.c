@@ -176,10 +176,12 @@ static void global_status_is_figure_18_20(void)
 	CHECK_EQ(0, IA32_PERF_GLOBAL_CTRL_EN_PMC_SHIFT);
 }
 
-/* Figure 18-21: PEBS_EN_PMC0-3 at 3:0, LL_EN_PMC0-3 at 35:32; Ice Lake: eight at 7:0. */
+/* Figure 18-21: PEBS_EN_PMC0-3 at 3:0, LL_EN_PMC0-3 at 35:32; Ice Lake: eight at 7:0; Lion
+ * Cove: ten at 9:0, fixed counters at 38:32. */
 static void pebs_enable_is_figure_18_21(void)
 {
-	CHECK_EQ(0x000000ff, IA32_PEBS_ENABLE_PEBS_EN_PMC);
+	CHECK_EQ(0x000003ff, IA32_PEBS_ENABLE_PEBS_EN_PMC);
+	CHECK_EQ(0x0000007f00000000, IA32_PEBS_ENABLE_PEBS_EN_FIXED_CTR);
 	CHECK_EQ(0x0000000f00000000, IA32_PEBS_ENABLE_LL_EN_PMC);
 }
 

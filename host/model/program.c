@@ -92,7 +92,8 @@ static u64 shown(const struct view *v, u32 msr)
 }
 
 static const struct {
-	u16 gens, code, flags;
+	u32 gens;
+	u16 code, flags;
 	u16 counters;
 	u8 kind;
 } events[] = {

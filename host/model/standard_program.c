@@ -157,7 +157,8 @@ static void look_at_cpuid(void)
 /* ---- what a program sets up ---- */
 
 static const struct {
-	u16 gens, code, flags, counters;
+	u32 gens;
+	u16 code, flags, counters;
 } events[] = {
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
 	{ gens, EVENT_##name, flags, counters },

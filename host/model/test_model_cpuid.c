@@ -48,6 +48,11 @@ static const struct {
 	[GEN_GRANITERAPIDS] = { 0x20, 0xa06d1, 0x7ffab21f, 0x9c2fbb, 0x121, 0x2c100800,
 				0x08300805 },
 	[GEN_ALDERLAKE] = { 0x20, 0x90672, 0x7ffab21f, 0x9c27ab, 0x121, 0x2c100800, 0x08300805 },
+	[GEN_METEORLAKE] = { 0x20, 0xa06a4, 0x7ffab21f, 0x9c27ab, 0x121, 0x2c100800, 0x08300805 },
+	[GEN_SIERRAFOREST] = { 0x20, 0xa06f3, 0x7ffab21f, 0x9c27ab, 0x121, 0x2c100800,
+			       0x08300805 },
+	[GEN_LUNARLAKE] = { 0x23, 0xb06d1, 0x7ffab21f, 0x9c27ab, 0x121, 0x2c100800, 0x08300a05 },
+	[GEN_SKYMONT] = { 0x23, 0xb06d1, 0x7ffab21f, 0x9c27ab, 0x121, 0x2c100800, 0x08300805 },
 	[GEN_GRACEMONT] = { 0x20, 0xb06e0, 0x7ffab21f, 0x9c27ab, 0x121, 0x2c100800, 0x08300605 },
 	[GEN_PANTHERLAKE] = { 0x23, 0xc06c2, 0x7ffab21f, 0x9c27ab, 0x121, 0x2c100800, 0x08300a06 },
 	[GEN_CLEARWATERFOREST] = { 0x23, 0xd06d1, 0x7ffab21f, 0x9c27ab, 0x121, 0x2c100800,
@@ -59,7 +64,22 @@ static u32 structured_edx(unsigned generation)
 {
 	if (generation < GEN_SAPPHIRERAPIDS)
 		return 0;
-	return generation == GEN_ALDERLAKE || generation == GEN_PANTHERLAKE ? 0x88000 : 0x80000;
+	switch (generation) {
+	case GEN_ALDERLAKE:
+	case GEN_METEORLAKE:
+	case GEN_LUNARLAKE:
+	case GEN_PANTHERLAKE:
+		return 0x88000;
+	default:
+		return 0x80000;
+	}
+}
+
+/* Which have leaf 23H. */
+static u32 sub_leaves(unsigned generation)
+{
+	return generation == GEN_LUNARLAKE || generation == GEN_SKYMONT ||
+	       generation >= GEN_PANTHERLAKE;
 }
 
 static void each_generation_has_its_own(void)
@@ -74,7 +94,7 @@ static void each_generation_has_its_own(void)
 		CHECK_EQ(0xafebfbff, regs[EDX], "generation %u", g);
 		ask(7, 0, 0xffffffff);
 		CHECK_EQ(wanted[g].structured, regs[EBX], "generation %u", g);
-		CHECK_EQ(g >= GEN_PANTHERLAKE ? 1 : 0, regs[EAX] | regs[ECX], "generation %u", g);
+		CHECK_EQ(sub_leaves(g), regs[EAX] | regs[ECX], "generation %u", g);
 		CHECK_EQ(structured_edx(g), regs[EDX], "generation %u", g);
 		ask(0xa, 0, 0xffffffff);
 		CHECK_EQ(wanted[g].perfmon, regs[EAX], "generation %u", g);

@@ -5,6 +5,7 @@
 #include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/kvm/kvm.h"
+#include "refpmu/faults/lioncove/lioncove.h"
 #include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/skylake/version4.h"
@@ -91,6 +92,7 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 	if (p->reg == MODEL_REG_STATUS_SET && broken(m, FAULT_STATUS_SET_ABSENT))
 		bits |= BITS(0, 47);
 	bits = fault_ext_bits(m, p, fault_glc_bits(m, p, fault_arch_lbr_bits(m, p, bits)));
+	bits = fault_lnc_bits(m, p, bits);
 	return fault_kvm_bits(m, p, fault_v5_bits(m, p, bits));
 }
 

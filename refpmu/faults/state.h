@@ -62,6 +62,7 @@ struct fault_state {
 	u64 first_data_cfg, first_ip;
 	u8 first_xmm[16 * 16];
 	bool has_xmm;
+	u64 snapshot_before[MODEL_MAX_COUNTERS + 2];	/* values of the counters group */
 
 	/* Load latency. */
 	u64 threshold_before;	/* what ld_lat_threshold was before its last write */

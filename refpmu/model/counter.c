@@ -66,11 +66,14 @@ static const struct event_row *event_of(struct model *m, unsigned n)
 	return fault_event(m, n, event);
 }
 
-/* "PDist: Precise Distribution": IA32_PMC0 and fixed counter 0, or as CPUID leaf 23H has it. */
+/* "PDist: Precise Distribution": IA32_PMC0, on some IA32_PMC1, and fixed counter 0, or as CPUID
+ * leaf 23H has it. */
 static bool has_pdist(struct model *m, unsigned i)
 {
 	if (model_has_arch_pebs(m))
 		return model_pdist_counters(m) & BIT(i);
+	if (i == 1)
+		return model_generation(m)->facilities & FAC_PDIST_1;
 	return (!i || i == FIRST_FIXED) && model_generation(m)->facilities & FAC_PDIST;
 }
 

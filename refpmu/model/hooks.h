@@ -44,6 +44,7 @@ struct record;
 struct service_plan;
 struct assist_plan;
 struct adaptive_layout;
+struct snapshot;
 struct arch_layout;
 struct arch_plan;
 struct metrics_clear;
@@ -406,6 +407,12 @@ HOOK(fault_arch_bytes, struct model *m, const struct retire_ctx *s, unsigned x,
      const struct arch_layout *layout, u8 *bytes, unsigned *size)
 HOOK(fault_arch_fits, struct model *m, struct arch_plan *plan)
 HOOK(fault_arch_plan, struct model *m, unsigned x, struct arch_plan *plan)
+
+/* ---- lioncove/: faults/lioncove/ ---- */
+
+/* MSR_PEBS_DATA_CFG as the counters group has it; the group. */
+HOOK_VALUE(u64, fault_snapshot_config, config, struct model *m)
+HOOK(fault_snapshot, struct model *m, struct snapshot *s)
 
 /* ---- icelake/: faults/icelake/ ---- */
 

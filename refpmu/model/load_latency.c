@@ -45,7 +45,7 @@ u64 model_outcome_code(const struct model *m, u8 outcome)
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (codes[i].outcome == outcome && codes[i].gens & BIT(m->config.generation) &&
 		    (codes[i].authority == AUTH_TEXT || codes[i].gens == GENS_FROM_SKL ||
-		     codes[i].gens & (GENS_E_CORES | GENS_V6)))
+		     codes[i].gens & GENS_SINCE_GLC))
 			return codes[i].code;
 	return 0;	/* unknown L3 miss */
 }

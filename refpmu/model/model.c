@@ -47,7 +47,7 @@ static const u8 *other_core_of(enum generation_id package)
 
 static bool has_one_thread(enum generation_id generation)
 {
-	return BIT(generation) & GENS_E_CORES;
+	return BIT(generation) & GENS_ONE_THREAD;
 }
 
 /* Of a hybrid's processors the first half, rounded up to whole cores, are those of P-cores. */

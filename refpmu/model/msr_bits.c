@@ -4,6 +4,7 @@
 
 #include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/lbr.h"
+#include "refpmu/model/record.h"
 #include "spec/arch_lbr.h"
 
 static const struct {
@@ -161,7 +162,8 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_CFG_C_PEBS:
 		return model_has_arch_pebs(m) ? all : 0;
 	case CAP_SNAPSHOT:
-		return 0;
+		return model_has_baseline(m) && model_pebs_format(m) == PEBS_FORMAT_SNAPSHOT ? all :
+											       0;
 	}
 	return 0;
 }
@@ -416,7 +418,8 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_PEBS_FRONTEND:
 		return model_defined_bits(m, OF_PEBS_FRONTEND);
 	case MODEL_REG_PEBS_DATA_CFG:
-		return model_defined_bits(m, OF_PEBS_DATA_CFG);
+		bits = model_defined_bits(m, OF_PEBS_DATA_CFG);
+		return m->latitude[LAT_SNAPSHOT_ABSENT] ? bits : bits & ~model_snapshot_absent(m);
 	case MODEL_REG_PERF_METRICS:
 		return model_defined_bits(m, OF_PERF_METRICS);
 	case MODEL_REG_TSX_FORCE_ABORT:

@@ -24,6 +24,9 @@ static bool read_ds_area(struct model *m, u64 linear, struct ds_area *area)
 #define ADAPTIVE_DS_5(field, offset, title, source) \
 	area->field = more ? get64(bytes + (offset)) : area->field;
 #include "spec/adaptive.def"
+#define ADAPTIVE_DS_MORE(field, offset, title, source) \
+	area->field = more ? get64(bytes + (offset)) : 0;
+#include "spec/adaptive.def"
 	return true;
 }
 
@@ -72,10 +75,14 @@ static void plan_record(struct model *m, struct assist_plan *plan)
 		area->pebs_counter2_reset, area->pebs_counter3_reset,
 		area->pebs_counter4_reset, area->pebs_counter5_reset,
 		area->pebs_counter6_reset, area->pebs_counter7_reset,
+		area->pebs_counter8_reset, area->pebs_counter9_reset,
 		[FIRST_FIXED] = area->pebs_fixed_counter0_reset,
 		[FIRST_FIXED + 1] = area->pebs_fixed_counter1_reset,
 		[FIRST_FIXED + 2] = area->pebs_fixed_counter2_reset,
 		[FIRST_FIXED + 3] = area->pebs_fixed_counter3_reset,
+		[FIRST_FIXED + 4] = area->pebs_fixed_counter4_reset,
+		[FIRST_FIXED + 5] = area->pebs_fixed_counter5_reset,
+		[FIRST_FIXED + 6] = area->pebs_fixed_counter6_reset,
 	};
 
 	plan->record = area->pebs_index;

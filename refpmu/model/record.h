@@ -11,6 +11,7 @@ struct ds_area {
 #define DS_FIELD(field, offset, title) u64 field;
 #include "spec/ds.def"
 #define ADAPTIVE_DS(field, offset, title, source) u64 field;
+#define ADAPTIVE_DS_MORE(field, offset, title, source) u64 field;
 #include "spec/adaptive.def"
 };
 
@@ -19,7 +20,7 @@ enum {
 #include "spec/ds.def"
 	DS_BYTES = DS_OFFSET_pebs_counter3_reset + sizeof(u64),
 	DS_ADAPTIVE_BYTES = ADAPTIVE_DS_pebs_fixed_counter3_reset + sizeof(u64),
-	DS_5_BYTES = ADAPTIVE_DS_5_pebs_fixed_counter3_reset + sizeof(u64),
+	DS_5_BYTES = ADAPTIVE_DS_MORE_pebs_fixed_counter6_reset + sizeof(u64),
 };
 
 /* PEBS formats of IA32_PERF_CAPABILITIES[11:8] that have a row in spec/record.def. */
@@ -58,8 +59,25 @@ static inline void put64(u8 *to, u64 value)
 enum adaptive_group {
 #define ADAPTIVE_GROUP(group, bytes, title, source) GROUP_##group,
 #include "spec/adaptive.def"
+	GROUP_COUNTERS,
 	ADAPTIVE_GROUPS,
 };
+
+/* lioncove/snapshot.c: the counters group of format 6. */
+struct snapshot {
+	bool there;
+	unsigned head;			/* bytes in front of the values */
+	u32 gp, fixed, metrics;		/* its words */
+	unsigned n;
+	u64 value[MODEL_MAX_COUNTERS + 2];
+};
+
+/* The counters as they are now, by MSR_PEBS_DATA_CFG; its bytes. */
+void model_snapshot(struct model *m, u64 config, struct snapshot *s);
+unsigned model_snapshot_bytes(const struct snapshot *s);
+void model_snapshot_fill(const struct snapshot *s, u8 *bytes);
+/* Bits of MSR_PEBS_DATA_CFG for counters, or metrics, that there aren't. */
+u64 model_snapshot_absent(const struct model *m);
 
 struct adaptive_layout {
 	u64 config;		/* MSR_PEBS_DATA_CFG as the format word shows it */
@@ -70,6 +88,7 @@ struct adaptive_layout {
 		u16 bytes;
 	} part[ADAPTIVE_GROUPS + 1];	/* one more, of broken processors */
 	unsigned bytes;		/* of the record, as the format word shows it */
+	struct snapshot snapshot;
 };
 
 /* Of a record that is made for these counters by counter x. */

@@ -7,7 +7,7 @@
 #define REFPMU_MODEL_STATE_H
 
 #define MODEL_MAX_REQUESTS	16
-#define MODEL_RECORD_BYTES	0x4d0	/* all groups of spec/adaptive.def */
+#define MODEL_RECORD_BYTES	0x580	/* all groups of spec/adaptive.def */
 #define MODEL_NO_COUNTER	0xff
 #define MODEL_METRICS		4	/* categories of MSR_PERF_METRICS */
 
@@ -186,7 +186,7 @@ struct model {
 
 	/* Room for what a broken processor remembers. refpmu/faults/ alone knows what that is, as
 	 * with `cb` of Linux's struct sk_buff. */
-	u64 fault_room[560];
+	u64 fault_room[640];
 };
 
 #endif

@@ -19,7 +19,7 @@ static const u16 sizes_with_32_entries[CONFIGS] = {
 /*
  * ADP-01  Bits 63:48 of the format word of an adaptive record must be the size of the record.
  *         Linux setup_pebs_adaptive_sample_data; kvm-unit-tests pmu_pebs
- * ADP-10  Bits 23:4 of the format word must be 0.
+ * ADP-10  Bits 23:4 of the format word must be 0, but for [5:4] in format 6.
  *         Linux: names no use of them
  * ADP-16  Bits 31:0 of the format word must be MSR_PEBS_DATA_CFG[31:0] in a record of an adaptive
  *         counter.

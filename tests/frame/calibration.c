@@ -92,7 +92,8 @@ static void measure_shadow(void)
 	enum record_format format = counter_caps()->record_format;
 	struct ds_setup setup = { .format = format, .capacity = 8, .threshold = 8 };
 	/* A counter with PDist has no shadow, and says nothing of the others'. */
-	const unsigned counter = pebs_has_pdist(0) && counter_caps()->pebs_mask & BIT(1);
+	const unsigned ordinary = pebs_first_without_pdist();
+	const unsigned counter = counter_caps()->pebs_mask & BIT(ordinary) ? ordinary : 0;
 	unsigned known = 0, taken = 0;
 
 	setup.reset[counter] = pebs_reset_value(counter, 1u << 20);

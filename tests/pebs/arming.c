@@ -36,7 +36,7 @@ static bool made_after(const struct workload *w)
 TEST(arm, overflow_arms_pebs_and_writes_no_record, REQS(ARM_01),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	const unsigned c = pebs_has_pdist(0) ? 1 : 0;
+	const unsigned c = pebs_first_without_pdist();
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
 	int64_t offset = 0;
@@ -149,7 +149,7 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
 TEST(arm, clearing_pebs_enable_disarms_the_counter, REQS(ARM_04),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = pebs_has_pdist(0) ? 1 : 0; c < 4; c++) {
+	for (unsigned c = pebs_first_without_pdist(); c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		ds_open(&setup);
@@ -309,7 +309,7 @@ TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
 TEST(arm, armed_counter_waits_for_its_privilege_level, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = pebs_has_pdist(0) ? 1 : 0; c < 4; c++)
+	for (unsigned c = pebs_first_without_pdist(); c < 4; c++)
 		check_user_arm(t, c);
 }
 

@@ -125,7 +125,7 @@ static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 coun
 {
 	struct draw_env *env = &m->env;
 	/* With PDist how near an overflow may be is open, and with it which event is recorded. */
-	const u32 pebs = counter_caps()->pebs_mask & ~(u32)pebs_has_pdist(0);
+	const u32 pebs = counter_caps()->pebs_mask & ~(u32)(BIT(pebs_first_without_pdist()) - 1);
 
 	if (env->events == DRAW_EVENTS || draw_event_of(env, code))
 		return;

@@ -75,6 +75,7 @@ extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const skylake_rules[FAULT_COUNT];
 extern rule *const icelake_rules[FAULT_COUNT];
 extern rule *const goldencove_rules[FAULT_COUNT];
+extern rule *const lioncove_rules[FAULT_COUNT];
 extern rule *const archpebs_rules[FAULT_COUNT];
 extern rule *const archpebs_hole_rules[FAULT_COUNT];	/* of a processor without fixed counter 3 */
 extern rule *const hybrid_rules[FAULT_COUNT];		/* cores of two types */

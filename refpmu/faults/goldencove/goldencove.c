@@ -85,7 +85,7 @@ u64 fault_retire_latency(struct model *m, u64 cycles)
 
 void fault_cpuid_core(struct model *m, u32 leaf, u32 regs[4])
 {
-	if (!(BIT(m->config.generation) & GENS_E_CORES))
+	if (!(BIT(m->config.generation) & GENS_ONE_THREAD))
 		return;
 	if (leaf == HYBRID_LEAF && broken(m, FAULT_HYBRID_ON_P_CORES))
 		regs[3] &= ~(u32)BIT(HYBRID_LO);

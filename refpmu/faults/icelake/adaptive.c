@@ -55,11 +55,16 @@ static const struct {
 	[GROUP_##group].late = FAULT_ADAPTIVE_##token##_LATE,
 #include "refpmu/faults/icelake/fault_icelake.def"
 #undef FAULT
+	[GROUP_LBR].late = FAULT_SNAPSHOT_BEFORE_LBR,
+	[GROUP_COUNTERS].missing = FAULT_SNAPSHOT_MISSING,
+	[GROUP_COUNTERS].doubled = FAULT_SNAPSHOT_DOUBLED,
+	[GROUP_COUNTERS].padded = FAULT_SNAPSHOT_LONG,
 };
 
 static const u16 group_bytes[ADAPTIVE_GROUPS] = {
 #define ADAPTIVE_GROUP(group, bytes, title, source) [GROUP_##group] = (bytes),
 #include "spec/adaptive.def"
+	[GROUP_COUNTERS] = ADAPTIVE_COUNTERS_BYTES,
 };
 
 static void remove_part(struct adaptive_layout *layout, unsigned at)
@@ -330,7 +335,7 @@ void fault_adaptive_bytes(struct model *m, const struct retire_ctx *s, unsigned 
 			break_gpr(m, s, bytes);
 		else if (layout->part[i].group == GROUP_XMM)
 			break_xmm(m, bytes);
-		else
+		else if (layout->part[i].group == GROUP_LBR)
 			break_lbr(m, s, bytes, layout->entries);
 	}
 }

@@ -2,6 +2,7 @@
 /* Faults of version 5: fixed counter 3, MSR_PERF_METRICS, PEBS on every counter, registers. */
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/lioncove/lioncove.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 
 #define SLOTS		(FIRST_FIXED + 3)
@@ -246,7 +247,11 @@ u64 fault_v5_reset(struct model *m, const struct assist_plan *plan, unsigned i, 
 	if (i >= FIRST_FIXED && broken(m, FAULT_RESET_FIXED_PMC0))
 		return plan->area.pebs_counter0_reset;
 	if (i >= FIRST_FIXED && broken(m, FAULT_RESET_FIXED_NEXT))
-		return i == SLOTS ? plan->area.pebs_fixed_counter0_reset : plan->reset[i + 1];
+		return i == SLOTS || i + 1 == MODEL_MAX_COUNTERS ?
+			       plan->area.pebs_fixed_counter0_reset :
+			       plan->reset[i + 1];
+	if (model_pebs_format(m) >= PEBS_FORMAT_MORE_RESETS)
+		value = fault_lnc_reset(m, plan, i, value);
 	if (!value && broken(m, FAULT_RESET_ZERO_KEPT))
 		return m->counter[i].value;
 	return value;

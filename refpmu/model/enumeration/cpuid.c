@@ -153,14 +153,14 @@ static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 
 #define LEAF_CORE_TYPE		0x1au
 
-/* 0AH of each core of a hybrid has what all have, of later ones what it has itself: Linux
+/* 0AH of each core of Alder Lake has what all have, of later ones what it has itself: Linux
  * intel_pmu_init. */
 static bool tells_less(const struct model *m)
 {
-	if (model_is_e_core(m) || model_core_version(m) > 5)
+	if (model_is_e_core(m))
 		return false;
-	return m->facts & FACT_HYBRID || m->has_e_cores ||
-	       (model_is_hybrid(m) && m->latitude[LAT_COMMON_COUNTERS]);
+	return m->facts & FACT_HYBRID || m->latitude[LAT_COMMON_COUNTERS] ||
+	       (m->has_e_cores && BIT(m->generation) & GENS_COMMON_LEAF);
 }
 
 static unsigned told_less(const struct model *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adaptive PEBS records, IA32_PERF_CAPABILITIES[11:8] = 4: the groups that MSR_PEBS_DATA_CFG asks
- * for, of counters whose Adaptive_Record bit is set; the basic group alone of the others.
+ * Adaptive PEBS records, IA32_PERF_CAPABILITIES[11:8] = 4 to 6: the groups that MSR_PEBS_DATA_CFG
+ * asks for, of counters whose Adaptive_Record bit is set; the basic group alone of the others.
  * spec/adaptive.def. Without baseline there is nothing but the basic group.
  */
 #include "refpmu/model/lbr.h"
@@ -13,6 +13,7 @@
 static const u16 group_bytes[ADAPTIVE_GROUPS] = {
 #define ADAPTIVE_GROUP(group, bytes, title, source) [GROUP_##group] = (bytes),
 #include "spec/adaptive.def"
+	[GROUP_COUNTERS] = ADAPTIVE_COUNTERS_BYTES,
 };
 
 /* What fields of the groups there are members of struct record for. */
@@ -30,11 +31,14 @@ static const struct {
 #include "spec/adaptive.def"
 };
 
-static void add_part(struct adaptive_layout *layout, enum adaptive_group group, unsigned times)
+static void add_part(struct adaptive_layout *layout, enum adaptive_group group, unsigned bytes)
 {
-	layout->part[layout->n++] = (struct adaptive_part){
-		(u8)group, (u16)(group_bytes[group] * times),
-	};
+	layout->part[layout->n++] = (struct adaptive_part){ (u8)group, (u16)bytes };
+}
+
+static void add_group(struct adaptive_layout *layout, enum adaptive_group group)
+{
+	add_part(layout, group, group_bytes[group]);
 }
 
 unsigned model_adaptive_bytes(const struct adaptive_layout *layout)
@@ -63,20 +67,23 @@ void model_adaptive_layout(struct model *m, unsigned x, u64 covered, struct adap
 	unsigned entries = (unsigned)(config >> PEBS_DATA_CFG_LBR_ENTRIES_SHIFT & 0xff) + 1;
 
 	*layout = (struct adaptive_layout){ .config = config };
-	add_part(layout, GROUP_BASIC, 1);
+	add_group(layout, GROUP_BASIC);
 	if (config & PEBS_DATA_CFG_MEMORY)
-		add_part(layout, GROUP_MEMORY, 1);
+		add_group(layout, GROUP_MEMORY);
 	if (config & PEBS_DATA_CFG_GPR)
-		add_part(layout, GROUP_GPR, 1);
+		add_group(layout, GROUP_GPR);
 	if (config & PEBS_DATA_CFG_XMM)
-		add_part(layout, GROUP_XMM, 1);
+		add_group(layout, GROUP_XMM);
 	if (config & PEBS_DATA_CFG_LBR) {
 		/* More than the stack has isn't described. */
 		layout->entries = entries < LBR_MAX_ENTRIES ? entries : LBR_MAX_ENTRIES;
-		add_part(layout, GROUP_LBR, layout->entries);
+		add_part(layout, GROUP_LBR, layout->entries * ADAPTIVE_LBR_BYTES);
 	} else if (m->latitude[LAT_DATA_CFG_ENTRIES]) {
 		layout->config &= ~PEBS_DATA_CFG_LBR_ENTRIES;
 	}
+	model_snapshot(m, config, &layout->snapshot);
+	if (layout->snapshot.there)
+		add_part(layout, GROUP_COUNTERS, model_snapshot_bytes(&layout->snapshot));
 	layout->bytes = model_adaptive_bytes(layout);
 	fault_adaptive_layout(m, x, layout);
 }
@@ -131,7 +138,8 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 	struct record whole = *record;
 	unsigned at = 0;
 
-	whole.format = layout->config | (u64)layout->bytes << ADAPTIVE_FORMAT_SIZE_SHIFT;
+	whole.format = (layout->config & ADAPTIVE_FORMAT_DATA_CFG) |
+		       (u64)layout->bytes << ADAPTIVE_FORMAT_SIZE_SHIFT;
 	if (model_generation(m)->facilities & FAC_RETIRE_LATENCY) {
 		u64 cycles = s->cycles < MOST_LATENCY ? s->cycles : MOST_LATENCY;
 
@@ -149,6 +157,8 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 			fill_xmm(m, bytes + at);
 		else if (group == GROUP_LBR)
 			model_fill_lbr_entries(m, s, layout->entries, bytes + at);
+		else if (group == GROUP_COUNTERS)
+			model_snapshot_fill(&layout->snapshot, bytes + at);
 		else
 			fill_fields(group, &whole, bytes + at);
 	}
