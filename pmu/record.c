@@ -80,7 +80,7 @@ bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format)
 		return true; \
 	}
 #include "spec/record.def"
-	if (pebs_fmt == PEBS_FORMAT_ADAPTIVE) {
+	if (pebs_fmt >= PEBS_FORMAT_ADAPTIVE && pebs_fmt <= PEBS_FORMAT_SNAPSHOT) {
 		*format = RECORD_ADAPTIVE_BASIC;
 		return true;
 	}

@@ -9,6 +9,8 @@
 #define PEBS_FORMAT_ADAPTIVE	4
 /* The first one with the slots of ADAPTIVE_DS_5. */
 #define PEBS_FORMAT_MORE_RESETS	5
+/* The first one with the counters group. The one after these is 0FH. */
+#define PEBS_FORMAT_SNAPSHOT	6
 
 enum {
 #define ADAPTIVE_GROUP(group, bytes, title, source) ADAPTIVE_##group##_BYTES = (bytes),
