@@ -385,7 +385,7 @@ TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	unsigned end = counter_caps()->facilities & FAC_PRECISE_STORE ? 63 : 64;
-	u64 named = counter_caps()->pebs_mask;
+	u64 named = counter_caps()->pebs_mask | (u64)counter_caps()->pebs_fixed_mask << 32;
 
 	if (counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_OUTPUT_PT)
 		named |= BITS(60, 62);

@@ -54,7 +54,7 @@ static void look(void *arg)
 	for (unsigned bit = 0; bit < ENABLES; bit++)
 		if (!msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit)).raised)
 			s->enables |= BIT(bit);
-	msr_write(MSR_IA32_PEBS_ENABLE, 0);
+	(void)msr_try_write(MSR_IA32_PEBS_ENABLE, 0);	/* none with architectural PEBS */
 }
 
 /* Processors of the first one's core, of another one and of the other type. 0 after the last. */
