@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adaptive PEBS records, IA32_PERF_CAPABILITIES[11:8] = 4: a record says in its first quadword
- * which groups it has and how long it is. Pure: driven by spec/adaptive.def, no machine access, no
- * globals. Bytes come from memory that anything may have written, so nothing is read before the
- * format word has been found to agree with itself and with the bytes that there are.
+ * Adaptive PEBS records, IA32_PERF_CAPABILITIES[11:8] = 4 to 6: a record says in its first quadword
+ * which groups it has and how long it is, and its counters group which counters are in it. Pure:
+ * driven by spec/adaptive.def and, of the counters group, which is that of architectural PEBS, by
+ * spec/arch_pebs.def; no machine access, no globals. Bytes come from memory that anything may have
+ * written, so nothing is read before the format word has been found to agree with itself and with
+ * the bytes that there are.
  */
 #ifndef PMU_ADAPTIVE_H
 #define PMU_ADAPTIVE_H
@@ -15,14 +17,17 @@
 enum adaptive_group {
 #define ADAPTIVE_GROUP(group, bytes, title, source) GROUP_##group,
 #include "spec/adaptive.def"
+	GROUP_COUNTERS,			/* of format 6 */
 	GROUPS
 };
 
 struct adaptive_layout {
-	u32 config;			/* MSR_PEBS_DATA_CFG[31:0] that makes it */
+	u64 config;			/* MSR_PEBS_DATA_CFG that makes it */
+	u32 gp, fixed;			/* counters of the counters group, bit by bit */
 	u16 size;			/* of a record, bytes */
 	u16 entries;			/* of the LBR group */
 	u16 offset[GROUPS];		/* where a group begins, if the record has it */
+	bool metrics;			/* the counters group ends with slots and metrics */
 };
 
 enum adaptive_state {
@@ -33,8 +38,8 @@ enum adaptive_state {
 	ADAPTIVE_CUT_OFF,		/* fewer bytes than its size */
 };
 
-/* The record that MSR_PEBS_DATA_CFG = config makes. false, with *layout untouched: reserved bits.
- */
+/* The record that MSR_PEBS_DATA_CFG = config makes. false, with *layout untouched: reserved bits,
+ * or counters without CNTR. */
 bool adaptive_lay_out(u64 config, struct adaptive_layout *layout);
 
 /* Has the record the group? */
@@ -46,7 +51,8 @@ bool adaptive_has(const struct adaptive_layout *layout, enum adaptive_group grou
  */
 enum adaptive_state adaptive_read(const void *bytes, size_t size, struct adaptive_layout *layout);
 
-/* The same of a record of which only the beginning may be there: ADAPTIVE_CUT_OFF will do. */
+/* The same of a record of which only the beginning may be there: ADAPTIVE_CUT_OFF will do. If the
+ * head of the counters group is cut off, no counter is said to be in it. */
 bool adaptive_begins(const void *bytes, size_t size, struct adaptive_layout *layout);
 
 #endif

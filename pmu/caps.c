@@ -262,10 +262,9 @@ static void read_pebs(struct pmu_caps *caps)
 		     (caps->misc_enable & IA32_MISC_ENABLE_PERFMON_AVAILABLE) &&
 		     !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE) &&
 		     !caps->pebs_microcode;
-	caps->record_known = record_format_from_caps(
-		(unsigned)((caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
-			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT),
-		&caps->record_format);
+	value = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT;
+	caps->pebs_format = (unsigned)(value >> IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT);
+	caps->record_known = record_format_from_caps(caps->pebs_format, &caps->record_format);
 	if (caps->pebs && caps->generation)
 		caps->pebs_mask = caps->generation->pebs_mask & (u32)(BIT(caps->gp) - 1);
 	caps->metrics = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PERF_METRICS;

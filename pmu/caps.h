@@ -54,6 +54,7 @@ struct pmu_caps {
 	u64 misc_enable;				/* 0 where it can't be read */
 	bool full_width;				/* IA32_A_PMCx exist */
 	bool pebs;					/* DS, and MISC_ENABLE says available */
+	unsigned pebs_format;				/* IA32_PERF_CAPABILITIES[11:8] */
 	bool record_known;				/* this program decodes the format */
 	enum record_format record_format;
 	const struct generation *generation;		/* NULL: not in the table */

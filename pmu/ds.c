@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DS save area, 64-bit form: SDM "DS Save Area and IA-32e Mode Operation", Figure 18-22 "PEBS
- * Programming Environment", and the reset slots of formats 4 to 6 (spec/adaptive.def). The BTS half
- * describes an empty buffer and isn't used.
+ * Programming Environment", and the reset slots of adaptive records (spec/adaptive.def). The BTS
+ * half describes an empty buffer and isn't used.
  */
 #include "pmu/ds.h"
 
@@ -20,16 +20,12 @@ enum ds_word {
 #define DS_FIELD(field, offset, title) DS_##field = (offset) / 8,
 #define ADAPTIVE_DS(field, offset, title, source) DS_##field = (offset) / 8,
 #define ADAPTIVE_DS_5(field, offset, title, source) DS_5_##field = (offset) / 8,
-#define ADAPTIVE_DS_MORE(field, offset, title, source) DS_5_##field = (offset) / 8,
 #include "spec/ds.def"
 #include "spec/adaptive.def"
 };
 
-#define AREA_BYTES	0x178	/* up to and including the last reset slot */
-#define GP_SLOTS	DS_FIXED_SLOT(0)
-#define GP_SLOTS_OF_FORMAT_4 8
-#define FIXED_SLOTS_OF_FORMAT_4 4
-#define NO_WORD		0u
+#define AREA_BYTES	0x1c0	/* up to and including the last reset slot */
+#define NO_SLOT		0u	/* DS_bts_buffer_base */
 #define GUARD_BYTES	0x400
 #define MEMORY_BYTES	(GUARD_BYTES + DS_BUFFER_BYTES + GUARD_BYTES)
 
@@ -37,15 +33,20 @@ enum ds_word {
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
 #define ADAPTIVE_DS(field, offset, title, source) \
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
-#define ADAPTIVE_DS_MORE(field, offset, title, source) \
+#define ADAPTIVE_DS_5(field, offset, title, source) \
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
 #include "spec/ds.def"
 #include "spec/adaptive.def"
-_Static_assert(DS_pebs_counter7_reset == DS_pebs_counter0_reset + 7 &&
-		       DS_5_pebs_counter9_reset == DS_pebs_counter0_reset + 9 &&
-		       DS_pebs_fixed_counter3_reset == DS_pebs_fixed_counter0_reset + 3 &&
-		       DS_5_pebs_fixed_counter6_reset == DS_5_pebs_fixed_counter0_reset + 6 &&
-		       DS_FIXED_SLOT(6) == DS_RESET_SLOTS - 1,
+/* The slots of each kind of counter follow each other, from format 5 on as many as there is room
+ * for. */
+enum { GP_SLOTS_OF_FORMAT_4 = 8, FIXED_SLOTS_OF_FORMAT_4 = 4, GP_SLOTS = 32, FIXED_SLOTS = 16 };
+_Static_assert(DS_pebs_counter7_reset == DS_pebs_counter0_reset + GP_SLOTS_OF_FORMAT_4 - 1 &&
+		       DS_pebs_fixed_counter0_reset == DS_pebs_counter7_reset + 1 &&
+		       DS_pebs_fixed_counter3_reset ==
+			       DS_pebs_fixed_counter0_reset + FIXED_SLOTS_OF_FORMAT_4 - 1 &&
+		       DS_5_pebs_fixed_counter0_reset == DS_pebs_counter0_reset + GP_SLOTS &&
+		       DS_5_pebs_fixed_counter0_reset + FIXED_SLOTS == AREA_BYTES / 8 &&
+		       DS_RESET_SLOTS == GP_SLOTS + FIXED_SLOTS && PMC_FIXED(0) == GP_SLOTS,
 	       "reset slots");
 
 _Static_assert(PAGES_HIGH == 2, "a page for the area, a page for the buffer");
@@ -111,33 +112,23 @@ void ds_use(unsigned area)
 	chosen[cpu_index()] = area;
 }
 
-static unsigned reset_slots(enum record_format format)
+/* Where a counter's reset value is; NO_SLOT: the format has none for it. */
+static unsigned slot_of(unsigned counter)
 {
-	return format == RECORD_ADAPTIVE || format == RECORD_ADAPTIVE_BASIC ?
-		       DS_RESET_SLOTS :
-		       DS_RESET_SLOTS_OF_FORMAT_3;
-}
+	const unsigned format = counter_caps()->pebs_format;
+	unsigned gp = DS_RESET_SLOTS_OF_FORMAT_3, fixed = 0, first = DS_pebs_fixed_counter0_reset;
 
-static bool has_more_slots(void)
-{
-	const u64 format = (counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
-			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
-
-	return format >= PEBS_FORMAT_MORE_RESETS;
-}
-
-/* Where in the area a slot is; NO_WORD: this format hasn't got it. */
-static unsigned word_of(unsigned slot)
-{
-	const bool more = has_more_slots();
-
-	if (slot < GP_SLOTS)
-		return more || slot < GP_SLOTS_OF_FORMAT_4 ? DS_pebs_counter0_reset + slot :
-							     NO_WORD;
-	slot -= GP_SLOTS;
-	if (more)
-		return DS_5_pebs_fixed_counter0_reset + slot;
-	return slot < FIXED_SLOTS_OF_FORMAT_4 ? DS_pebs_fixed_counter0_reset + slot : NO_WORD;
+	if (format >= PEBS_FORMAT_MORE_RESETS) {
+		gp = GP_SLOTS;
+		fixed = FIXED_SLOTS;
+		first = DS_5_pebs_fixed_counter0_reset;
+	} else if (format == PEBS_FORMAT_ADAPTIVE) {
+		gp = GP_SLOTS_OF_FORMAT_4;
+		fixed = FIXED_SLOTS_OF_FORMAT_4;
+	}
+	if (PMC_IS_FIXED(counter))
+		return counter - PMC_FIXED(0) < fixed ? first + counter - PMC_FIXED(0) : NO_SLOT;
+	return counter < gp ? DS_pebs_counter0_reset + counter : NO_SLOT;
 }
 
 void ds_open(const struct ds_setup *setup)
@@ -160,9 +151,9 @@ void ds_open(const struct ds_setup *setup)
 	ds->area[DS_pebs_index] = base + setup->start * ds->bytes_per_record;
 	ds->area[DS_pebs_absolute_maximum] = base + setup->capacity * ds->bytes_per_record;
 	ds->area[DS_pebs_interrupt_threshold] = base + setup->threshold * ds->bytes_per_record;
-	for (unsigned i = 0; i < reset_slots(setup->format); i++)
-		if (word_of(i) != NO_WORD)
-			ds->area[word_of(i)] = setup->reset[i];
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		if (slot_of(i) != NO_SLOT)
+			ds->area[slot_of(i)] = setup->reset[i];
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
 		ds->before[i] = ds->area[i];
 	msr_write(MSR_IA32_DS_AREA, ds_area());
@@ -228,8 +219,10 @@ void ds_set_reset(unsigned counter, u64 value)
 {
 	struct ds *ds = ds_this_cpu();
 
-	ds->area[word_of(counter)] = value;
-	ds->before[word_of(counter)] = value;
+	if (slot_of(counter) == NO_SLOT)
+		return;
+	ds->area[slot_of(counter)] = value;
+	ds->before[slot_of(counter)] = value;
 }
 
 void ds_set_base_bytes(u64 bytes)

@@ -15,8 +15,7 @@
 
 #define DS_CAPACITY	192	/* most records in a buffer */
 #define DS_BUFFER_BYTES	(DS_CAPACITY * RECORD_MAX_SIZE)
-#define DS_RESET_SLOTS	17	/* of counters 0 to 9; of fixed counter i: DS_FIXED_SLOT(i) */
-#define DS_FIXED_SLOT(i) (10u + (i))
+#define DS_RESET_SLOTS	48	/* by counter: n, of fixed counter i PMC_FIXED(i) */
 #define DS_RESET_SLOTS_OF_FORMAT_3 4
 
 struct ds_setup {
@@ -25,9 +24,8 @@ struct ds_setup {
 	unsigned threshold;	/* record after which the threshold interrupt is due, 1.. ; larger
 			     * than capacity: never */
 	unsigned start;		/* record at which the index begins, 0 to capacity */
-	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory. Up to
-				    * format 3 there are four slots, in format 4 those of
-				    * counters 0 to 7 and fixed counters 0 to 3 */
+	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory; those
+				    * for which the format has a slot */
 	/* Where baseline is 1: what adaptive records hold; NULL: the groups of RECORD_ADAPTIVE. No
 	 * more than DS_BUFFER_BYTES of them. */
 	const struct adaptive_layout *layout;
@@ -65,7 +63,7 @@ void ds_set_index(unsigned record);
 void ds_set_index_bytes(int64_t bytes);
 void ds_set_maximum_bytes(u64 bytes);
 void ds_set_threshold_bytes(u64 bytes);
-/* The counter's reset slot. */
+/* The counter's reset slot, if the format has one. */
 void ds_set_reset(unsigned counter, u64 value);
 /* The base of which the area tells; the buffer stays where it is. */
 void ds_set_base_bytes(u64 bytes);

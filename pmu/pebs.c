@@ -28,7 +28,7 @@ void pebs_disarm(void)
 void pebs_enable(struct pmc_mask counters)
 {
 	for (unsigned c = 0; counter_caps()->baseline && c < 64; c++)
-		if (counters.bits & (counters_gp().bits | counters_fixed().bits) & BIT(c))
+		if (counters.bits & counters_all().bits & BIT(c))
 			counter_set_adaptive(c, true);
 	msr_write(MSR_IA32_PEBS_ENABLE, counters.bits);
 }

@@ -2,7 +2,7 @@
 /*
  * PEBS records: turning the bytes that the processor wrote into named fields. Pure: driven by
  * spec/record.def, spec/adaptive.def and spec/netburst.def, no machine access, no globals. Records
- * of one layout. Those of format 4 say themselves what they hold (pmu/adaptive.h); here are two of
+ * of one layout. Adaptive ones say themselves what they hold (pmu/adaptive.h); here are two of
  * their layouts: the basic group alone, and what is most like formats 1 to 3, with the memory and
  * the GPR group.
  */
@@ -35,8 +35,9 @@ enum record_field {
 /* The largest record of all formats here, for buffers that hold one of any. */
 #define RECORD_MAX_SIZE 256
 
-/* The largest adaptive record: every group, and as many LBR entries as a processor has. */
-#define RECORD_ADAPTIVE_MAX_SIZE 1232
+/* The largest adaptive record: every group, as many LBR entries as a processor has, and the
+ * counters that MSR_PEBS_DATA_CFG has bits for. */
+#define RECORD_ADAPTIVE_MAX_SIZE 1456
 
 struct pebs_record {
 	enum record_format format;
@@ -44,8 +45,8 @@ struct pebs_record {
 	u32 present;			/* bit f: the format has field f */
 };
 
-/* The format that IA32_PERF_CAPABILITIES[11:8] names, of 4 the basic group; false: none that is
- * decoded here. */
+/* The format that IA32_PERF_CAPABILITIES[11:8] names, of 4 to 6 the basic group; false: none that
+ * is decoded here. */
 bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format);
 
 /* Bytes of one record; 0 for a number that isn't a format. */

@@ -65,7 +65,8 @@ enum spec_cap {
 	CAP_SGX,		/* CPUID.07H:EBX[2] */
 	CAP_PT,			/* CPUID.07H:EBX[25] */
 	CAP_BASELINE,		/* IA32_PERF_CAPABILITIES[14], and PEBS format 4 or more */
-	CAP_BASELINE_FIXED3,	/* and fixed counter 3 exists */
+	CAP_BASELINE_FIXED3,	/* and that fixed counter exists */
+	CAP_BASELINE_FIXED4, CAP_BASELINE_FIXED5, CAP_BASELINE_FIXED6,
 	CAP_BASELINE_FIXED_MASK, /* and bit n: fixed counter n exists */
 	CAP_PERF_METRICS,	/* IA32_PERF_CAPABILITIES[15] */
 	CAP_METRICS_LEVEL_2,	/* its bits 63:32 */

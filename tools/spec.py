@@ -9,6 +9,7 @@ spec.py json          all requirements, with the names of the cpus that they app
 spec.py layouts       layouts of PEBS records, names of their bits, likewise
 As a module: table(file, macro, fields) gives the rows as dictionaries.
 """
+import functools
 import json
 import os
 import re
@@ -25,6 +26,7 @@ REQUIREMENT = ("token id group authority silicon kvm reference generations sourc
 FAULT = "token name requirements sentence scope runs".split()
 GENERATION = ("token code name title family model stepping brand perfmon gp gp_no_ht fixed width "
               "max_leaf lbr_fmt pebs_format pebs_mask ll_mask facilities source").split()
+ARCHITECTURAL_PEBS = 15     # of IA32_PERF_CAPABILITIES[11:8]: no DS area
 LATITUDE = "token name low high source".split()
 PROFILE = "token name title".split()
 
@@ -188,16 +190,29 @@ def needs_rtm(text):
     return any(f"with {name}" in text for name in ("RTM", "HLE", "TSX"))
 
 
+@functools.cache
+def with_leaf_23h():
+    """Tokens of the generations that have CPUID leaf 23H."""
+    return {row["token"] for row in table("spec/generation.def", "GENERATION_EXT",
+                                          "token subleaf eax ebx ecx edx source".split())}
+
+
 def applies(text, cpu, through):
     """Does a requirement's column of generations include this row of generation.def? through is
-    codes(). What follows "with" is taken as given, except for full-width writes, which the row
-    knows of. tests/frame/applies.c says the same to the harness."""
+    codes(). What follows "with" is taken as given, except for full-width writes, formats of
+    records and leaf 23H, which the rows know of. tests/frame/applies.c says the same to the
+    harness."""
     order = list(through)
     own = order.index(cpu["code"])
     full_width = "FAC_FW_WRITE" in cpu["facilities"]
     if ("with FW_WRITE" in text and not full_width) or ("without FW_WRITE" in text and full_width):
         return False
     if needs_rtm(text) and "FAC_TSX" not in cpu["facilities"]:
+        return False
+    least = re.search(r"with format (\d+)", text)
+    if least and not int(least[1]) <= int(cpu["pebs_format"]) < ARCHITECTURAL_PEBS:
+        return False
+    if "with leaf 23H" in text and cpu["token"] not in with_leaf_23h():
         return False
     for word in re.sub(r",? (with|without|client|formats)\b.*", "", text).replace(",", " ").split():
         low, _, high = word.rstrip("+").partition("-")

@@ -13,9 +13,15 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static void look_at(const u8 *record, size_t size, const struct adaptive_layout *layout)
 {
+	const unsigned group = layout->offset[GROUP_COUNTERS];
+	unsigned values = layout->metrics ? 2 : 0;
 	u64 sum = 0;
 
 	if (layout->size > size || layout->size < 32)
+		abort();
+	for (unsigned bit = 0; bit < 32; bit++)
+		values += (layout->gp >> bit & 1) + (layout->fixed >> bit & 1);
+	if (adaptive_has(layout, GROUP_COUNTERS) ? layout->size != group + 16 + 8 * values : values)
 		abort();
 	for (unsigned g = 0; g < GROUPS; g++)
 		if (adaptive_has(layout, (enum adaptive_group)g))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Adaptive records, typed by hand from what Linux (setup_pebs_adaptive_sample_data, struct
- * pebs_basic, pebs_meminfo, pebs_gprs, pebs_xmm, lbr_entry) and kvm-unit-tests
+ * pebs_basic, pebs_meminfo, pebs_gprs, pebs_xmm, lbr_entry, pebs_cntr_header) and kvm-unit-tests
  * (get_pebs_record_size) say of them; nothing here comes from spec/.
  */
 #include "host/check.h"
@@ -26,7 +26,7 @@ static void sizes_of_the_16_combinations(void)
 		if (CHECK(adaptive_lay_out(0x1f000000 | i, &layout)))
 			CHECK_EQ(want[i], layout.size, "MSR_PEBS_DATA_CFG[3:0] = %x", i);
 	}
-	CHECK_EQ(0x4d0, RECORD_ADAPTIVE_MAX_SIZE);
+	CHECK_EQ(0x5b0, RECORD_ADAPTIVE_MAX_SIZE);
 	CHECK_EQ(0x20, record_size(RECORD_ADAPTIVE_BASIC));
 	CHECK_EQ(0xd0, record_size(RECORD_ADAPTIVE));
 }
@@ -39,6 +39,10 @@ static void registers_of_adaptive_records(void)
 	CHECK_EQ(4, PEBS_DATA_CFG_XMM);
 	CHECK_EQ(8, PEBS_DATA_CFG_LBR);
 	CHECK_EQ(0xff000000, PEBS_DATA_CFG_LBR_ENTRIES);
+	CHECK_EQ(0x10, PEBS_DATA_CFG_CNTR);
+	CHECK_EQ(0x20, PEBS_DATA_CFG_METRICS);
+	CHECK_EQ(0x0000ffff00000000, PEBS_DATA_CFG_CNTR_GP);
+	CHECK_EQ(0x00ff000000000000, PEBS_DATA_CFG_CNTR_FIXED);
 	CHECK_EQ(0x0000000400000000, IA32_PERFEVTSEL_ADAPTIVE);
 	CHECK_EQ(0x0000000100000000, IA32_FIXED_CTR_CTRL_ADAPTIVE0);
 	CHECK_EQ(0x0000001000000000, IA32_FIXED_CTR_CTRL_ADAPTIVE1);
@@ -173,8 +177,10 @@ static void golden_bytes_have_the_names_of_older_formats(void)
 	u64 value;
 
 	CHECK_EQ(3, RECORD_ADAPTIVE_CONFIG);
-	if (CHECK(record_format_from_caps(4, &format)))
-		CHECK_EQ(RECORD_ADAPTIVE_BASIC, format);
+	for (unsigned number = 4; number <= 6; number++)
+		if (CHECK(record_format_from_caps(number, &format), "%u", number))
+			CHECK_EQ(RECORD_ADAPTIVE_BASIC, format, "%u", number);
+	CHECK(!record_format_from_caps(7, &format) && !record_format_from_caps(15, &format));
 	if (CHECK(record_decode(RECORD_ADAPTIVE, golden_adaptive, 0xd0, &record)))
 		for (size_t i = 0; i < COUNT(want); i++)
 			CHECK(record_get(&record, want[i].field, &value) && value == want[i].value,
@@ -215,11 +221,101 @@ static void later_formats_are_as_linux_has_them(void)
 	CHECK_EQ(0x170, ADAPTIVE_DS_MORE_pebs_fixed_counter6_reset);
 }
 
+/*
+ * Format 6. Linux struct pebs_cntr_header and __setup_pebs_counter_group: the group's head says
+ * which counters follow, those of the first word first; 3 at 08H: two values more. 20H bytes of the
+ * basic group, 18H of one LBR entry, 10H of the head; IA32_PMC1 and IA32_PMC9, fixed counters 0 and
+ * 2, slots and metrics: 30H. A retire latency of 5555H.
+ */
+static const u8 golden_counters[0x78] = {
+	/* 000 format */	0x38, 0x00, 0x00, 0x00, 0x55, 0x55, 0x78, 0x00,
+	/* 008 EventingIP */	0x00, 0x10, 0x40, 0x00, 0x00, 0x00, 0x00, 0x00,
+	/* 010 applicable */	0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	/* 018 TSC */		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
+	/* 020 FROM 0 */	0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0xff, 0xff,
+	/* 028 TO 0 */		0x11, 0x21, 0x31, 0x41, 0x51, 0x61, 0xff, 0xff,
+	/* 030 INFO 0 */	0x34, 0x12, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80,
+	/* 038 GP, fixed */	0x02, 0x02, 0x00, 0x00, 0x05, 0x00, 0x00, 0x00,
+	/* 040 metrics */	0x03, 0x00, 0x00, 0x00, 0xa5, 0xa5, 0xa5, 0xa5,
+	/* 048 IA32_PMC1 */	0x01, 0x11, 0x21, 0x31, 0x41, 0xff, 0x00, 0x00,
+	/* 050 IA32_PMC9 */	0x09, 0x19, 0x29, 0x39, 0x49, 0x59, 0x00, 0x00,
+	/* 058 fixed 0 */	0x0a, 0x1a, 0x2a, 0x3a, 0x4a, 0x5a, 0x00, 0x00,
+	/* 060 fixed 2 */	0x0c, 0x1c, 0x2c, 0x3c, 0x4c, 0x5c, 0x00, 0x00,
+	/* 068 slots */		0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	/* 070 metrics */	0x80, 0x20, 0x30, 0x2f, 0x10, 0x10, 0x18, 0x08,
+};
+
+static void golden_counters_are_read(void)
+{
+	static const struct {
+		unsigned offset;
+		u64 value;
+	} want[] = {
+		{ 0x00, 0x0000000500000202 },
+		{ 0x10, 0x0000ff4131211101 },
+		{ 0x18, 0x0000594939291909 },
+		{ 0x20, 0x00005a4a3a2a1a0a },
+		{ 0x28, 0x00005c4c3c2c1c0c },
+		{ 0x30, 0x1000 },
+		{ 0x38, 0x081810102f302080 },
+	};
+	struct adaptive_layout layout;
+
+	if (!CHECK_EQ(ADAPTIVE_WHOLE, adaptive_read(golden_counters, 0x78, &layout)))
+		return;
+	CHECK_EQ(0x78, layout.size);
+	CHECK_EQ(0x0005020200000038, layout.config);
+	CHECK_EQ(0x202, layout.gp);
+	CHECK_EQ(5, layout.fixed);
+	CHECK_EQ(1, layout.metrics);
+	CHECK_EQ(1, layout.entries);
+	CHECK_EQ(0x38, layout.offset[GROUP_COUNTERS]);
+	for (size_t i = 0; i < COUNT(want); i++) {
+		u64 value;
+
+		memcpy(&value, golden_counters + layout.offset[GROUP_COUNTERS] + want[i].offset,
+		       sizeof(value));
+		CHECK_EQ(want[i].value, value, "offset %x", want[i].offset);
+	}
+}
+
+/* MSR_PEBS_DATA_CFG and what its record has in bytes. */
+static void sizes_with_counters(void)
+{
+	static const struct {
+		u64 config;
+		u16 size;
+	} want[] = {
+		{ 0x0000000000000010, 0x30 },
+		{ 0x0000000000000020, 0x40 },
+		{ 0x0000000000000030, 0x40 },
+		{ 0x0000000100000010, 0x38 },
+		{ 0x0000020000000010, 0x38 },
+		{ 0x0080000000000010, 0x38 },
+		{ 0x0001000100000010, 0x40 },
+		{ 0x000f03ff00000010, 0xa0 },
+		{ 0x000f03ff00000030, 0xb0 },
+		{ 0x000f03ff00000033, 0x160 },
+		{ 0x00ffffff00000010, 0xf0 },
+		{ 0x00ffffff1f00003f, 0x5b0 },
+	};
+
+	for (size_t i = 0; i < COUNT(want); i++) {
+		struct adaptive_layout layout;
+
+		if (CHECK(adaptive_lay_out(want[i].config, &layout)))
+			CHECK_EQ(want[i].size, layout.size, "MSR_PEBS_DATA_CFG = %llx",
+				 (unsigned long long)want[i].config);
+	}
+}
+
 int main(void)
 {
 	RUN(sizes_of_the_16_combinations);
 	RUN(registers_of_adaptive_records);
 	RUN(golden_bytes_are_read);
+	RUN(golden_counters_are_read);
+	RUN(sizes_with_counters);
 	RUN(golden_bytes_have_the_names_of_older_formats);
 	RUN(later_formats_are_as_linux_has_them);
 	return check_end();

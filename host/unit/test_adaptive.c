@@ -9,6 +9,7 @@
 
 #define WORD_SIZE(bytes) ((u64)(bytes) << 48)
 #define LARGEST 6608u		/* every group, 256 LBR entries */
+#define HEAD 16u		/* of the counters group */
 
 static void put(u8 *bytes, u64 value)
 {
@@ -31,12 +32,16 @@ static void reserved_bits_of_the_configuration_are_refused(void)
 	memset(&layout, 0x5a, sizeof(layout));
 	before = layout;
 	for (unsigned bit = 0; bit < 64; bit++) {
-		bool legal = bit < 4 || (bit >= 24 && bit < 32);
+		bool legal = bit < 6 || (bit >= 24 && bit < 32);
 
 		CHECK_EQ(legal, adaptive_lay_out(1ULL << bit, &layout), "bit %u", bit);
 		CHECK(legal || !memcmp(&before, &layout, sizeof(layout)), "bit %u: untouched", bit);
 		layout = before;
 	}
+	for (unsigned bit = 32; bit < 56; bit++)
+		CHECK(adaptive_lay_out(1ULL << bit | 0x10, &layout), "counter of bit %u", bit);
+	for (unsigned bit = 56; bit < 64; bit++)
+		CHECK(!adaptive_lay_out(1ULL << bit | 0x10, &layout), "bit %u", bit);
 }
 
 static void groups_follow_each_other_without_a_gap(void)
@@ -59,7 +64,7 @@ static void groups_follow_each_other_without_a_gap(void)
 		}
 	}
 	CHECK_EQ(LARGEST, laid_out(0xff00000f).size);
-	CHECK(!adaptive_has(&(struct adaptive_layout){ .config = ~0u }, GROUPS));
+	CHECK(!adaptive_has(&(struct adaptive_layout){ .config = ~0ULL }, GROUPS));
 }
 
 static void what_does_not_agree_with_itself_is_refused(void)
@@ -83,7 +88,7 @@ static void what_does_not_agree_with_itself_is_refused(void)
 			put(bytes, config | WORD_SIZE(other));
 			CHECK_EQ(ADAPTIVE_OTHER_SIZE, adaptive_read(bytes, LARGEST, &layout));
 		}
-		for (unsigned bit = 4; bit < 24; bit++) {
+		for (unsigned bit = 6; bit < 24; bit++) {
 			put(bytes, config | 1ULL << bit | WORD_SIZE(size));
 			CHECK_EQ(ADAPTIVE_UNKNOWN_GROUP, adaptive_read(bytes, LARGEST, &layout));
 		}
@@ -94,6 +99,51 @@ static void what_does_not_agree_with_itself_is_refused(void)
 		CHECK_EQ(config, layout.config);
 		CHECK_EQ(size, layout.size);
 		layout = before;
+	}
+}
+
+/* The counters group: as long as its head says, and no byte of it is looked at that isn't there. */
+static void head_of_the_counters_group_says_what_it_has(void)
+{
+	static const struct {
+		u32 gp, fixed, metrics, values;
+	} heads[] = {
+		{ 0, 0, 0, 0 },	   { 1, 0, 0, 1 },  { 0x80000000, 0, 0, 1 }, { 0, 0x80, 0, 1 },
+		{ 0x3ff, 0xf, 0, 14 }, { 0, 0, 3, 2 },	{ 0x15, 2, 3, 6 },	{ ~0u, ~0u, 3, 66 },
+		{ 0, 0, 1, 0 },	   { 0, 0, 2, 0 },
+	};
+	static u8 bytes[LARGEST + HEAD + 8 * 66];
+	struct adaptive_layout layout, before;
+
+	memset(&before, 0x5a, sizeof(before));
+	for (unsigned config = 0x10; config < 0x40; config++) {
+		for (unsigned i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+			const size_t at = laid_out(config & 0xf).size;
+			const size_t size = at + HEAD + 8 * heads[i].values;
+
+			put(bytes, config | WORD_SIZE(size));
+			put(bytes + at, heads[i].gp | (u64)heads[i].fixed << 32);
+			put(bytes + at + 8, heads[i].metrics | 0xffffffff00000000);
+			layout = before;
+			for (size_t n = 32; n < size; n++)
+				CHECK_EQ(ADAPTIVE_CUT_OFF, adaptive_read(bytes, n, &layout));
+			CHECK(!memcmp(&before, &layout, sizeof(layout)), "untouched");
+			for (size_t n = 32; n < size; n += 8)
+				CHECK(adaptive_begins(bytes, n, &layout) && layout.size == size);
+			CHECK_EQ(ADAPTIVE_WHOLE, adaptive_read(bytes, size, &layout));
+			CHECK_EQ(at, layout.offset[GROUP_COUNTERS]);
+			CHECK_EQ(heads[i].gp, layout.gp);
+			CHECK_EQ(heads[i].fixed, layout.fixed);
+			CHECK_EQ(heads[i].metrics == 3, layout.metrics);
+			for (u64 other = 0; other < 0x2000; other += 4) {
+				if (other == size)
+					continue;
+				put(bytes, config | WORD_SIZE(other));
+				CHECK_EQ(ADAPTIVE_OTHER_SIZE,
+					 adaptive_read(bytes, sizeof(bytes), &layout), "%llx",
+					 (unsigned long long)other);
+			}
+		}
 	}
 }
 
@@ -180,6 +230,7 @@ int main(void)
 	RUN(reserved_bits_of_the_configuration_are_refused);
 	RUN(groups_follow_each_other_without_a_gap);
 	RUN(what_does_not_agree_with_itself_is_refused);
+	RUN(head_of_the_counters_group_says_what_it_has);
 	RUN(layouts_of_one_kind_agree);
 	RUN(beginning_of_a_record_is_decoded);
 	return check_end();

@@ -7,7 +7,9 @@
 static bool on(const char *column, const char *code)
 {
 	/* Full-width writes came with Sandy Bridge; version 3 from Nehalem to Broadwell. */
-	struct applicant to = { code, 3, strcmp(code, "NHM") && strcmp(code, "WSM"), false };
+	struct applicant to = {
+		code, 3, strcmp(code, "NHM") && strcmp(code, "WSM"), false, 1, false
+	};
 
 	return applies(column, &to);
 }
@@ -53,16 +55,37 @@ static void conditions_do_not_name_processors(void)
 	CHECK(on("v1+ without FW_WRITE", "NHM") && !on("v1+ without FW_WRITE", "SNB"));
 }
 
+static void facilities_are_looked_at(void)
+{
+	struct applicant to = { "SKL", 5, true, false, 4, false };
+
+	for (unsigned format = 0; format < 16; format++) {
+		to.pebs_format = format;
+		CHECK_EQ(format >= 5 && format < 15, applies("v5+ with format 5", &to), "%u",
+			 format);
+		CHECK_EQ(format >= 6 && format < 15, applies("v5+ with format 6", &to), "%u",
+			 format);
+	}
+	CHECK(!applies("v5+ with leaf 23H", &to));
+	to.leaf_23h = true;
+	CHECK(applies("v5+ with leaf 23H", &to));
+	to.version = 4;
+	to.pebs_format = 6;
+	CHECK(!applies("v5+ with leaf 23H", &to) && !applies("v5+ with format 6", &to));
+	CHECK(applies_to_all_models("v5+ with format 6") &&
+	      applies_to_all_models("v5+ with leaf 23H"));
+}
+
 static void an_unknown_processor_is_of_any_generation(void)
 {
-	struct applicant unknown = { NULL, 2, false, false };
+	struct applicant unknown = { NULL, 2, false, false, 1, false };
 
 	CHECK(applies("SNB", &unknown) && applies("v2+", &unknown) && !applies("v3", &unknown));
 }
 
 static void a_guest_of_kvm_is_what_cpuid_says(void)
 {
-	struct applicant guest = { "HSW", 2, true, true };
+	struct applicant guest = { "HSW", 2, true, true, 4, false };
 
 	CHECK(applies("KVM", &guest) && applies("v2+", &guest) && !applies("v3+", &guest));
 	CHECK(!on("KVM", "HSW") && !applies_to_all_models("KVM"));
@@ -74,6 +97,7 @@ int main(void)
 	RUN(ranges_end_where_they_say);
 	RUN(versions_are_compared);
 	RUN(conditions_do_not_name_processors);
+	RUN(facilities_are_looked_at);
 	RUN(an_unknown_processor_is_of_any_generation);
 	RUN(a_guest_of_kvm_is_what_cpuid_says);
 	return check_end();

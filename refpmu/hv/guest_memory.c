@@ -330,8 +330,7 @@ bool guest_model_translate(void *ctx, u64 linear, struct memory_page *page)
 	u64 entry;
 
 	if (!before) {
-		if (!(save->cr0 & CR0_PG) || !cpu_long_mode(cpu) ||
-		    !walk_guest(cpu, linear, &walk))
+		if (!(save->cr0 & CR0_PG) || !cpu_long_mode(cpu) || !walk_guest(cpu, linear, &walk))
 			return false;
 		entry = *walk.entry[walk.level];
 		found = keep(cpu, linear, USE_MODEL, walk.physical);

@@ -94,7 +94,13 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_BASELINE:
 		return model_has_baseline(m) ? all : 0;
 	case CAP_BASELINE_FIXED3:
-		return model_has_baseline(m) && model_has_counter(m, FIRST_FIXED + 3) ? all : 0;
+	case CAP_BASELINE_FIXED4:
+	case CAP_BASELINE_FIXED5:
+	case CAP_BASELINE_FIXED6:
+		return model_has_baseline(m) && model_has_counter(m, FIRST_FIXED + 3 + cap -
+									     CAP_BASELINE_FIXED3) ?
+			       all :
+			       0;
 	case CAP_BASELINE_FIXED_MASK:
 		return model_has_baseline(m) ? model_fixed_mask(m) : 0;
 	case CAP_PERF_METRICS:

@@ -6,7 +6,7 @@
 
 #define WINDOWS_MOST	64	/* of fixed counter 2, whose clock is slow */
 
-unsigned adaptive_bytes(u32 config)
+unsigned adaptive_bytes_before_counters(u64 config)
 {
 	unsigned bytes = BASIC_BYTES;
 
@@ -17,7 +17,20 @@ unsigned adaptive_bytes(u32 config)
 	if (config & CONFIG_XMM)
 		bytes += 0x100;
 	if (config & CONFIG_LBR)
-		bytes += 0x18 * ((config >> 24) + 1);
+		bytes += 0x18 * ((unsigned)(config >> 24 & 0xff) + 1);
+	return bytes;
+}
+
+unsigned adaptive_bytes(u64 config)
+{
+	unsigned bytes = adaptive_bytes_before_counters(config);
+
+	if (config & (CONFIG_COUNTERS | CONFIG_METRICS))
+		bytes += 0x10;
+	for (unsigned bit = 32; config & CONFIG_COUNTERS && bit < 56; bit++)
+		bytes += config & BIT(bit) ? 8 : 0;
+	if (config & CONFIG_METRICS)
+		bytes += 2 * 8;
 	return bytes;
 }
 
@@ -85,7 +98,7 @@ bool adaptive_one_record(struct test *t, struct test_claim claim, const struct a
 	sampling_want(t, 1);
 	return test_check_eq(t, claim, size, (u64)ds_bytes(),
 			     "bytes by which the index moved, counter %u, MSR_PEBS_DATA_CFG = "
-			     "%#x, Adaptive_Record %u",
+			     "%#lx, Adaptive_Record %u",
 			     run->counter, run->config, !run->basic);
 }
 

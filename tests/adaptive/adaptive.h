@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking records of format 4: which groups, by which counter. Nothing here knows what is right
- * about a record; tests read fields at offsets that they type out themselves.
+ * Taking records of formats 4 to 6: which groups, by which counter. Nothing here knows what is
+ * right about a record; tests read fields at offsets that they type out themselves.
  */
 #ifndef TESTS_ADAPTIVE_ADAPTIVE_H
 #define TESTS_ADAPTIVE_ADAPTIVE_H
@@ -19,20 +19,27 @@
 /* n entries of the LBR group, 1 to 256. */
 #define CONFIG_LBR_OF(n) (CONFIG_LBR | ((u32)(n) - 1) << 24)
 #define CONFIGS		16u	/* of bits 3:0 */
+/* Format 6: the counters of these sets, then slots and metrics. */
+#define CONFIG_COUNTERS	0x10u
+#define CONFIG_METRICS	0x20u
+#define CONFIG_COUNTERS_OF(gp, fixed) \
+	(CONFIG_COUNTERS | (u64)(gp) << 32 | (u64)(fixed) << 48)
 
 /* What makes the one record of a window. */
 struct adaptive_run {
 	unsigned counter;
 	u16 event;		/* general-purpose counters; 0: LOADS */
-	u32 config;		/* MSR_PEBS_DATA_CFG; 0 where there is none */
+	u64 config;		/* MSR_PEBS_DATA_CFG; 0 where there is none */
 	bool basic;		/* the Adaptive_Record bit is 0 */
 	const struct workload *workload;	/* NULL: workload_sample */
 	unsigned capacity;	/* 0: 4 records */
 	unsigned later;		/* marks after the first, on which the counter overflows */
 };
 
-/* Bytes of a record with these groups, added up by hand; bits 31:24 as in MSR_PEBS_DATA_CFG. */
-unsigned adaptive_bytes(u32 config);
+/* Bytes of a record with these groups, added up by hand; other bits as in MSR_PEBS_DATA_CFG. */
+unsigned adaptive_bytes(u64 config);
+/* The same up to where the counters group begins. */
+unsigned adaptive_bytes_before_counters(u64 config);
 
 /*
  * The window of a run: DS area open with records of that size, the counter armed with PERIOD, and

@@ -87,7 +87,7 @@ TEST(adaptive, record_without_adaptive_bit_is_the_basic_group_alone, REQS(ADP_02
 		if (!adaptive_one_record(t, AT(ADP_02), &run))
 			return;
 		CHECK_EQ(t, ADP_17, 0, adaptive_at(AT_WORD) & BITS(0, 31),
-			 "bits 31:0 of the format word, MSR_PEBS_DATA_CFG = %#x", run.config);
+			 "bits 31:0 of the format word, MSR_PEBS_DATA_CFG = %#lx", run.config);
 		CHECK_EQ(t, ADP_02, BASIC_BYTES, adaptive_at(AT_WORD) >> 48,
 			 "bits 63:48 of the format word");
 		run.basic = false;

@@ -5,6 +5,7 @@
  * among them, and any event.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
 #include "spec/msr.h"
 #include "tests/adaptive/adaptive.h"
 #include "tests/measure/overflow.h"
@@ -14,12 +15,29 @@
 #define CORE_CYCLES	0x003c
 #define RETIRED_SLACK	0x100000	/* events after the record, more than any window has */
 
-#define BAD_SPECULATION	PMC_FIXED(4)
-
 static bool is_pebs_counter(unsigned c)
 {
 	return PMC_IS_FIXED(c) ? counter_caps()->pebs_fixed_mask & BIT(c - PMC_FIXED(0)) :
 				 counter_caps()->pebs_mask & BIT(c);
+}
+
+/*
+ * Slots of bad speculation and the like, which fixed counters from 4 on count, may be too few in
+ * any window for an overflow.
+ */
+static bool overflows_here(unsigned c)
+{
+	const unsigned windows = 32;
+	u64 value;
+
+	if (!PMC_IS_FIXED(c) || c <= PMC_FIXED(3))
+		return true;
+	counter_program(c, 0, COUNT_BOTH);
+	counter_write(c, 0);
+	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
+	value = counter_read(c);
+	counter_program_disabled(c, 0, 0);
+	return value * windows >= ROUNDS_PERIOD;
 }
 
 /*
@@ -66,11 +84,14 @@ TEST(adaptive, each_general_purpose_counter_makes_records, REQS(ADP_35, ADP_41),
 TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MSR_14),
      NEEDS(need_perfmon, need_fixed, need_baseline), .under_every_fault = true)
 {
-	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER(i, counter_caps()->pebs_fixed_mask)
+	{
 		struct adaptive_run run = { .counter = PMC_FIXED(i), .config = CONFIG_GPR };
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);
 
+		if (!overflows_here(PMC_FIXED(i)))
+			continue;
 		adaptive_any_window(&run, &setup);
 		if (!adaptive_one_record(t, AT(ADP_07, FIX_09, MSR_14), &run))
 			return;
@@ -94,13 +115,17 @@ TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MS
 TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(ADP_32),
      NEEDS(need_perfmon, need_fixed, need_baseline))
 {
-	for (unsigned bit = 0; bit < counter_caps()->fixed; bit++) {
-		for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER(bit, counter_caps()->pebs_fixed_mask)
+	{
+		FOR_EACH_COUNTER(i, counter_caps()->pebs_fixed_mask)
+		{
 			struct adaptive_run run = { .counter = PMC_FIXED(i), .config = CONFIG_GPR,
 						    .basic = i != bit };
 			struct adaptive_layout layout;
 			struct ds_setup setup = adaptive_setup(&run, &layout);
 
+			if (!overflows_here(PMC_FIXED(i)))
+				continue;
 			/* The others' bits by hand: arming writes this counter's alone. */
 			msr_write(MSR_IA32_FIXED_CTR_CTRL, BIT(32 + 4 * bit));
 			adaptive_any_window(&run, &setup);
@@ -175,25 +200,34 @@ TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11
 	}
 }
 
-/* The slots of eight general-purpose counters, and then of fixed ones. */
-static unsigned slot_of(unsigned counter)
-{
-	return PMC_IS_FIXED(counter) ? DS_FIXED_SLOT(counter - PMC_FIXED(0)) :
-				       counter % DS_FIXED_SLOT(0);
-}
-
 /* Far below 0 and apart from each other by more than any window counts. */
-static u64 reload_of(unsigned slot)
+static u64 reload_of(unsigned counter)
 {
-	return (0 - (((u64)slot + 1) << 24)) & BITS(0, 47);
+	return (0 - (((u64)counter + 1) << 24)) & BITS(0, 47);
 }
 
 /* What that is in a counter. */
-static u64 reloaded(unsigned slot, unsigned counter)
+static u64 reloaded(unsigned counter)
 {
-	const struct pmu_caps *c = counter_caps();
+	return reload_of(counter) & (BIT(counter_width(counter)) - 1);
+}
 
-	return reload_of(slot) & (BIT(PMC_IS_FIXED(counter) ? c->fixed_width : c->gp_width) - 1);
+static bool need_format_4_slots(char *reason, size_t size)
+{
+	if (counter_caps()->pebs_format == PEBS_FORMAT_ADAPTIVE)
+		return true;
+	fmt_print(reason, size, "reset slots of another format (IA32_PERF_CAPABILITIES = %#lx)",
+		  counter_caps()->perf_capabilities);
+	return false;
+}
+
+static bool need_format_5_slots(char *reason, size_t size)
+{
+	if (counter_caps()->pebs_format >= PEBS_FORMAT_MORE_RESETS)
+		return true;
+	fmt_print(reason, size, "reset slots of another format (IA32_PERF_CAPABILITIES = %#lx)",
+		  counter_caps()->perf_capabilities);
+	return false;
 }
 
 /* A record of the counter, with a value of its own in each slot. false: there is none. */
@@ -220,12 +254,13 @@ static bool reload_window(struct test *t, struct test_claim claim, unsigned coun
  * Control: there is a record
  */
 TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_44),
-     NEEDS(need_perfmon, need_fixed, need_baseline, need_branches), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed, need_baseline, need_format_4_slots, need_branches),
+     .under_every_fault = true)
 {
 	for (unsigned c = 0; c < counter_caps()->gp && c < 8; c++) {
 		if (!reload_window(t, CONTROL_AT(ADP_44), c))
 			return;
-		CHECK_RANGE(t, ADP_44, reloaded(c, c), reloaded(c, c) + RETIRED_SLACK,
+		CHECK_RANGE(t, ADP_44, reloaded(c), reloaded(c) + RETIRED_SLACK,
 			    counter_read(c),
 			    "IA32_PMC%u after a record, slot at %#x of the DS area", c,
 			    0x40 + 8 * c);
@@ -244,18 +279,51 @@ TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_4
  * Control: there is a record
  */
 TEST(adaptive, fixed_counter_is_reloaded_from_its_own_slot, REQS(ADP_08, FIX_16),
-     NEEDS(need_perfmon, need_fixed, need_baseline), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed, need_baseline, need_format_4_slots), .under_every_fault = true)
 {
 	for (unsigned i = 0; i < counter_caps()->fixed && i < 4; i++) {
-		unsigned slot = DS_FIXED_SLOT(i);
+		const unsigned c = PMC_FIXED(i);
 
-		if (!reload_window(t, CONTROL_AT(ADP_08, FIX_16), PMC_FIXED(i)))
+		if (!reload_window(t, CONTROL_AT(ADP_08, FIX_16), c))
 			return;
-		CHECK_RANGE(t, IDS(ADP_08, FIX_16), reloaded(slot, PMC_FIXED(i)),
-			    reloaded(slot, PMC_FIXED(i)) + RETIRED_SLACK,
-			    counter_read(PMC_FIXED(i)),
+		CHECK_RANGE(t, IDS(ADP_08, FIX_16), reloaded(c), reloaded(c) + RETIRED_SLACK,
+			    counter_read(c),
 			    "fixed counter %u after a record, slot at %#x of the DS area", i,
 			    0x80 + 8 * i);
+	}
+}
+
+/*
+ * ADP-45  In format 5 and later the reset value of IA32_PMCn must come from offset 40H + 8n of the
+ *         DS save area, and that of fixed counter i from 140H + 8i.
+ * FIX-16  A record must leave in a fixed counter the reset value of the counter's own slot.
+ *         Linux struct debug_store
+ *
+ * Given  format 5 or 6; reset values that differ in each of the 48 slots of the DS area
+ * When   each counter, general-purpose or fixed, makes a record
+ * Then   it reads what is at 40H + 8n or 140H + 8i, and what it counted afterwards
+ * Control: there is a record
+ */
+TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_16),
+     NEEDS(need_perfmon, need_fixed, need_baseline, need_format_5_slots, need_branches),
+     .under_every_fault = true)
+{
+	FOR_EACH_COUNTER(c, counters_all().bits)
+	{
+		if (!is_pebs_counter(c) || !overflows_here(c))
+			continue;
+		if (!reload_window(t, CONTROL_AT(ADP_45, FIX_16), c))
+			return;
+		if (PMC_IS_FIXED(c))
+			CHECK_RANGE(t, IDS(ADP_45, FIX_16), reloaded(c),
+				    reloaded(c) + RETIRED_SLACK, counter_read(c),
+				    "fixed counter %u after a record, slot at %#x of the DS area",
+				    c - PMC_FIXED(0), 0x140 + 8 * (c - PMC_FIXED(0)));
+		else
+			CHECK_RANGE(t, ADP_45, reloaded(c), reloaded(c) + RETIRED_SLACK,
+				    counter_read(c),
+				    "IA32_PMC%u after a record, slot at %#x of the DS area", c,
+				    0x40 + 8 * c);
 	}
 }
 
@@ -277,11 +345,11 @@ TEST(adaptive, reset_value_of_zero_restarts_the_counter_at_zero, REQS(ADP_46),
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);
 
-		if (!is_pebs_counter(c) || c == BAD_SPECULATION)
+		if (!is_pebs_counter(c) || !overflows_here(c))
 			continue;
 		for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
 			setup.reset[i] = reload_of(i);
-		setup.reset[slot_of(c)] = 0;
+		setup.reset[c] = 0;
 		adaptive_any_window(&run, &setup);
 		if (!adaptive_one_record(t, CONTROL_AT(ADP_46), &run))
 			return;

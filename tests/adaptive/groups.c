@@ -47,7 +47,7 @@ TEST(adaptive, record_is_as_long_as_its_groups_are, REQS(ADP_01, ADP_10, ADP_16,
 		if (!adaptive_one_record(t, AT(ADP_16, ADP_19), &run))
 			return;
 		CHECK_EQ(t, ADP_19, sizes_with_32_entries[i], (u64)ds_bytes(),
-			 "bytes by which the index moved, MSR_PEBS_DATA_CFG = %#x", run.config);
+			 "bytes by which the index moved, MSR_PEBS_DATA_CFG = %#lx", run.config);
 		word = adaptive_at(0);
 		CHECK_EQ(t, ADP_01, (u64)ds_bytes(), SIZE_OF_WORD(word),
 			 "bits 63:48 of the format word %#lx", word);
@@ -149,7 +149,7 @@ TEST(adaptive, groups_of_a_record_are_in_order_without_gaps, REQS(ADP_03),
 		adaptive_window(&run);
 		if (!adaptive_one_record(t, CONTROL_AT(ADP_03), &run))
 			return;
-		check_order(t, run.config);
+		check_order(t, (u32)run.config);
 	}
 }
 

@@ -10,6 +10,7 @@
 #define DATA_CFG_LEGAL	0xff00000fULL	/* of formats 4 and 5 */
 /* Counters and metrics in records of format 6. */
 #define DATA_CFG_FORMAT_6 (BITS(4, 5) | BITS(32, 55))
+#define DATA_CFG_METRICS BIT(5)
 #define SELECT_ADAPTIVE	34		/* of IA32_PERFEVTSELx */
 #define FIXED_ADAPTIVE(i) (32 + 4 * (i))	/* of IA32_FIXED_CTR_CTRL */
 #define OUTPUT_PT	BITS(60, 62)	/* of IA32_PEBS_ENABLE: IA32_PERF_CAPABILITIES[16] */
@@ -29,12 +30,32 @@ static u64 held(u32 msr)
 }
 
 /*
+ * What format 6 adds for the counters that there are. Whether a bit of one that isn't there, or of
+ * metrics that aren't, is refused is told nowhere.
+ */
+static u64 legal(void)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->pebs_format < PEBS_FORMAT_SNAPSHOT)
+		return DATA_CFG_LEGAL;
+	return DATA_CFG_LEGAL | CONFIG_COUNTERS_OF(c->gp_mask & 0xffff, c->fixed_mask & 0xff) |
+	       (c->metrics ? DATA_CFG_METRICS : 0);
+}
+
+static u64 open_bits(void)
+{
+	return counter_caps()->pebs_format < PEBS_FORMAT_SNAPSHOT ? 0 :
+								    DATA_CFG_FORMAT_6 & ~legal();
+}
+
+/*
  * ADP-28  MSR_PEBS_DATA_CFG must read back what was written, for every legal value.
  *         KVM; Linux
  *
  * Given  PEBS with baseline
  * When   MSR_PEBS_DATA_CFG is written with each combination of bits 3:0, with each bit of 31:24 and
- *        with all of them
+ *        with all of them; in format 6 also with those of counters and metrics
  * Then   each value is read back
  */
 TEST(msr, pebs_data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmon, need_baseline),
@@ -49,22 +70,13 @@ TEST(msr, pebs_data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmo
 				 "MSR_PEBS_DATA_CFG after writing %#lx", value);
 		}
 	for (unsigned bit = 0; bit < 64; bit++) {
-		if (!(DATA_CFG_LEGAL & BIT(bit)))
+		if (!(legal() & BIT(bit)))
 			continue;
-		msr_write(MSR_PEBS_DATA_CFG, DATA_CFG_LEGAL & ~BIT(bit));
-		CHECK_EQ(t, ADP_28, DATA_CFG_LEGAL & ~BIT(bit), held(MSR_PEBS_DATA_CFG),
+		msr_write(MSR_PEBS_DATA_CFG, legal() & ~BIT(bit));
+		CHECK_EQ(t, ADP_28, legal() & ~BIT(bit), held(MSR_PEBS_DATA_CFG),
 			 "MSR_PEBS_DATA_CFG after writing all bits but %u", bit);
 	}
 	msr_write(MSR_PEBS_DATA_CFG, 0);
-}
-
-/* Records of format 6. */
-static bool has_snapshot(void)
-{
-	const u64 format = (counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
-			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
-
-	return format == PEBS_FORMAT_SNAPSHOT;
 }
 
 /*
@@ -73,9 +85,9 @@ static bool has_snapshot(void)
  *         format 6.
  *         KVM
  *
- * Given  PEBS with baseline, record formats 4 to 6
- * When   each bit of MSR_PEBS_DATA_CFG[23:4] and [63:32] is written, in format 6 without [5:4] and
- *        [55:32]
+ * Given  PEBS with baseline
+ * When   each bit of MSR_PEBS_DATA_CFG[23:4] and [63:32] is written; in format 6 each of [23:6] and
+ *        [63:56]
  * Then   #GP is raised, and the register keeps its value
  * Control: that value was accepted
  */
@@ -83,12 +95,11 @@ TEST(msr, pebs_data_cfg_refuses_reserved_bits, REQS(MSR_16, V6_26),
      NEEDS(need_perfmon, need_baseline))
 {
 	const u64 kept = 0x05000005, other = 0x0a00000a;
-	const u64 legal = DATA_CFG_LEGAL | (has_snapshot() ? DATA_CFG_FORMAT_6 : 0);
 
 	msr_write(MSR_PEBS_DATA_CFG, kept);
 	CONTROL_EQ(t, MSR_16, kept, held(MSR_PEBS_DATA_CFG), "MSR_PEBS_DATA_CFG");
 	for (unsigned bit = 0; bit < 64; bit++) {
-		if (legal & BIT(bit))
+		if ((legal() | open_bits()) & BIT(bit))
 			continue;
 		if (DATA_CFG_FORMAT_6 & BIT(bit))
 			CHECK(t, IDS(MSR_16, V6_26),
@@ -188,8 +199,7 @@ TEST(msr, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQS(ADP
  *        back; each other one, bits 62:60 of output to PT excepted, raises #GP and changes nothing
  */
 TEST(msr, pebs_enable_has_a_bit_for_each_counter_and_no_other, REQS(FIX_10),
-     NEEDS(need_perfmon, need_not_hybrid, need_baseline, need_refused_msrs),
-     .under_every_fault = true)
+     NEEDS(need_perfmon, need_baseline, need_refused_msrs), .under_every_fault = true)
 {
 	const struct pmu_caps *caps = counter_caps();
 	const u64 counters = counters_gp().bits | (u64)caps->fixed_mask << 32;

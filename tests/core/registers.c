@@ -187,16 +187,17 @@ TEST(msr, counter_registers_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon))
 	}
 }
 
-/* Figure 18-21: 3:0 and 35:32; precise store has bit 63. */
+/* Figure 18-21: 3:0 and 35:32; precise store has bit 63. With baseline those of all counters. */
 static struct register_bits pebs_enable(void)
 {
 	const struct pmu_caps *c = counter_caps();
 	bool precise_store = c->facilities & FAC_PRECISE_STORE;
 	/* Load latency, or with baseline fixed counters. */
-	u64 upper = c->baseline ? c->fixed_mask & 0xf : 0xf;
+	u64 upper = c->baseline ? c->pebs_fixed_mask : 0xf;
+	u64 lower = c->baseline ? c->pebs_mask : 0xf;
 
 	return (struct register_bits){ "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 0,
-				       0xf | upper << 32 | (precise_store ? BIT(63) : 0), 0 };
+				       lower | upper << 32 | (precise_store ? BIT(63) : 0), 0 };
 }
 
 /* Figure 18-23: 15:0, of which the smallest value is 3. Canonical addresses of the lower half

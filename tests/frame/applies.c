@@ -85,10 +85,22 @@ static bool word_fits(const char *word, size_t length, const struct applicant *t
 	return !to->code || (first <= place_of(to->code) && place_of(to->code) <= last);
 }
 
+/* Of IA32_PERF_CAPABILITIES[11:8]: no DS area. */
+#define PEBS_FORMAT_ARCHITECTURAL 15u
+
+static bool formats_fit(const char *generations, unsigned format)
+{
+	if (contains(generations, "with format 6"))
+		return format >= 6 && format < PEBS_FORMAT_ARCHITECTURAL;
+	if (contains(generations, "with format 5"))
+		return format >= 5 && format < PEBS_FORMAT_ARCHITECTURAL;
+	return true;
+}
+
 bool applies_to_all_models(const char *generations)
 {
 	for (unsigned version = 1; version <= 8; version++) {
-		struct applicant to = { "-", version, true, false };
+		struct applicant to = { "-", version, true, false, 6, true };
 
 		if (applies(generations, &to))
 			return true;
@@ -112,6 +124,10 @@ bool applies(const char *generations, const struct applicant *to)
 	if (contains(generations, "with FW_WRITE") && !to->full_width)
 		return false;
 	if (contains(generations, "without FW_WRITE") && to->full_width)
+		return false;
+	if (!formats_fit(generations, to->pebs_format))
+		return false;
+	if (contains(generations, "with leaf 23H") && !to->leaf_23h)
 		return false;
 	for (const char *word = generations; *word;) {
 		size_t length = 0;

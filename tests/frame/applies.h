@@ -13,13 +13,16 @@ struct applicant {
 	unsigned version;	/* of architectural performance monitoring */
 	bool full_width;	/* IA32_PERF_CAPABILITIES[13] */
 	bool kvm;		/* it is a guest of KVM */
+	unsigned pebs_format;	/* IA32_PERF_CAPABILITIES[11:8] */
+	bool leaf_23h;		/* CPUID.(07H,1):EAX[8] */
 };
 
 /*
  * Is this processor among those that the column names? Words "all", "vN" and "vN+" (version), "X",
  * "X+" and "X-Y" (codes), "KVM" (a guest of KVM), with commas. What follows "with", "without",
- * "client" or "formats" is a condition that a test's needs look at, but for FW_WRITE. A processor
- * that is in no table is taken to be of any generation that a row names.
+ * "client" or "formats" is a condition that a test's needs look at, but for FW_WRITE, "format N"
+ * (of PEBS records in a DS area; and later) and "leaf 23H". A processor that is in no table is
+ * taken to be of any generation that a row names.
  */
 bool applies(const char *generations, const struct applicant *to);
 

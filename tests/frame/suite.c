@@ -33,8 +33,7 @@ struct suite {
 	struct verdict_subject subject, here;	/* of the first processor; of the test's */
 	enum platform platform;
 	struct tally tally;
-	unsigned processors;
-	unsigned selected, points;	/* a point for each processor that a test runs on */
+	unsigned processors, selected, points;	/* a point for each processor of a test */
 	bool too_many;			/* groups */
 	const char *old_name;		/* by which a test was asked for; NULL: none */
 	char new_name[128];		/* what that is called now */
@@ -309,7 +308,8 @@ static struct verdict_subject subject_of(unsigned cpu)
 		.threads = smp_sibling() != 0,
 		.hypervisor = caps->host.signature, .old_kvm = caps->old_kvm,
 		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
-			       caps->full_width, caps->host.id == HYPERVISOR_KVM },
+			       caps->full_width, caps->host.id == HYPERVISOR_KVM, caps->pebs_format,
+			       caps->v6.leaf },
 	};
 }
 

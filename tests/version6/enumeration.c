@@ -5,9 +5,13 @@
  * leaf 0AH.
  */
 #include "kernel/processor/cpuid.h"
+#include "tests/measure/two_cpus.h"
 #include "tests/version6/version6.h"
 
 #define EXTENDED	0x23u
+/* Registers from 0C1H and 309H on that nothing else has where there is no such counter. */
+#define GP_MOST		10u
+#define FIXED_MOST	7u
 #define SUBLEAVES	32u		/* bits of CPUID.(23H,0):EAX */
 
 static u32 any_of(struct cpuid r)
@@ -112,4 +116,64 @@ TEST(enumeration, events_of_leaf_23h_are_those_that_leaf_0ah_has_not_as_absent, 
 	for (unsigned i = 0; i < cpuid_get(CPUID_EVENTS_LENGTH) && i < 32; i++)
 		CHECK_EQ(t, V6_05, !(absent & BIT(i)), !!(there & BIT(i)),
 			 "CPUID.(23H,3):EAX[%u], CPUID.0AH:EBX = %#x", i, absent);
+}
+
+/* What CPUID.(23H,1) tells of the processor that asks, and the counters that answer there. */
+struct look {
+	struct two_cpus both;
+	struct {
+		bool leaf;
+		u64 told, answer;
+	} of[2];
+};
+
+static void look(void *arg)
+{
+	struct look *l = arg;
+	const unsigned side = two_cpus_side();
+	struct cpuid r;
+
+	l->of[side].leaf = cpuid_get(CPUID_MAX_LEAF) >= EXTENDED && cpuid_get(CPUID_PERFMON_EXT) &&
+			   cpuid_read(EXTENDED, 0).eax & BIT(1);
+	if (!l->of[side].leaf)
+		return;
+	r = cpuid_read(EXTENDED, 1);
+	l->of[side].told = r.eax | (u64)r.ebx << 32;
+	for (unsigned n = 0; n < GP_MOST; n++)
+		l->of[side].answer |= version6_is_absent(MSR_IA32_PMC0 + n) ? 0 : BIT(n);
+	for (unsigned n = 0; n < FIXED_MOST; n++)
+		l->of[side].answer |= version6_is_absent(MSR_IA32_FIXED_CTR0 + n) ?
+					      0 :
+					      BIT(PMC_FIXED(n));
+}
+
+/*
+ * V6-28  CPUID leaf 23H must tell of the logical processor that executes CPUID.
+ *        SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 23H
+ *
+ * Given  two processors of different types, which both have CPUID leaf 23H
+ * When   each reads its sub-leaf 1, and RDMSR its IA32_PMC0 to IA32_PMC9 and fixed counters 0 to 6
+ * Then   the bits of each are those of the counters that it has itself
+ * Control: the two have different counters
+ */
+TEST(enumeration, leaf_23h_tells_of_the_processor_that_asks, REQS(V6_28),
+     NEEDS(need_perfmon, need_counter_sets, need_refused_msrs, need_other_kind))
+{
+	const u64 looked_at = BITS(0, GP_MOST - 1) | BITS(32, 32 + FIXED_MOST - 1);
+	struct look l = { .of = { { 0 } } };
+
+	if (!two_cpus_run(t, &l.both, smp_other_kind(), look, &l))
+		return;
+	if (!l.of[1].leaf) {
+		test_skip(t, "no CPUID.(23H,1) on the core of the other type");
+		return;
+	}
+	if (l.of[0].answer == l.of[1].answer) {
+		test_inconclusive(t, "cores of both types have the same counters (%#lx)",
+				  l.of[0].answer);
+		return;
+	}
+	for (unsigned side = 0; side < 2; side++)
+		CHECK_EQ(t, V6_28, l.of[side].answer, l.of[side].told & looked_at,
+			 "counters of CPUID.(23H,1) on the %s processor", side ? "other" : "first");
 }
