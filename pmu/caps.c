@@ -268,6 +268,7 @@ static void read_pebs(struct pmu_caps *caps)
 	if (caps->pebs && caps->generation)
 		caps->pebs_mask = caps->generation->pebs_mask & (u32)(BIT(caps->gp) - 1);
 	caps->metrics = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PERF_METRICS;
+	caps->metrics_open = !caps->metrics && caps->hybrid && caps->core_type == CORE_TYPE_CORE;
 	read_baseline(caps);
 }
 

@@ -64,6 +64,7 @@ struct pmu_caps {
 	bool baseline;		/* MSR_PEBS_DATA_CFG, adaptive records, PEBS on every counter */
 	u32 pebs_fixed_mask;				/* bit i: fixed counter i can do PEBS */
 	bool metrics;					/* MSR_PERF_METRICS */
+	bool metrics_open;	/* it may be there, although its bit isn't: erratum RPL018 */
 	bool arch_pebs;		/* IA32_PEBS_BASE; no IA32_PEBS_ENABLE, no MSR_PEBS_DATA_CFG */
 };
 
