@@ -112,7 +112,8 @@ static struct topology topology_read(void)
 	return here;
 }
 
-/* Of this processor. It is read once: that takes twenty CPUIDs, and in a guest each is an exit. */
+/* Of this processor, which is borrowed. It is read once: that takes twenty CPUIDs, and in a guest
+ * each is an exit. */
 static const struct topology *topology_here(void)
 {
 	struct slot *slot = &slots[cpu_index()];
@@ -346,7 +347,7 @@ unsigned smp_number(unsigned cpu)
 
 struct topology smp_topology(unsigned cpu)
 {
-	return cpu == CPU_BOOT ? *topology_here() : slots[cpu].topology;
+	return cpu == CPU_BOOT ? topology_read() : slots[cpu].topology;
 }
 
 u32 smp_apic_id(unsigned cpu)

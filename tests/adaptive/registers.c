@@ -199,7 +199,8 @@ TEST(msr, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQS(ADP
  *        back; each other one, bits 62:60 of output to PT excepted, raises #GP and changes nothing
  */
 TEST(msr, pebs_enable_has_a_bit_for_each_counter_and_no_other, REQS(FIX_10),
-     NEEDS(need_perfmon, need_baseline, need_refused_msrs), .under_every_fault = true)
+     NEEDS(need_perfmon, need_not_hybrid, need_baseline, need_refused_msrs),
+     .under_every_fault = true)
 {
 	const struct pmu_caps *caps = counter_caps();
 	const u64 counters = counters_gp().bits | (u64)caps->fixed_mask << 32;
