@@ -14,6 +14,7 @@
 #define SEGMENT_KERNEL_DATA	0x00cf93000000ffffULL
 #define SEGMENT_USER_DATA	0x00cff3000000ffffULL
 #define SEGMENT_USER_CODE	0x00affb000000ffffULL
+#define SEGMENT_DPL(n)		((u64)(n) << 45)	/* of a kernel segment */
 #define TSS_AVAILABLE		0x89ULL			/* present, 64-bit TSS, not busy */
 
 #define GATE_INTERRUPT		0x8e			/* present, DPL 0, 64-bit interrupt gate */
@@ -114,6 +115,17 @@ void descriptor_load(unsigned cpu)
 	segments_load(&gdtr, &segments);
 	__asm__ volatile("ltr %w0" ::"r"(SELECTOR_TSS + cpu * TSS_DESCRIPTOR_SIZE));
 	__asm__ volatile("lidt %0" ::"m"(idtr));
+}
+
+void descriptor_open_rings(bool open)
+{
+	volatile u64 *const table = gdt;
+	const u64 code = open ? SEGMENT_KERNEL_CODE : 0, data = open ? SEGMENT_KERNEL_DATA : 0;
+
+	table[SELECTOR_RING1_CODE / 8] = code | SEGMENT_DPL(1);
+	table[SELECTOR_RING1_DATA / 8] = data | SEGMENT_DPL(1);
+	table[SELECTOR_RING2_CODE / 8] = code | SEGMENT_DPL(2);
+	table[SELECTOR_RING2_DATA / 8] = data | SEGMENT_DPL(2);
 }
 
 void descriptor_set_rsp0(u64 rsp)

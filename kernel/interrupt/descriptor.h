@@ -27,7 +27,10 @@ void descriptor_init_tss(unsigned cpu, u64 nmi_stack_top, u64 df_stack_top, u64 
  * become null. */
 void descriptor_load(unsigned cpu);
 
-/* The stack on which this processor takes an interrupt from CPL 3. */
+/* Segments of CPL 1 and 2 in the GDT, or none. */
+void descriptor_open_rings(bool open);
+
+/* The stack on which this processor takes an interrupt from another CPL than 0. */
 void descriptor_set_rsp0(u64 rsp);
 
 /* descriptor.asm */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calling a function at CPL 3. */
+/* Calling a function at CPL 3, or at CPL 1 or 2. */
 #ifndef KERNEL_USER_H
 #define KERNEL_USER_H
 
@@ -12,5 +12,12 @@
  * Interrupts stay as they were.
  */
 u64 user_call(u64 (*fn)(u64 arg), u64 arg);
+
+/*
+ * The same at CPL 1, 2 or 3. To paging CPL 1 and 2 are supervisor, as CPL 0 is. In 64-bit mode what
+ * differs is what is privileged and the checks of segments. The GDT has their segments only while
+ * one processor is there: a hypervisor that knows that nothing leads there has less to look at.
+ */
+u64 user_call_at(unsigned cpl, u64 (*fn)(u64 arg), u64 arg);
 
 #endif

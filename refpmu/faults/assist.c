@@ -6,6 +6,7 @@
 #include "refpmu/faults/record.h"
 #include "refpmu/model/core.h"
 
+#define STATUS_FIXED_SHIFT	32	/* of IA32_PERF_GLOBAL_STATUS */
 #define PAGE_SIZE	4096
 #define LATE_RELOAD	16	/* instructions, of fault reload-late */
 #define RECORD_32_BIT	0x28	/* bytes, of fault record-compatibility-28 */
@@ -368,6 +369,19 @@ static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 	fault_at_counter(m, x);
 }
 
+/* Status bits of what the record is not about. */
+static void clear_others(struct model *m, struct assist_plan *plan)
+{
+	u64 fixed = plan->cleared << STATUS_FIXED_SHIFT & m->global_status &
+		    IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
+
+	if (fixed && broken(m, FAULT_ASSIST_CLEARS_FIXED_BIT))
+		plan->cleared |= fixed;
+	if (!plan->threshold && m->global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
+	    broken(m, FAULT_OVFBUF_FALLS))
+		plan->cleared |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+}
+
 static void break_status(struct model *m, struct assist_plan *plan)
 {
 	if (broken(m, FAULT_ASSIST_CLEARS_ALL))
@@ -378,6 +392,7 @@ static void break_status(struct model *m, struct assist_plan *plan)
 	plan->set = plan->threshold && !broken(m, FAULT_OVFBUF_DROPPED) ?
 			    IA32_PERF_GLOBAL_STATUS_OVF_BUF :
 			    0;
+	clear_others(m, plan);
 }
 
 /* ---- precise store alone ---- */

@@ -88,6 +88,16 @@ static u64 lose_carry(struct model *m, unsigned i, u64 add)
 		       add;
 }
 
+static u64 lose_carry_32(struct model *m, unsigned i, u64 add)
+{
+	u64 value = m->counter[i].value, after = value + add;
+
+	return value >> 32 != after >> 32 && after <= model_width_mask(m, i) &&
+			       broken(m, FAULT_SEVERAL_LOSE_CARRY_32) ?
+		       add - BIT(32) :
+		       add;
+}
+
 static u64 break_cmask(struct model *m, const struct model_rule *rule, u64 add)
 {
 	if (rule->edge)
@@ -110,6 +120,8 @@ u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, 
 	if (rule->kind == EK_FRONTEND && i && broken(m, FAULT_FRONTEND_PMC0_ONLY))
 		return 0;
 	add = fault_v5_increment(m, i, add);
+	if (add > 1 && i < FIRST_FIXED)
+		add = lose_carry_32(m, i, add);
 	if (rule->kind == EK_LOADS)
 		add = lose_carry(m, i, add);
 	if (rule->cmask)
@@ -141,6 +153,11 @@ bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct mo
 	if (!inside && rule->pebs && s->cpl && broken(m, FAULT_TX_FILTER_USER_RECORDS))
 		return true;
 	return inside != broken(m, FAULT_TX_FILTER_INVERTED);
+}
+
+u8 fault_level(struct model *m, u8 cpl)
+{
+	return broken(m, FAULT_RINGS_BETWEEN_AS_OS) ? 0 : cpl;
 }
 
 void fault_not_selected(struct model *m, struct retire_ctx *s, unsigned i, bool scope, u64 occurred)
@@ -190,6 +207,8 @@ bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool coun
 		return false;
 	if (i < FIRST_FIXED && broken(m, FAULT_COUNTERS_OF_ALL_CORES))
 		return true;
+	if (counts && faults_of(m)->halted && broken(m, FAULT_ANYTHREAD_DEAF_IN_HLT))
+		return false;
 	return counts || (rule->any && !same_core &&
 			  broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
 						      FAULT_FIXED_ANYTHREAD_ALL_CORES));

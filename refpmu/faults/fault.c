@@ -171,6 +171,7 @@ void fault_instruction(struct model *m, const struct model_retired *r)
 		return;
 	fault_next_sequence(m);
 	faults_of(m)->cpl = r->cpl;
+	faults_of(m)->halted = false;
 	faults_of(m)->interrupts_off = !(r->after.rflags & RFLAGS_IF);
 }
 

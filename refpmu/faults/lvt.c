@@ -10,6 +10,7 @@
 /* Instructions by which fault pmi-lost-in-hlt delays interrupts: as late as a correct processor's
  * may be, so that there is one on its way. */
 #define LATE_PMI	8
+#define FIRST_FREE_VECTOR 32	/* after those of exceptions */
 #define OTHER_VECTOR	8	/* the bit that differs */
 
 /* ---- freezing ---- */
@@ -78,6 +79,8 @@ static bool is_lost(struct model *m)
 
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI && broken(m, FAULT_FREEZE_DROPS_PMI))
 		return true;
+	if (faults_of(m)->halted && broken(m, FAULT_HALTED_PMI_LOST))
+		return true;
 	return sibling && (sibling->n_requests || sibling->delivered || sibling->latched) &&
 	       broken(m, FAULT_PMI_LOST_BESIDE_SIBLING);
 }
@@ -103,6 +106,7 @@ void fault_request(struct model *m, const struct pmi *pmi, struct request_plan *
 void fault_halt(struct model *m)
 {
 	fault_v5_halt(m);
+	faults_of(m)->halted = true;
 	if (m->n_requests && broken(m, FAULT_PMI_LOST_IN_HLT))
 		m->n_requests = 0;
 }
@@ -135,7 +139,8 @@ static void break_vector(struct model *m, struct pmi_delivery *d)
 	if (faults_of(m)->lvt_vector_before >= FIRST_LEGAL_VECTOR &&
 	    broken(m, FAULT_PMI_VECTOR_BEFORE))
 		d->vector = faults_of(m)->lvt_vector_before;
-	if (d->vector < FIRST_LEGAL_VECTOR)
+	if (d->vector < FIRST_LEGAL_VECTOR ||
+	    (d->vector < FIRST_FREE_VECTOR && broken(m, FAULT_VECTORS_BELOW_32_LOST)))
 		d->kind = PMI_DROPPED;
 }
 

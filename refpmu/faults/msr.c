@@ -357,6 +357,9 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 		return;
 	}
 	w->value = taken(m, p, w->value);
+	if (p->reg == MODEL_REG_PMC && value >> 32 && value >> 32 != BITS(0, 31) &&
+	    broken(m, FAULT_PMC_TAKES_EDX))
+		w->value = value & model_width_mask(m, p->counter);
 	fault_lbr_written(m, p, w);
 	if (w->taken && is_lost(m, p, w->value))
 		w->taken = false;
@@ -407,6 +410,14 @@ static void take_pebs_enable(struct model *m, u64 value)
 	fault_at_counter(m, MODEL_NO_COUNTER);
 }
 
+static bool has_interrupt(const struct model *m, unsigned i)
+{
+	return i < FIRST_FIXED ?
+		       m->perfevtsel[i] & IA32_PERFEVTSEL_INT :
+		       m->fixed_ctr_ctrl >> (i - FIRST_FIXED) * IA32_FIXED_CTR_CTRL_EN1_SHIFT &
+			       IA32_FIXED_CTR_CTRL_PMI0;
+}
+
 void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -419,7 +430,10 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_A_PMC:
 	case MODEL_REG_FIXED_CTR:
 		faults_of(m)->counter_written[p->counter] = value;
-		if (broken(m, FAULT_STATUS_CLEARED_BY_COUNTER))
+		if ((m->global_status & model_global_bit(p->counter) &&
+		     has_interrupt(m, p->counter) &&
+		     broken(m, FAULT_COUNTER_WITH_INT_CLEARS_STATUS)) ||
+		    broken(m, FAULT_STATUS_CLEARED_BY_COUNTER))
 			m->global_status &= ~model_global_bit(p->counter);
 		if (p->reg == MODEL_REG_FIXED_CTR && p->i + 1 < model_fixed_counters(m) &&
 		    broken(m, FAULT_FIXED_WRITES_NEXT))
@@ -496,6 +510,8 @@ u64 fault_status_clears(struct model *m, u64 bits)
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		if (m->active & BIT(i) && broken(m, FAULT_RUNNING_BITS_STAY))
 			bits &= ~model_global_bit(i);
+	if (bits & IA32_PERF_GLOBAL_STATUS_COND_CHGD && broken(m, FAULT_CONDCHGD_STAYS))
+		bits &= ~IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 	if (broken(m, FAULT_OVF_CTRL_CLEARS_ALL))
 		bits = ~0ULL;
 	if (broken(m, FAULT_CORE_CLEARS_UNCORE))

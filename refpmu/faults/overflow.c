@@ -78,6 +78,8 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 	if (m->config.fault == FAULT_NONE)
 		return;
 	overflow->status = fault_status_of_overflow(m, i, status_of(m, s, i, overflow->status));
+	if (i >= FIRST_FIXED && broken(m, FAULT_CONDCHGD_STAYS))
+		overflow->status |= IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 	fault_v5_overflow(m, i, overflow);
 	fault_glc_overflow(m, i, overflow);
 	fault_ext_overflow(m, i, overflow);

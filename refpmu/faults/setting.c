@@ -10,6 +10,8 @@
 /* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
 #define LEAST_PERIOD	64	/* of fault short-periods-lost */
 #define MISPRINTED_LATENCY	0x100
+#define CMASK_HIGHEST	0x80
+#define CMASK_MOST	0xff
 #define FIXED_USER		2	/* EN of a fixed counter: CPL 1 to 3 */
 
 u64 fault_counter_width(struct model *m, unsigned counter, u64 mask)
@@ -80,6 +82,10 @@ u64 fault_fixed_control(struct model *m, unsigned n, u64 control)
 
 	if (m->config.fault == FAULT_NONE)
 		return control;
+	if (n && control & IA32_FIXED_CTR_CTRL_ANY0 &&
+	    (broken(m, FAULT_FIXED12_ANYTHREAD_IGNORED) ||
+	     (n == 2 && broken(m, FAULT_FIXED2_ANYTHREAD_IGNORED))))
+		control &= ~IA32_FIXED_CTR_CTRL_ANY0;
 	if (!(control & enable) && broken(m, FAULT_FIXED_OFF_COUNTS))
 		control |= enable;
 	if (n && control & enable && broken(m, FAULT_FIXED12_COUNT_USER))
@@ -137,8 +143,23 @@ static bool is_other_any(struct model *m, unsigned i, bool any)
 	return broken(m, any ? FAULT_FIXED_ANYTHREAD_OWN_ONLY : FAULT_FIXED_ANYTHREAD_ALWAYS);
 }
 
+/* The value that CMASK is compared with. */
+static void break_threshold(struct model *m, struct model_rule *rule)
+{
+	if (rule->cmask & CMASK_HIGHEST && broken(m, FAULT_CMASK_SEVEN_BITS))
+		rule->cmask &= (u8)~CMASK_HIGHEST;
+	if (rule->cmask < 2)
+		return;
+	if (rule->edge && broken(m, FAULT_EDGE_CMASK_ONE))
+		rule->cmask = 1;
+	if (rule->invert && !rule->edge && rule->cmask < CMASK_MOST &&
+	    broken(m, FAULT_INV_AT_CMASK))
+		rule->cmask++;
+}
+
 static void break_rule(struct model *m, unsigned i, struct model_rule *rule)
 {
+	break_threshold(m, rule);
 	if (silent(m, i, rule->kind))
 		rule->kind = EK_NONE;
 	if (!(rule->os && rule->usr) && at_every_level(m, i, rule))

@@ -17,6 +17,7 @@ struct fault_state {
 	u64 acted;		/* questions of whether it acts that were answered by yes */
 	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
 	u8 cpl;			/* of the instruction that retired last */
+	bool halted;		/* it waits in HLT */
 	bool interrupts_off;	/* and whether RFLAGS.IF is clear after it */
 	bool crosses_page;	/* the record of this assist does */
 

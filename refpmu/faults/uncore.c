@@ -66,6 +66,8 @@ void fault_uncore_listener(struct model *m, const struct model_uncore *u,
 		listener->selected = true;
 	if (!listener->selected && broken(m, FAULT_UNCORE_PMI_EVERY_CORE))
 		listener->selected = true;
+	if (listener->listens && listener->processor & 1 && broken(m, FAULT_UNCORE_ODD_DEAF))
+		listener->listens = false;
 	if (listener->selected && !listener->listens && broken(m, FAULT_UNCORE_PMI_UNASKED))
 		listener->listens = true;
 }

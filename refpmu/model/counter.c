@@ -461,6 +461,12 @@ static u64 switching(const struct model *m, const struct retire_ctx *s, unsigned
 	return 0;
 }
 
+/* USR is about 1, 2 and 3. */
+static u8 level_of(struct model *m, u8 cpl)
+{
+	return cpl == 1 || cpl == 2 ? fault_level(m, cpl) : cpl;
+}
+
 static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
@@ -484,7 +490,7 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	add += switching(m, s, i);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
-	if (!scope || !(s->cpl ? rule->usr : rule->os)) {
+	if (!scope || !(level_of(m, s->cpl) ? rule->usr : rule->os)) {
 		fault_not_selected(m, s, i, scope, add);
 		c->condition = false;
 		return;

@@ -311,6 +311,7 @@ struct uncore_setting {
 };
 /* A processor takes the uncore's interrupts if both are so. */
 struct uncore_listener {
+	unsigned processor;	/* its number */
 	bool selected;		/* EN_PMI_COREn of its core */
 	bool listens;		/* IA32_DEBUGCTL[13] of its own */
 };

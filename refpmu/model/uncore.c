@@ -311,6 +311,7 @@ static bool takes(struct model *m, const struct model_uncore *u, unsigned proces
 	unsigned core = model_core_of(m, processor);
 	u64 bit = core < SELECTABLE ? BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT + core) : 0;
 	struct uncore_listener listener = {
+		.processor = processor,
 		.selected = u->global_ctrl & bit, .listens = u->listens & bit_of(processor),
 	};
 

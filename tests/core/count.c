@@ -20,19 +20,6 @@
 #define LONG	4000	/* for the slow clock of fixed counter 2 too (tests/measure/overflow.h) */
 #define MORE	90	/* 80 iterations more: every 16th or 64th event shows */
 
-/* The general-purpose counters on which an event can be counted. */
-static struct pmc_mask counters_for(u16 event)
-{
-	u64 mask = counters_gp().bits;
-
-#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
-	if (event == EVENT_##name && counter_caps()->generation && \
-	    counter_caps()->generation->set & (gens)) \
-		mask &= (counters);
-#include "spec/event.def"
-	return (struct pmc_mask){ mask };
-}
-
 struct pairing {
 	const struct workload *workload;
 	enum workload_count what;

@@ -7,6 +7,7 @@
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
+#include "kernel/processor/cpu.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"
@@ -39,6 +40,64 @@ TEST(pmi, pmi_arrives_on_the_vector_in_lvtpc, REQS(PMI_01), NEEDS(need_perfmon, 
 		if (CHECK_EQ(t, PMI_01, 1, log->count, "interrupts, vector 0x%x in LVTPC",
 			     vectors[i]))
 			CHECK_EQ(t, PMI_01, vectors[i], log->entry[0].vector, "vector");
+	}
+}
+
+/* Vectors 16 to 31 that no exception with an error code has, and no interrupt stack. */
+static const u8 low_vectors[] = { 16, 19, 20, 22, 23, 24, 25, 26, 27, 28, 31 };
+static volatile unsigned low_taken;
+static volatile u8 low_vector;
+
+static void take_low(struct trap_frame *frame)
+{
+	low_vector = (u8)frame->vector;
+	low_taken++;
+	apic_eoi();
+}
+
+/* TPR holds back the class of these vectors; it is open for a moment, interrupts off but there. */
+static void take_what_waits(u8 vector)
+{
+	u64 class = cr8_read();
+	intr_handler before = intr_set_handler(vector, take_low);
+
+	cr8_write(0);
+	intr_window();
+	cr8_write(class);
+	intr_set_handler(vector, before);
+}
+
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  LVTPC with vectors from 16 to 31, which the local APIC takes: only those below 16 are
+ *        illegal ("Valid Interrupt Vectors")
+ * When   IA32_PMC0 overflows, and this class of vectors is let in
+ * Then   one interrupt is delivered, with that vector
+ */
+TEST(pmi, pmi_arrives_on_vectors_below_32_too, REQS(PMI_01), NEEDS(need_perfmon, need_branches))
+{
+	if (apic_highest_irr() || apic_highest_isr()) {
+		test_skip(t, "the local APIC holds an interrupt of the firmware's: vector %#x",
+			  apic_highest_irr());
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(low_vectors); i++) {
+		low_taken = low_vector = 0;
+		pmi_open(NULL);
+		apic_lvtpc_write(low_vectors[i] | LVT_DELIVERY_FIXED);
+		overflow(0, COUNT_INT);
+		pmi_settle();
+		intr_disable();
+		take_what_waits(low_vectors[i]);
+		intr_enable();
+		pmi_close();
+		overflow_off(0);
+		if (CHECK_EQ(t, PMI_01, 1, low_taken, "interrupts, vector %u in LVTPC",
+			     low_vectors[i]))
+			CHECK_EQ(t, PMI_01, low_vectors[i], low_vector, "vector");
 	}
 }
 

@@ -117,8 +117,8 @@ ROWS lbr_chain
 	ROW	INDIRECT_JUMP,	begin_lbr_chain.first,		end_lbr_chain
 ROWS_END lbr_chain
 
-; Three calls, one in the other, the last one backward, then n returns: 0 to 3. Left in the middle,
-; the stack is put back.
+; Three calls, one in the other, the second one indirect, the last one backward, then n returns: 0
+; to 3. Left in the middle, the stack is put back.
 PIECE lbr_nested, begin_lbr_nested.one, 5, 5
 	mov	r15, rsp
 .one:	call	.first
@@ -126,8 +126,8 @@ PIECE lbr_nested, begin_lbr_nested.one, 5, 5
 .third:	dec	rdi
 	js	short .out
 	ret
-.first:
-.two:	call	.second
+.first:	lea	rax, [.second]
+.two:	call	rax
 	dec	rdi
 	js	short .out
 	ret
@@ -140,7 +140,7 @@ PIECE lbr_nested, begin_lbr_nested.one, 5, 5
 END lbr_nested
 ROWS lbr_nested
 	ROW	RELATIVE_CALL,	begin_lbr_nested.one,		begin_lbr_nested.first
-	ROW	RELATIVE_CALL,	begin_lbr_nested.two,		begin_lbr_nested.second
+	ROW	INDIRECT_CALL,	begin_lbr_nested.two,		begin_lbr_nested.second
 	ROW	RELATIVE_CALL,	begin_lbr_nested.three,		begin_lbr_nested.third
 ROWS_END lbr_nested
 

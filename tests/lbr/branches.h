@@ -38,7 +38,7 @@ struct lbr_piece {
 	__attribute__((visibility("hidden")))
 LBR_PIECE(lbr_kinds);		/* a branch of each kind; its mark is one that isn't taken */
 LBR_PIECE(lbr_chain);		/* an indirect jump to the last n of LBR_LINKS jumps, its marks */
-LBR_PIECE(lbr_nested);		/* three calls in each other, then n returns */
+LBR_PIECE(lbr_nested);		/* three calls in each other, one indirect, then n returns */
 LBR_PIECE(lbr_breakpoint);	/* INT3; the row's target is where its handler returns to */
 LBR_PIECE(lbr_undefined);	/* the same of UD2, which its handler skips */
 LBR_PIECE(lbr_step);		/* a jump, then a single-step trap */

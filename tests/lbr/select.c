@@ -99,6 +99,39 @@ TEST(lbr, jump_bits_keep_their_own_kind_of_jump_out, REQS(LBR_13), NEEDS(need_lb
 	check_filter(t, AT(LBR_13), LBR_SELECT_NEAR_IND_JMP | LBR_SELECT_NEAR_REL_JMP);
 }
 
+/*
+ * LBR-10  MSR_LBR_SELECT[2] = 1 must keep conditional branches out and nothing else.
+ * LBR-12  MSR_LBR_SELECT[5] = 1 must keep near returns out and nothing else.
+ * LBR-13  MSR_LBR_SELECT[6] = 1 must keep indirect jumps out and [7] = 1 relative jumps, each its
+ *         own kind.
+ * LBR-14  MSR_LBR_SELECT[8] = 1 must keep far branches out and nothing else.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a branch of each kind
+ * When   MSR_LBR_SELECT has each set of the bits 2 and 8:5
+ * Then   the kinds of the set are missing, and nothing else is
+ * Control: each other branch is recorded, in order
+ */
+TEST(lbr, each_set_of_kinds_is_kept_out_and_nothing_else, REQS(LBR_10, LBR_12, LBR_13, LBR_14),
+     NEEDS(need_lbr))
+{
+	static const u64 kinds[] = { LBR_SELECT_JCC, LBR_SELECT_NEAR_RET, LBR_SELECT_NEAR_IND_JMP,
+				     LBR_SELECT_NEAR_REL_JMP, LBR_SELECT_FAR_BRANCH };
+	const unsigned n = sizeof(kinds) / sizeof(kinds[0]);
+
+	for (unsigned set = 0; set < BIT(n); set++) {
+		u64 select = 0;
+
+		for (unsigned i = 0; i < n; i++)
+			select |= set & BIT(i) ? kinds[i] : 0;
+		/* On Nehalem and Westmere that of relative jumps is about calls as well. */
+		check_filter(t,
+			     select & LBR_SELECT_NEAR_REL_JMP ? AT(LBR_13) :
+								AT(LBR_10, LBR_12, LBR_14),
+			     select);
+	}
+}
+
 #define EVERY_NEAR_BRANCH (LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | \
 			   LBR_SELECT_NEAR_RET | LBR_SELECT_NEAR_IND_JMP |			  \
 			   LBR_SELECT_NEAR_REL_JMP)
@@ -314,6 +347,33 @@ TEST(lbr, cpl_bits_keep_out_the_branches_that_end_at_their_level, REQS(LBR_09), 
 	CHECK_EQ(t, LBR_09, 0, stack.top, "branches at CPL 0 recorded, MSR_LBR_SELECT = 1");
 }
 
+/*
+ * LBR-09  MSR_LBR_SELECT[0] = 1 must keep branches that end at CPL 0 out, and [1] = 1 those that
+ *         end at CPL > 0.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a branch of each kind at CPL 0, and jumps at CPL 3 with the way there and back
+ * When   MSR_LBR_SELECT[1:0] = 3
+ * Then   nothing is recorded
+ * Control: with each bit alone what ends at the other level is
+ */
+TEST(lbr, both_cpl_bits_together_keep_every_branch_out, REQS(LBR_09), NEEDS(need_lbr))
+{
+	const u64 both = LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0;
+	struct lbr_stack stack;
+
+	lbr_record(&lbr_piece_lbr_kinds, 0, LBR_SELECT_CPL_NEQ_0, &stack);
+	CONTROL_RANGE(t, LBR_09, 1, ~0ULL, stack.top, "branches at CPL 0, MSR_LBR_SELECT = 2");
+	lbr_record(&lbr_piece_lbr_kinds, 0, both, &stack);
+	CHECK_EQ(t, LBR_09, 0, stack.top, "branches at CPL 0, MSR_LBR_SELECT = 3");
+	record_user(LBR_SELECT_CPL_EQ_0, &stack);
+	CONTROL_EQ(t, LBR_09, USER_LINKS + 1, user_branches(&stack),
+		   "branches of the chain at CPL 3, MSR_LBR_SELECT = 1");
+	record_user(both, &stack);
+	CHECK_EQ(t, LBR_09, 0, stack.top,
+		 "branches on the way to CPL 3, there, and back, MSR_LBR_SELECT = 3");
+}
+
 /* Each row of the kinds piece is in the stack, one right after the other. */
 static void check_each_kind(struct test *t, const struct lbr_stack *stack, const char *where)
 {
@@ -387,8 +447,8 @@ TEST(msr, lbr_select_refuses_bits_that_are_reserved, REQS(LBR_17),
  *         SDM 17.9 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
  *         based on Haswell Microarchitecture
  *
- * Given  three calls, one in the other; MSR_LBR_SELECT[9] = 1, only near calls and returns not
- *        kept out
+ * Given  three calls, one in the other, relative and indirect; MSR_LBR_SELECT[9] = 1, only near
+ *        calls and returns not kept out
  * When   recording ends after none, one and two returns
  * Then   the newest entries are the calls that haven't returned, newest first, and
  *        MSR_LASTBRANCH_TOS has moved by their number

@@ -41,6 +41,9 @@ bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event
 			     const struct workload *w, u64 fewer, u64 more,
 			     u64 value[WINDOW_COUNTERS]);
 
+/* The general-purpose counters on which an event can be counted. */
+struct pmc_mask counters_for(u16 event);
+
 /* One counter only. */
 bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,
 		      const struct workload *w, u64 n, u64 *value);

@@ -174,5 +174,10 @@ void workload_run_uncounted(const struct workload *w, u64 n)
 
 u64 workload_run_user(const struct workload *w, u64 n)
 {
-	return user_call(w->entry, (u64)(uintptr_t)set_up(n, 0, 0));
+	return workload_run_at_cpl(3, w, n);
+}
+
+u64 workload_run_at_cpl(unsigned cpl, const struct workload *w, u64 n)
+{
+	return user_call_at(cpl, w->entry, (u64)(uintptr_t)set_up(n, 0, 0));
 }

@@ -127,10 +127,11 @@ static u64 draw_event_select(const struct draw_env *env, struct prng *p, unsigne
 static u64 draw_filter(struct prng *p)
 {
 	static const u8 masks[] = { 1, 2, 4, 0x40, 0x80, 0xff };
-	u64 select = 0;
+	u64 select = 0, any = prng_below(p, 0x100);
 
 	if (prng_one_in(p, 2))
-		select |= (u64)masks[prng_below(p, sizeof(masks))] << IA32_PERFEVTSEL_CMASK_SHIFT;
+		select |= (prng_one_in(p, 3) ? any : masks[prng_below(p, sizeof(masks))])
+			  << IA32_PERFEVTSEL_CMASK_SHIFT;
 	if (prng_one_in(p, 2))
 		select |= IA32_PERFEVTSEL_INV;
 	if (prng_one_in(p, 3))
@@ -262,7 +263,9 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 		value = draw_preset(env, p, gp, 40);
 		if (env->full_width && prng_one_in(p, 2))
 			return writes(MSR_IA32_A_PMC0 + gp, value);
-		return writes(MSR_IA32_PMC0 + gp, (u32)value);
+		/* EDX is ignored. */
+		value = (u32)value | (prng_one_in(p, 2) ? prng_next(p) << 32 : 0);
+		return writes(MSR_IA32_PMC0 + gp, value);
 	case 1:
 		value = c->select[gp];
 		if (prng_one_in(p, 3))

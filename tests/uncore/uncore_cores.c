@@ -79,6 +79,36 @@ TEST(unc, uncore_interrupt_reaches_every_core_with_debugctl_13_set, REQS(PMI_10)
 	}
 }
 
+/*
+ * PMI-10  An uncore interrupt must reach every selected core.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  the two threads of a core; MSR_UNCORE_PERF_GLOBAL_CTRL selects all cores.
+ *        IA32_DEBUGCTL[13] enables "the logical processor" (Table 35-13)
+ * When   the fixed counter wraps, under each combination of IA32_DEBUGCTL[13] of the two
+ * Then   a thread with the bit 1 gets one interrupt, a thread with the bit 0 none
+ * Control: the status shows that the fixed counter has wrapped
+ */
+TEST(unc, uncore_interrupt_reaches_each_thread_with_debugctl_13_set, REQS(PMI_10),
+     NEEDS(need_perfmon, need_uncore, need_sibling_thread))
+{
+	for (unsigned which = 0; which < 4; which++) {
+		struct audience a = { .select = EN_PMI_CORES,
+				      .listens = { which & 1, which & 2 } };
+
+		if (!two_cpus_run(t, &a.both, smp_sibling(), listen, &a))
+			return;
+		CONTROL_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
+			   "OVF_FC0: the fixed counter has wrapped");
+		for (unsigned side = 0; side < 2; side++)
+			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
+				 "uncore interrupts of thread %u, IA32_DEBUGCTL[13] = %u here, %u "
+				 "on the other",
+				 side, a.listens[side], a.listens[!side]);
+		uncore_off();
+	}
+}
+
 /* Interrupts that the two get of one wrap with these bits; both listen. */
 static bool interrupts_of(struct test *t, u64 select, unsigned got[2])
 {

@@ -10,6 +10,7 @@ static const struct {
 	enum profile_id profile;
 } tables[] = {
 	{ GEN_HASWELL, basic_rules, PROFILE_NONE },
+	{ GEN_HASWELL, class_rules, PROFILE_NONE },
 	{ GEN_HASWELL, memory_rules, PROFILE_NONE },
 	{ GEN_NEHALEM, uncore_rules, PROFILE_NONE },
 	{ GEN_BROADWELL, tx_rules, PROFILE_NONE },

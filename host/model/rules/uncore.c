@@ -107,6 +107,7 @@ static bool all_selected_cores_get_it(struct fixture *r)
 }
 
 rule *const uncore_rules[FAULT_COUNT] = {
+	[FAULT_UNCORE_ODD_DEAF] = all_selected_cores_get_it,
 	[FAULT_UNCORE_MATCH_WRITE_DROPPED] = match_is_held,
 	[FAULT_UNCORE_MATCH_READS_ZERO] = match_is_held,
 	[FAULT_UNCORE_EDGE_IGNORED] = edges_of_the_clock,

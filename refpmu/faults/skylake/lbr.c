@@ -17,6 +17,8 @@ static const struct {
 };
 
 /* Is it recorded, or kept out? */
+#define LEVELS	(LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0)
+
 static bool is_recorded(struct model *m, const struct lbr_branch *b, bool records)
 {
 	const u64 near_jumps = LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_NEAR_IND_JMP;
@@ -26,11 +28,19 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 	for (size_t i = 0; i < sizeof(let_in) / sizeof(let_in[0]) && !records; i++)
 		if (let_in[i].kind == b->kind && m->lbr.select & b->kind)
 			records = broken(m, let_in[i].fault);
-	if (m->lbr.select & (LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0) &&
-	    broken(m, FAULT_LBR_LEVELS_EXCHANGED))
+	if (!records && (m->lbr.select & LEVELS) == LEVELS && !(m->lbr.select & b->kind) &&
+	    broken(m, FAULT_LBR_BOTH_LEVELS_NONE))
+		records = true;
+	if (!records && b->kind == LBR_SELECT_NEAR_RET && m->lbr.select & LBR_SELECT_JCC &&
+	    m->lbr.select & LBR_SELECT_NEAR_RET && broken(m, FAULT_LBR_JCC_LETS_RET_IN))
+		records = true;
+	if (m->lbr.select & LEVELS && broken(m, FAULT_LBR_LEVELS_EXCHANGED))
 		records = !(m->lbr.select &
 			    ((b->cpl ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0) | b->kind));
 	if (!records)
+		return false;
+	if (m->lbr.select & LBR_SELECT_EN_CALLSTACK && b->kind == LBR_SELECT_NEAR_IND_CALL &&
+	    broken(m, FAULT_LBR_STACK_NO_INDIRECT))
 		return false;
 	if (b->kind == LBR_SELECT_JCC && b->cpl && m->lbr.select & LBR_SELECT_CPL_EQ_0 &&
 	    broken(m, FAULT_LBR_JCC_BY_LEVEL))

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules about a whole class, of which refpmu/faults/fault_class.def breaks one: see rules.h. */
+#include "host/model/rules/internal.h"
+
+#define CMASK(n)	((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
+#define LOW_VECTOR	22
+
+/* What counter 0 counts of so many loads in each of n instructions. */
+static u64 counted_loads(struct fixture *r, u64 bits, u8 each, unsigned n)
+{
+	struct model_retired i = { .loads = each };
+
+	fixture_program(r, 0, LOADS, bits, 0);
+	fixture_start(r, BIT(0));
+	while (n--)
+		fixture_retire(r, &i);
+	fixture_stop(r);
+	return PMC(0);
+}
+
+RULE(cmask_has_eight_bits, counted_loads(r, CMASK(0x80), 2, 10) == 0)
+RULE(edge_goes_by_cmask, counted_loads(r, CMASK(3) | IA32_PERFEVTSEL_E, 2, 10) == 0)
+RULE(inv_is_below_cmask, counted_loads(r, CMASK(2) | IA32_PERFEVTSEL_INV, 2, 10) < 10)
+
+static bool edx_is_ignored(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_PMC0, BIT(32) | 5);
+	return PMC(0) == 5;
+}
+
+static bool several_carry(struct fixture *r)
+{
+	struct model_retired i = { .loads = 8 };
+
+	fixture_program(r, 0, LOADS, 0, 0);
+	fixture_set(r, MSR_IA32_A_PMC0, BIT(32) - 4);
+	fixture_start(r, BIT(0));
+	fixture_retire(r, &i);
+	return PMC(0) == BIT(32) + 4;
+}
+
+static bool rings_between_are_user(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
+	fixture_start(r, BIT(0));
+	r->cpl = 1;
+	fixture_nops(r, 3);
+	r->cpl = 2;
+	fixture_nops(r, 3);
+	r->cpl = 0;
+	return PMC(0) == 6;
+}
+
+/* ---- status and interrupts ---- */
+
+static bool condchgd_is_cleared(struct fixture *r)
+{
+	const u64 changed = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
+
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 3);
+	fixture_set(r, MSR_IA32_FIXED_CTR0, MINUS(2));
+	fixture_start(r, BIT(32));
+	fixture_nops(r, 3);
+	fixture_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, changed);
+	return !(fixture_status(r) & changed);
+}
+
+static bool ovfbuf_stays(struct fixture *r)
+{
+	fixture_ds(r, 8, 1);
+	if (!one_record(r, 0, 0))
+		return false;
+	fixture_stop(r);
+	fixture_ds(r, 8, 8);
+	return one_record(r, 0, 0) && fixture_status(r) & IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+}
+
+static bool a_write_leaves_the_status(struct fixture *r)
+{
+	if (!one_overflow(r))
+		return false;
+	fixture_stop(r);
+	fixture_set(r, MSR_IA32_PMC0, 5);
+	return fixture_status(r) & BIT(0);
+}
+
+static bool an_assist_leaves_fixed_bits(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 3);
+	fixture_set(r, MSR_IA32_FIXED_CTR0, MINUS(2));
+	fixture_start(r, BIT(32));
+	fixture_nops(r, 3);
+	fixture_stop(r);
+	return one_record(r, 0, 0) && fixture_status(r) & BIT(32);
+}
+
+static bool low_vectors_arrive(struct fixture *r)
+{
+	fixture_write_lvtpc(r, LOW_VECTOR);
+	return one_overflow(r) && r->interrupt[0].kind == PMI_FIXED &&
+	       r->interrupt[0].vector == LOW_VECTOR;
+}
+
+/* ---- last branch records ---- */
+
+/* How many entries a conditional branch, a near return and an indirect call leave. */
+static u64 recorded(struct fixture *r, u64 select)
+{
+	struct model_retired jcc = { .branch = BRANCH_CONDITIONAL, .taken = true };
+	struct model_retired ret = { .branch = BRANCH_RETURN, .taken = true };
+	struct model_retired call = { .branch = BRANCH_CALL, .taken = true, .indirect = true };
+
+	fixture_set(r, MSR_LASTBRANCH_TOS, 0);
+	fixture_set(r, MSR_LBR_SELECT, select);
+	fixture_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	fixture_retire(r, &jcc);
+	fixture_retire(r, &ret);
+	fixture_retire(r, &call);
+	fixture_set(r, MSR_IA32_DEBUGCTL, 0);
+	return fixture_get(r, MSR_LASTBRANCH_TOS);
+}
+
+RULE(both_levels_keep_all_out, recorded(r, LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0) == 0)
+RULE(an_indirect_call_is_stacked,
+     recorded(r, LBR_SELECT_EN_CALLSTACK | LBR_SELECT_JCC | LBR_SELECT_NEAR_RET) == 1)
+RULE(kinds_are_kept_out_together, recorded(r, LBR_SELECT_JCC | LBR_SELECT_NEAR_RET) == 1)
+
+/* ---- two logical processors of a core ---- */
+
+static struct fixture thread[CORE_THREADS];
+static struct model_core core;
+
+/* The first one's counter 0, and its fixed counters, count what both do; it halts. */
+static void sleep_first(const struct fixture *r, u64 bits, u64 period)
+{
+	struct model_config config = r->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_core(thread, &core, &config);
+	fixture_program(&thread[0], 0, INST, IA32_PERFEVTSEL_ANY | bits, period);
+	fixture_set(&thread[0], MSR_IA32_FIXED_CTR_CTRL, 0x777);
+	fixture_start(&thread[0], BIT(0) | BIT(33) | BIT(34));
+	model_halt(&thread[0].m);
+}
+
+static bool counts_while_halted(struct fixture *r)
+{
+	u64 before;
+
+	sleep_first(r, 0, 0);
+	before = fixture_get(&thread[0], MSR_IA32_PMC0);
+	fixture_nops(&thread[1], 5);
+	return fixture_get(&thread[0], MSR_IA32_PMC0) == before + 5;
+}
+
+static bool fixed_any_counts(struct fixture *r)
+{
+	sleep_first(r, 0, 0);
+	fixture_nops(&thread[1], 5);
+	return fixture_get(&thread[0], MSR_IA32_FIXED_CTR0 + 2) >= 5 &&
+	       fixture_get(&thread[0], MSR_IA32_FIXED_CTR0 + 1) >= 5;
+}
+
+static bool interrupts_while_halted(struct fixture *r)
+{
+	sleep_first(r, INT, 3);
+	fixture_nops(&thread[1], 5);
+	model_halt(&thread[0].m);	/* where it takes what the other one asked for */
+	return thread[0].n_interrupts == 1;
+}
+
+rule *const class_rules[FAULT_COUNT] = {
+	[FAULT_PMC_TAKES_EDX] = edx_is_ignored,
+	[FAULT_SEVERAL_LOSE_CARRY_32] = several_carry,
+	[FAULT_RINGS_BETWEEN_AS_OS] = rings_between_are_user,
+	[FAULT_CMASK_SEVEN_BITS] = cmask_has_eight_bits,
+	[FAULT_EDGE_CMASK_ONE] = edge_goes_by_cmask,
+	[FAULT_INV_AT_CMASK] = inv_is_below_cmask,
+	[FAULT_ANYTHREAD_DEAF_IN_HLT] = counts_while_halted,
+	[FAULT_FIXED12_ANYTHREAD_IGNORED] = fixed_any_counts,
+	[FAULT_FIXED2_ANYTHREAD_IGNORED] = fixed_any_counts,
+	[FAULT_HALTED_PMI_LOST] = interrupts_while_halted,
+	[FAULT_CONDCHGD_STAYS] = condchgd_is_cleared,
+	[FAULT_OVFBUF_FALLS] = ovfbuf_stays,
+	[FAULT_COUNTER_WITH_INT_CLEARS_STATUS] = a_write_leaves_the_status,
+	[FAULT_ASSIST_CLEARS_FIXED_BIT] = an_assist_leaves_fixed_bits,
+	[FAULT_VECTORS_BELOW_32_LOST] = low_vectors_arrive,
+	[FAULT_LBR_BOTH_LEVELS_NONE] = both_levels_keep_all_out,
+	[FAULT_LBR_STACK_NO_INDIRECT] = an_indirect_call_is_stacked,
+	[FAULT_LBR_JCC_LETS_RET_IN] = kinds_are_kept_out_together,
+};

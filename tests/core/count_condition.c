@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The condition of a counter, for each value of CMASK: cycles with at least so many events, with
+ * fewer, and how often they begin. SDM "Architectural Performance Monitoring Version 1 Facilities"
+ * (CMASK is bits 31:24; INV, E). Counters that are started by one write see the same cycles.
+ */
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/sampling.h"
+
+#define ROUNDS		60
+#define SPARSE		16	/* loads with NOPs between them */
+#define CMASK_NEVER	255
+#define LEAST_CYCLES	10	/* of 180 instructions, on any processor */
+#define SETTINGS	3
+
+/* No processor retires as many instructions in a cycle. Each bit of the upper three, and all. */
+static const u8 unreachable[] = { 0x20, 0x40, 0x80, 0x60, 0xa0, 0xc0, 0xff };
+
+/* Settings that count side by side, and what they count. */
+struct side_by_side {
+	unsigned counter[SETTINGS];
+	struct {
+		u16 event;
+		u64 flags;
+	} set[SETTINGS];
+	u64 value[SETTINGS];
+};
+
+/* The counters from the first one on; false: the last event can't be counted there. */
+static bool place(struct side_by_side *s, unsigned first)
+{
+	for (unsigned i = 0; i < SETTINGS; i++) {
+		s->counter[i] = (first + i) % counter_caps()->gp;
+		if (!(counters_for(s->set[i].event).bits & BIT(s->counter[i])))
+			return false;
+	}
+	return true;
+}
+
+static void count(struct side_by_side *s, const struct workload *w, u64 n)
+{
+	struct pmc_mask on = { 0 };
+
+	for (unsigned i = 0; i < SETTINGS; i++) {
+		counter_program(s->counter[i], s->set[i].event, s->set[i].flags | COUNT_BOTH);
+		counter_write(s->counter[i], 0);
+		on = pmc_or(on, pmc_one(s->counter[i]));
+	}
+	workload_run(w, n, on);
+	for (unsigned i = 0; i < SETTINGS; i++)
+		s->value[i] = counter_read(s->counter[i]);
+}
+
+/*
+ * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
+ *         condition.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
+ *
+ * Given  each general-purpose counter; values of CMASK with each of its upper three bits, which no
+ *        cycle reaches
+ * When   it counts instructions with that CMASK, with E besides, and with E and INV
+ * Then   the first two are 0: the condition never holds. The third is 2 at most: it always does
+ * Control: with CMASK = 1 it counts cycles, and with INV alone it counts those of the work
+ */
+TEST(count, each_high_bit_of_cmask_is_compared, REQS(CNT_35, CNT_09),
+     NEEDS(need_perfmon, need_instructions, need_four_counters))
+{
+	for (unsigned first = 0; first < counter_caps()->gp; first++)
+		for (unsigned i = 0; i < sizeof(unreachable); i++) {
+			const u64 cmask = COUNT_CMASK(unreachable[i]);
+			struct side_by_side s = {
+				.set[0] = { EVENT_INST_RETIRED_ANY_P, cmask },
+				.set[1] = { EVENT_INST_RETIRED_ANY_P, cmask | COUNT_EDGE },
+				.set[2] = { EVENT_INST_RETIRED_ANY_P,
+					    cmask | COUNT_EDGE | COUNT_INV },
+			};
+
+			if (!place(&s, first))
+				continue;
+			count(&s, &workload_load, ROUNDS);
+			CHECK_EQ(t, CNT_35, 0, s.value[0],
+				 "cycles of %#x instructions or more, IA32_PMC%u", unreachable[i],
+				 s.counter[0]);
+			CHECK_EQ(t, CNT_09, 0, s.value[1], "how often they begin, IA32_PMC%u",
+				 s.counter[1]);
+			CHECK_RANGE(t, CNT_09, 0, 2, s.value[2],
+				    "begins of cycles of fewer than %#x instructions, IA32_PMC%u",
+				    unreachable[i], s.counter[2]);
+			s.set[0].flags = COUNT_CMASK(1);
+			s.set[1].flags = s.set[2].flags = cmask | COUNT_INV;
+			count(&s, &workload_load, ROUNDS);
+			CONTROL_RANGE(t, CNT_35, 1, ~0ULL, s.value[0],
+				      "cycles of an instruction or more, IA32_PMC%u", s.counter[0]);
+			for (unsigned k = 1; k < SETTINGS; k++)
+				CONTROL_RANGE(t, CNT_09, LEAST_CYCLES, ~0ULL, s.value[k],
+					      "cycles of fewer than %#x instructions, IA32_PMC%u",
+					      unreachable[i], s.counter[k]);
+		}
+}
+
+/* An event, and work in which cycles have different numbers of it. */
+static const struct {
+	bool loads;			/* or instructions */
+	const struct workload *work;
+	u64 n;
+	const char *what;
+} works[] = {
+	{ true, &workload_kind_compare, ROUNDS, "loads, two at a time" },
+	{ true, &workload_sparse, SPARSE, "loads, far apart" },
+	{ false, &workload_mixed, ROUNDS, "instructions" },
+};
+static const u8 masks[] = { 1, 2, 3, 4, 5, 8, 16 };
+
+static u16 event_of(unsigned i)
+{
+	return works[i].loads ? LOADS : EVENT_INST_RETIRED_ANY_P;
+}
+
+static void check_rises(struct test *t, unsigned first, unsigned i, u64 condition)
+{
+	struct side_by_side s = {
+		.set[0] = { event_of(i), condition },
+		.set[1] = { event_of(i), condition | COUNT_EDGE },
+		.set[2] = { event_of(i), COUNT_CMASK(1) | COUNT_EDGE },
+	};
+
+	if (!place(&s, first))
+		return;
+	count(&s, works[i].work, works[i].n);
+	CHECK_RANGE(t, CNT_09, 0, s.value[0], s.value[1],
+		    "begins of a condition, IA32_PMC%u, whose cycles IA32_PMC%u counts; CMASK = "
+		    "%lu INV = %u, %s",
+		    s.counter[1], s.counter[0], condition >> IA32_PERFEVTSEL_CMASK_SHIFT,
+		    !!(condition & COUNT_INV), works[i].what);
+	CONTROL_RANGE(t, CNT_09, 1, ~0ULL, s.value[2],
+		      "begins of cycles with an event, IA32_PMC%u, %s", s.counter[2],
+		      works[i].what);
+}
+
+/*
+ * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
+ *         condition.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
+ *
+ * Given  work in which cycles have different numbers of an event: how many isn't known. A condition
+ *        of each CMASK, with and without INV
+ * When   one counter counts the cycles of the condition, another one how often it begins (E = 1),
+ *        over the same cycles; each counter in turn
+ * Then   it begins no more often than there are cycles of it
+ * Control: cycles with an event begin at least once
+ */
+TEST(count, condition_rises_no_more_often_than_it_holds, REQS(CNT_09),
+     NEEDS(need_perfmon, need_instructions, need_events, need_four_counters))
+{
+	for (unsigned first = 0; first < counter_caps()->gp; first++)
+		for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+			for (unsigned k = 0; k < sizeof(masks); k++) {
+				check_rises(t, first, i, COUNT_CMASK(masks[k]));
+				check_rises(t, first, i, COUNT_CMASK(masks[k]) | COUNT_INV);
+			}
+}
+
+static void check_sum(struct test *t, unsigned first, unsigned i, u64 cmask)
+{
+	struct side_by_side s = {
+		.set[0] = { event_of(i), cmask },
+		.set[1] = { event_of(i), cmask | COUNT_INV },
+		.set[2] = { event_of(i), COUNT_CMASK(CMASK_NEVER) | COUNT_INV },
+	};
+	u64 all, slack;
+
+	if (!place(&s, first))
+		return;
+	count(&s, works[i].work, works[i].n);
+	all = s.value[2];
+	slack = all / 16 + 16;
+	CONTROL_RANGE(t, IDS(CNT_07, CNT_08), LEAST_CYCLES, ~0ULL, all,
+		      "cycles of any number of events, IA32_PMC%u, %s", s.counter[2],
+		      works[i].what);
+	CHECK_RANGE(t, IDS(CNT_07, CNT_08), all > slack ? all - slack : 0, all + slack,
+		    s.value[0] + s.value[1],
+		    "cycles of %lu events or more, IA32_PMC%u, and of fewer, IA32_PMC%u, of %lu; "
+		    "%s",
+		    cmask >> IA32_PERFEVTSEL_CMASK_SHIFT, s.counter[0], s.counter[1], all,
+		    works[i].what);
+}
+
+/*
+ * CNT-07  With CMASK = n > 0 a counter must count the cycles in which at least n events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
+ *
+ * Given  work in which cycles have different numbers of an event, some of them exactly n
+ * When   one counter counts cycles with CMASK = n, another one with CMASK = n and INV = 1, a third
+ *        one those of any number (INV = 1 with a CMASK that no cycle reaches); each counter in turn
+ * Then   the first two add up to the third, within a sixteenth and 16: a cycle of n events is in
+ *        one of them and not in both
+ * Control: there are cycles
+ */
+TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
+     NEEDS(need_perfmon, need_instructions, need_events, need_four_counters))
+{
+	for (unsigned first = 0; first < counter_caps()->gp; first++)
+		for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+			for (unsigned k = 0; k < sizeof(masks); k++)
+				check_sum(t, first, i, COUNT_CMASK(masks[k]));
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All four privilege levels: SDM "Architectural Performance Monitoring Version 1 Facilities" (USR
+ * is about levels 1, 2 and 3, OS about level 0), "Version 2" (enable 2 of a fixed counter: any ring
+ * above 0).
+ */
+#include "pmu/counter.h"
+#include "spec/event.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/window.h"
+
+#define FEWER	10
+#define MORE	90
+#define LONG	4000	/* rounds of many more cycles than the way to a level and back */
+
+static const u64 flags[] = { COUNT_OS, COUNT_USR, COUNT_BOTH };
+
+/* What all counters count of this work, at that level. */
+static void count_at(unsigned cpl, u64 level, u64 rounds, u64 value[WINDOW_COUNTERS])
+{
+	const u64 all = counters_all().bits;
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(all & BIT(c)))
+			continue;
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, level);
+		counter_write(c, 0);
+	}
+	counters_enable(counters_all());
+	if (cpl)
+		workload_run_at_cpl(cpl, &workload_load, rounds);
+	else
+		workload_run_uncounted(&workload_load, rounds);
+	counters_disable();
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		value[c] = all & BIT(c) ? counter_read(c) : 0;
+}
+
+static void check_cycles(struct test *t, unsigned cpl, u64 level)
+{
+	u64 value[WINDOW_COUNTERS];
+
+	count_at(cpl, level, LONG, value);
+	for (unsigned i = 1; i < counter_caps()->fixed && i < 3; i++)
+		CHECK_RANGE(t, CNT_28, LONG / 8, ~0ULL, value[PMC_FIXED(i)],
+			    "fixed counter %u, OS = %u USR = %u, over %u rounds at CPL %u", i,
+			    !!(level & COUNT_OS), !!(level & COUNT_USR), LONG, cpl);
+}
+
+static void check_instructions(struct test *t, unsigned cpl, u64 level)
+{
+	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS];
+	u64 want = level & (cpl ? COUNT_USR : COUNT_OS) ?
+			   workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, MORE - FEWER) -
+				   workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, 0) :
+			   0;
+
+	count_at(cpl, level, FEWER, few);
+	count_at(cpl, level, MORE, many);
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		CHECK_EQ(t, CNT_10, want, many[c] - few[c],
+			 "instructions of 80 more rounds at CPL %u, IA32_PMC%u with OS = %u "
+			 "USR = %u",
+			 cpl, c, !!(level & COUNT_OS), !!(level & COUNT_USR));
+	CHECK_EQ(t, CNT_28, want, many[PMC_FIXED(0)] - few[PMC_FIXED(0)],
+		 "instructions of 80 more rounds at CPL %u, fixed counter 0 with OS = %u USR = %u",
+		 cpl, !!(level & COUNT_OS), !!(level & COUNT_USR));
+}
+
+/*
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  all counters with OS, with USR, and with both
+ * When   they count the same work at CPL 0, 1, 2 and 3, in FEWER and in MORE rounds
+ * Then   those of instructions grow by the declared ones at CPL 0 with OS alone, and at CPL 1, 2
+ *        and 3 with USR alone; with both at each level. Fixed counters of cycles count them
+ *        wherever their enable selects the level
+ */
+TEST(count, usr_selects_cpl_1_2_and_3_and_os_cpl_0, REQS(CNT_10, CNT_28),
+     NEEDS(need_perfmon, need_instructions, need_fixed))
+{
+	for (unsigned cpl = 0; cpl < 4; cpl++)
+		for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+			check_instructions(t, cpl, flags[i]);
+			if (flags[i] & (cpl ? COUNT_USR : COUNT_OS))
+				check_cycles(t, cpl, flags[i]);
+		}
+}

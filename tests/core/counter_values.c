@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a counter holds, bit by bit: a write of IA32_PMCx beside EDX, and what is added to it across
+ * each of its bits. SDM "Architectural Performance Monitoring Version 1 Facilities".
+ */
+#include "kernel/interrupt/fault.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/sampling.h"
+
+static u64 sign_extended(u32 low)
+{
+	return (u64)(int64_t)(int32_t)low & (u64)(BIT(counter_caps()->gp_width) - 1);
+}
+
+static void check_write(struct test *t, unsigned c, u32 low, u32 high)
+{
+	msr_write(MSR_IA32_PMC0 + c, (u64)high << 32 | low);
+	CHECK_EQ(t, MSR_04, sign_extended(low), counter_read(c),
+		 "IA32_PMC%u after a write of EAX = %#x, EDX = %#x", c, low, high);
+}
+
+/*
+ * MSR-04  A write to IA32_PMCx must take the low 32 bits and sign-extend them from bit 31 into the
+ *         high-order bits.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each general-purpose counter; EAX with bit 31 clear, and set
+ * When   IA32_PMCx is written with each bit of EDX alone, with all but it, and with all and none
+ * Then   the counter is EAX, its bit 31 in all bits above it, whatever EDX is
+ */
+TEST(msr, write_of_each_counter_ignores_each_bit_of_edx, REQS(MSR_04), NEEDS(need_perfmon))
+{
+	static const u32 lows[] = { 0x12345678, 0x92345678 };
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		for (unsigned i = 0; i < sizeof(lows) / sizeof(lows[0]); i++) {
+			check_write(t, c, lows[i], 0);
+			check_write(t, c, lows[i], ~0u);
+			for (unsigned bit = 0; bit < 32; bit++) {
+				check_write(t, c, lows[i], (u32)BIT(bit));
+				check_write(t, c, lows[i], ~(u32)BIT(bit));
+			}
+		}
+}
+
+#define ROUNDS	20	/* of two loads an instruction; of one instruction's loads */
+#define MOST	400	/* events of them */
+#define SLACK	16	/* what switching a counter adds may differ by as many events */
+#define FIRST	7	/* bit: its value is far above SLACK */
+
+static u64 counted_from(unsigned c, u64 preset, const struct workload *w)
+{
+	counter_write(c, preset);
+	workload_run(w, ROUNDS, pmc_one(c));
+	return (counter_read(c) - preset) & (u64)(BIT(counter_width(c)) - 1);
+}
+
+/* From so many below a bit, which the loads of one instruction pass together. */
+static void check_carry(struct test *t, unsigned c, u16 event, const struct workload *w, u64 before)
+{
+	u64 want;
+
+	counter_program(c, event, COUNT_BOTH);
+	want = counted_from(c, 0, w);
+	CONTROL_RANGE(t, CNT_44, 1, MOST, want, "events of %s from 0 on, IA32_PMC%u", w->name, c);
+	for (unsigned bit = FIRST; bit < counter_width(c); bit++) {
+		/* Without IA32_A_PMCx few values can be written. */
+		if (!counter_write(c, (u64)BIT(bit) - before))
+			continue;
+		CHECK_RANGE(t, CNT_44, want > SLACK ? want - SLACK : 0, want + SLACK,
+			    counted_from(c, (u64)BIT(bit) - before, w),
+			    "events of %s, IA32_PMC%u from %lu below bit %u on", w->name, c, before,
+			    bit);
+	}
+}
+
+/*
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each counter, preset just below each of its bits that can be written: odd and even
+ *        distances
+ * When   it counts instructions, of which several may retire in a cycle; loads of instructions of
+ *        two, and of one with many. Some generations count such an instruction once
+ * Then   it grows by as many events as from 0 on, but for what switching it adds: no carry is lost
+ * Control: from 0 on it counts them
+ */
+TEST(count, several_events_at_once_carry_into_each_bit, REQS(CNT_44),
+     NEEDS(need_perfmon, need_instructions, need_events))
+{
+	struct pmc_mask counters = counters_for(LOADS);
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		check_carry(t, c, EVENT_INST_RETIRED_ANY_P, &workload_mixed, ROUNDS);
+		if (!(counters.bits & BIT(c)))
+			continue;
+		check_carry(t, c, LOADS, &workload_kind_compare, ROUNDS);
+		check_carry(t, c, LOADS, &workload_kind_compare, ROUNDS - 1);
+		check_carry(t, c, LOADS, &workload_kind_rep_load, ROUNDS / 2);
+	}
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A logical processor that waits, or is halted, and whose counters count what its core's other one
+ * does: SDM "Architectural Performance Monitoring Version 3" (AnyThread counts the events of all
+ * logical processors of the core; Figure 18-7 has a bit for each fixed counter), volume 3A "Local
+ * Vector Table".
+ */
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/processor/time.h"
+#include "pmu/pmi.h"
+#include "spec/event.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/two_cpus.h"
+
+#define FEWER	40
+#define MORE	140
+#define LONG	4000	/* rounds of many cycles, for the slow clock of fixed counter 2 too */
+#define UNTIL_ASLEEP 50	/* us: HLT is a few instructions away */
+#define VECTOR_WAKE (VECTOR_IPI + 1)
+
+/* The first processor counts at CPL 3, where it never is; the other one works there. */
+struct sleeper {
+	struct two_cpus both;
+	bool halts;
+	u64 flags, n;
+	u32 sleeper_id;			/* local APIC id of the first one */
+	unsigned wrapping;		/* counter with INT; WINDOW_COUNTERS: none */
+	u64 value[WINDOW_COUNTERS];
+	unsigned interrupts[2];
+};
+
+static volatile bool woken;
+
+static void on_wake(struct trap_frame *frame)
+{
+	(void)frame;
+	woken = true;
+	apic_eoi();
+}
+
+/* Until the other one says so: a PMI alone doesn't end it. */
+static void sleep_until_over(void)
+{
+	intr_disable();
+	while (!woken)
+		__asm__ volatile("sti; hlt; cli" ::: "memory");
+	intr_enable();
+}
+
+static void program_all(const struct sleeper *s)
+{
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(counters_all().bits & BIT(c)))
+			continue;
+		counter_program(c, EVENT_INST_RETIRED_ANY_P,
+				s->flags | (c == s->wrapping ? COUNT_INT : 0));
+		counter_write(c, 0);
+	}
+	if (s->wrapping < WINDOW_COUNTERS)
+		counter_preset(s->wrapping, PERIOD);
+}
+
+static void count_asleep(void *arg)
+{
+	struct sleeper *s = arg;
+	unsigned side = two_cpus_side();
+	intr_handler before = intr_set_handler(VECTOR_WAKE, on_wake);
+
+	pmi_open(NULL);
+	if (side == 0) {
+		s->sleeper_id = apic_id();
+		woken = false;
+		program_all(s);
+		counters_enable(counters_all());
+	}
+	two_cpus_barrier(&s->both);
+	if (side == 0 && s->halts) {
+		sleep_until_over();
+	} else if (side == 1) {
+		time_stall(UNTIL_ASLEEP);
+		workload_run_user(&workload_load, s->n);
+		if (s->halts)
+			apic_ipi(s->sleeper_id, VECTOR_WAKE);
+	}
+	two_cpus_barrier(&s->both);
+	if (side == 0)
+		counters_disable();
+	s->interrupts[side] = pmi_settle()->count;
+	pmi_close();
+	for (unsigned c = 0; side == 0 && c < WINDOW_COUNTERS; c++)
+		s->value[c] = counters_all().bits & BIT(c) ? counter_read(c) : 0;
+	counter_reset();
+	intr_set_handler(VECTOR_WAKE, before);
+	two_cpus_barrier(&s->both);
+}
+
+static bool sleep_with(struct test *t, bool halts, u64 flags, u64 n, u64 value[WINDOW_COUNTERS])
+{
+	struct sleeper s = { .halts = halts, .flags = flags, .n = n, .wrapping = WINDOW_COUNTERS };
+
+	if (!two_cpus_run(t, &s.both, smp_sibling(), count_asleep, &s))
+		return false;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		value[c] = s.value[c];
+	return true;
+}
+
+static u64 declared(u64 rounds)
+{
+	return workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, rounds);
+}
+
+static void check_asleep(struct test *t, bool halts)
+{
+	const char *how = halts ? "halted" : "waiting at CPL 0";
+	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS], cycles[WINDOW_COUNTERS];
+	u64 own[WINDOW_COUNTERS];
+
+	if (!sleep_with(t, halts, COUNT_USR | COUNT_ANY, FEWER, few) ||
+	    !sleep_with(t, halts, COUNT_USR | COUNT_ANY, MORE, many) ||
+	    !sleep_with(t, halts, COUNT_USR | COUNT_ANY, LONG, cycles) ||
+	    !sleep_with(t, halts, COUNT_USR, LONG, own))
+		return;
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		CHECK_EQ(t, MSR_27, declared(MORE) - declared(FEWER), many[c] - few[c],
+			 "IA32_PMC%u, %s: instructions of 100 more rounds of its sibling thread", c,
+			 how);
+	CHECK_EQ(t, MSR_39, declared(MORE) - declared(FEWER),
+		 many[PMC_FIXED(0)] - few[PMC_FIXED(0)],
+		 "fixed counter 0, %s: instructions of 100 more rounds of its sibling thread", how);
+	for (unsigned i = 1; i < 3; i++)
+		CHECK_RANGE(t, MSR_39, LONG / 8, ~0ULL, cycles[PMC_FIXED(i)],
+			    "fixed counter %u, %s: cycles of %u rounds of its sibling thread", i,
+			    how, LONG);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (counters_all().bits & BIT(c))
+			CHECK_EQ(t, IDS(MSR_27, MSR_39), 0, own[c],
+				 "the counter of bit %u without AnyThread, %s", c, how);
+}
+
+/*
+ * MSR-27  With its AnyThread bit set a counter must count the events of all logical processors of
+ *         its core.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3
+ * MSR-39  With its AnyThread bit set a fixed counter must count the events of all logical
+ *         processors of its core, and without it its own alone.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
+ *
+ * Given  all counters of the first thread count at CPL 3, where it never is; its sibling works
+ *        there
+ * When   the first thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
+ * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling, and
+ *        each fixed counter of cycles counts them; with 0 none counts anything
+ */
+TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
+     REQS(MSR_27, MSR_39),
+     NEEDS(need_perfmon, need_instructions, need_fixed, need_any_thread, need_sibling_thread))
+{
+	check_asleep(t, false);
+	check_asleep(t, true);
+}
+
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-02  The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
+ *         LVTPC.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * PMI-22  The interrupt of a counter must go to the local APIC of the logical processor whose
+ *         counter it is, and to no other.
+ *         SDM volume 3A, Local Vector Table; 18.2 Architectural Performance Monitoring
+ *
+ * Given  a counter of the first thread with AnyThread and INT, each that counts instructions. The
+ *        thread waits at CPL 0, or is halted; what wakes it at the end isn't a PMI
+ * When   the counter overflows on an instruction of the sibling
+ * Then   the first thread has one interrupt, and the sibling none
+ */
+TEST(pmi, overflow_of_a_counter_of_a_halted_thread_interrupts_it, REQS(PMI_01, PMI_02, PMI_22),
+     NEEDS(need_perfmon, need_instructions, need_fixed, need_any_thread, need_sibling_thread))
+{
+	const u64 counters = counters_gp().bits | BIT(PMC_FIXED(0));
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		for (unsigned halts = 0; halts < 2 && counters & BIT(c); halts++) {
+			struct sleeper s = {
+				.halts = halts, .flags = COUNT_USR | COUNT_ANY, .n = MORE,
+				.wrapping = c,
+			};
+
+			if (!two_cpus_run(t, &s.both, smp_sibling(), count_asleep, &s))
+				return;
+			if (PMC_IS_FIXED(c))
+				CHECK_EQ(t, PMI_02, 1, s.interrupts[0],
+					 "interrupts of fixed counter 0's thread, halted = %u",
+					 halts);
+			else
+				CHECK_EQ(t, PMI_01, 1, s.interrupts[0],
+					 "interrupts of IA32_PMC%u's thread, halted = %u", c,
+					 halts);
+			CHECK_EQ(t, PMI_22, 0, s.interrupts[1], "interrupts of its sibling thread");
+		}
+}
