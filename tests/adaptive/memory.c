@@ -192,14 +192,14 @@ TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
  *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
  *
  * Given  the load latency event on its first counter; loads of lines that were just flushed
- * When   the threshold is 3, 32 and 128 cycles
+ * When   the threshold is 3, 32, 128, 255, 256 and 4096 cycles
  * Then   the latency of each record is above it
  * Control: there are records at the least threshold
  */
 TEST(adaptive, latency_of_a_memory_group_is_above_the_threshold, REQS(ADP_49),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency), .deadline_ms = 5000)
 {
-	static const u16 thresholds[] = { LATENCY_THRESHOLD_LEAST, 32, 128 };
+	static const u16 thresholds[] = { LATENCY_THRESHOLD_LEAST, 32, 128, 255, 256, 4096 };
 
 	const unsigned counter = (unsigned)__builtin_ctz(latency_counters());
 	unsigned most = MEM_SAMPLE_ROUNDS_MOST;
