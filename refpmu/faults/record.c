@@ -235,6 +235,8 @@ void fault_record_fields(struct model *m, const struct retire_ctx *s, struct rec
 {
 	if (broken(m, FAULT_TSC_ZERO))
 		record->tsc = 0;
+	if (s->cpl && broken(m, FAULT_TSC_LOW_HALF_USER))
+		record->tsc ^= BITS(32, 63);
 	if (broken(m, FAULT_TSC_LOW_HALF))
 		record->tsc ^= BITS(32, 63);
 	if (m->config.fault == FAULT_TSC_FALLS && ++faults_of(m)->tick % 2 == 0 &&

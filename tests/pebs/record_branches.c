@@ -78,8 +78,9 @@ static unsigned check_records(struct test *t, struct test_claim claim, const str
 TEST(record, next_address_of_each_kind_of_branch_is_where_it_went, REQS(REC_03, ADP_21),
      NEEDS(need_perfmon, need_pebs, need_eventing_ip, need_events))
 {
-	const struct test_claim claim =
-		counter_caps()->record_format == RECORD_ADAPTIVE ? AT(ADP_21) : AT(REC_03);
+	const struct test_claim claim = counter_caps()->record_format == RECORD_ADAPTIVE ?
+						AT(ADP_21) :
+						AT(REC_03);
 	static struct step_branches went;
 
 	if (!HARNESS_CHECK(t, sampling_event(EK_BRANCHES), "a precise event of branches"))

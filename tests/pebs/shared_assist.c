@@ -286,8 +286,8 @@ TEST(arm, overflow_with_int_interrupts_although_another_counter_has_the_record, 
 				continue;
 			if (!check_interrupt(t, &together, c))
 				return;
-			if (!has_pdist(set) && (!check_interrupt(t, &waits, c) ||
-						!check_interrupt(t, &records, c)))
+			if (!has_pdist(set) &&
+			    (!check_interrupt(t, &waits, c) || !check_interrupt(t, &records, c)))
 				return;
 		}
 	}
