@@ -6,7 +6,8 @@
 # What an image of these tests runs, and what it does at the end.
 short_configuration()
 {
-	printf '%s\n' 'tests = selftest.tsc*,enumeration.enumerated*' "at_end = $1" > "$log/short.cfg"
+	printf '%s\n' 'tests = selftest.tsc*,enumeration.enumerated*' "at_end = $1" \
+		> "$log/short.cfg"
 	export CFG=$log/short.cfg
 }
 
