@@ -78,31 +78,39 @@ static void write_late_index(struct model *m, struct assist_plan *plan)
 	faults_of(m)->late_index.waits = false;
 }
 
-/* What was there at the first assist since IA32_DS_AREA was written. */
-static void keep_fields(struct model *m, struct ds_area *ds)
+/* The faults of one who keeps fields of the DS area. */
+struct keeping {
+	enum fault_id reset, threshold, maximum;
+};
+
+/* What was there at the first assist, until something is written. */
+static void keep_fields(struct model *m, struct kept_fields *kept, struct keeping by,
+			struct ds_area *ds)
 {
-	u64 *const reset[] = { &ds->pebs_counter0_reset, &ds->pebs_counter1_reset,
-			       &ds->pebs_counter2_reset, &ds->pebs_counter3_reset };
-	bool first = !faults_of(m)->first_fields.taken;
-	u64 *kept = faults_of(m)->first_fields.reset;
+	u64 *const reset[] = {
+		&ds->pebs_counter0_reset, &ds->pebs_counter1_reset, &ds->pebs_counter2_reset,
+		&ds->pebs_counter3_reset, &ds->pebs_counter4_reset, &ds->pebs_counter5_reset,
+		&ds->pebs_counter6_reset, &ds->pebs_counter7_reset, &ds->pebs_fixed_counter0_reset,
+		&ds->pebs_fixed_counter1_reset, &ds->pebs_fixed_counter2_reset,
+		&ds->pebs_fixed_counter3_reset,
+	};
+	bool first = !kept->taken;
 
 	if (first) {
-		faults_of(m)->first_fields.taken = true;
-		faults_of(m)->first_fields.threshold = ds->pebs_interrupt_threshold;
-		faults_of(m)->first_fields.maximum = ds->pebs_absolute_maximum;
+		kept->taken = true;
+		kept->threshold = ds->pebs_interrupt_threshold;
+		kept->maximum = ds->pebs_absolute_maximum;
 	}
 	for (unsigned i = 0; i < sizeof(reset) / sizeof(reset[0]); i++) {
 		if (first)
-			kept[i] = *reset[i];
-		if (kept[i] != *reset[i] && broken(m, FAULT_RESET_CACHED))
-			*reset[i] = kept[i];
+			kept->reset[i] = *reset[i];
+		if (kept->reset[i] != *reset[i] && broken(m, by.reset))
+			*reset[i] = kept->reset[i];
 	}
-	if (faults_of(m)->first_fields.threshold != ds->pebs_interrupt_threshold &&
-	    broken(m, FAULT_THRESHOLD_CACHED))
-		ds->pebs_interrupt_threshold = faults_of(m)->first_fields.threshold;
-	if (faults_of(m)->first_fields.maximum != ds->pebs_absolute_maximum &&
-	    broken(m, FAULT_MAXIMUM_CACHED))
-		ds->pebs_absolute_maximum = faults_of(m)->first_fields.maximum;
+	if (kept->threshold != ds->pebs_interrupt_threshold && broken(m, by.threshold))
+		ds->pebs_interrupt_threshold = kept->threshold;
+	if (kept->maximum != ds->pebs_absolute_maximum && broken(m, by.maximum))
+		ds->pebs_absolute_maximum = kept->maximum;
 }
 
 void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_plan *plan)
@@ -125,7 +133,14 @@ void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_pl
 		ds->pebs_interrupt_threshold = maximum;
 	}
 	write_late_index(m, plan);
-	keep_fields(m, ds);
+	keep_fields(m, &faults_of(m)->first_fields,
+		    (struct keeping){ FAULT_RESET_CACHED, FAULT_THRESHOLD_CACHED,
+				      FAULT_MAXIMUM_CACHED },
+		    ds);
+	keep_fields(m, &faults_of(m)->enabled_fields,
+		    (struct keeping){ FAULT_RESET_KEPT_ENABLED, FAULT_THRESHOLD_KEPT_ENABLED,
+				      FAULT_MAXIMUM_KEPT_ENABLED },
+		    ds);
 	if (plan->covered & ~s->due && broken(m, FAULT_COVERS_DUE_ONLY))
 		plan->covered &= s->due;
 }
@@ -319,6 +334,9 @@ static bool threshold_reached(struct model *m, const struct assist_plan *plan)
 	if (plan->threshold && m->global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
 	    broken(m, FAULT_THRESHOLD_WAITS_FOR_OVFBUF))
 		return false;
+	if (plan->threshold && plan->covered & (plan->covered - 1) &&
+	    broken(m, FAULT_THRESHOLD_OF_ONE))
+		return false;
 	if (index + size > ds->pebs_absolute_maximum && broken(m, FAULT_LAST_RECORD_QUIET))
 		return false;
 	if (threshold == ds->pebs_buffer_base && broken(m, FAULT_THRESHOLD_AT_BASE_LOST))
@@ -350,6 +368,8 @@ static u64 other_reset(struct model *m, const struct ds_area *ds, unsigned i, u6
 
 static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 {
+	unsigned reloads = 0;
+
 	if (broken(m, FAULT_RELOAD_ALL))
 		plan->reloaded |= m->global_status & model_generation(m)->pebs_mask;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
@@ -357,6 +377,8 @@ static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 		if (!(plan->reloaded & BIT(i)))
 			continue;
 		if (broken(m, FAULT_NO_RELOAD) || (i != x && broken(m, FAULT_RELOAD_OWN_ONLY)))
+			plan->reloaded &= ~BIT(i);
+		if (++reloads > 2 && broken(m, FAULT_RELOADS_TWO))
 			plan->reloaded &= ~BIT(i);
 		plan->reset[i] = fault_v5_reset(m, plan, i,
 						other_reset(m, &plan->area, i, plan->reset[i]));

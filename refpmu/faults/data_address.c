@@ -117,6 +117,9 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 	record->data_linear_address = other_address(m, access, &s->outcome[a].memory,
 						    record->data_linear_address);
 	fault_glc_store(m, s->rule[x]->kind, record);
+	if (s->rule[x]->kind == EK_STORE_SAMPLE && s->r->access[0].linear != access->linear &&
+	    broken(m, FAULT_STORE_SAMPLE_FIRST))
+		record->data_linear_address = s->r->access[0].linear;
 	if (address_missing(m, s->rule[x]->kind) || (s->cpl && broken(m, FAULT_DLA_USER_EMPTY)))
 		record->data_linear_address = 0;
 	if (record->data_source && access->locked && broken(m, FAULT_DLA_LOCKED_MISSES))

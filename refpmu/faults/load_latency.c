@@ -131,7 +131,8 @@ bool fault_latency_event(struct model *m, const struct model_access *a,
 	if (m->config.fault == FAULT_NONE)
 		return counts;
 	if (a->store)
-		return broken(m, FAULT_LL_COUNTS_STORES);
+		return broken(m, FAULT_LL_COUNTS_STORES) ||
+		       (a->locked && broken(m, FAULT_LL_COUNTS_LOCKED_STORES));
 	if (counts)
 		return !(counts_all && leaves_out_half(m));
 	if (counts_all || o->tagged)
@@ -209,6 +210,10 @@ static u64 data_source_of(struct model *m, const struct fault_load *load)
 	u8 outcome = other_outcome(m, model_source_outcome(load->load.source));
 	u64 value = model_outcome_code(m, outcome);
 
+	if (load->load.locked && outcome == MEM_L3_HITM && broken(m, FAULT_LL_LOCKED_AS_CLEAN))
+		value = model_outcome_code(m, MEM_L3_SNOOP_CLEAN);
+	if (load->load.locked && outcome == MEM_L3 && broken(m, FAULT_LL_LOCKED_AS_L1))
+		value = model_outcome_code(m, MEM_L1);
 	if (broken(m, FAULT_LL_SOURCE_RESERVED))
 		value = RESERVED_CODE;
 	if (model_generation(m)->facilities & FAC_STLB_LOCK || broken(m, FAULT_LL_STLB_NEHALEM))

@@ -402,6 +402,7 @@ static void take_pebs_enable(struct model *m, u64 value)
 		model_disarm(m, IA32_PEBS_ENABLE_PEBS_EN_PMC);
 	faults_of(m)->was_full = false;
 	faults_of(m)->interrupted = 0;
+	faults_of(m)->enabled_fields.taken = false;
 	for (unsigned i = 0; i < FIRST_FIXED; i++) {
 		fault_at_counter(m, i);
 		if (set & BIT(i) && broken(m, FAULT_ENABLE_ARMS))
@@ -459,6 +460,7 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 		if (!faults_of(m)->first_ds_area)
 			faults_of(m)->first_ds_area = value;
 		faults_of(m)->first_fields.taken = false;
+		faults_of(m)->enabled_fields.taken = false;
 		if (m->host->netburst && m->config.fault == FAULT_NB_DS_AREA_SHARED)
 			netburst_faults(netburst_of(m))->last_ds_area = value;
 		break;

@@ -39,9 +39,15 @@ static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u6
 }
 
 /* No interrupt of this overflow? again: its bit was still set. */
-static bool stays_quiet(struct model *m, const struct retire_ctx *s, const struct model_rule *rule,
-			bool again)
+static bool stays_quiet(struct model *m, const struct retire_ctx *s, unsigned i, bool again)
 {
+	const struct model_rule *rule = s->rule[i];
+
+	if (m->pebs_enable && i < FIRST_FIXED &&
+	    broken(m, i < 4 ? FAULT_INT_QUIET_BESIDE_PEBS : FAULT_INT_4_QUIET_BESIDE_PEBS))
+		return true;
+	if (m->pebs_enable && i >= FIRST_FIXED && broken(m, FAULT_FIXED_QUIET_BESIDE_PEBS))
+		return true;
 	return (again && broken(m, FAULT_PMI_WAITS_FOR_STATUS)) ||
 	       (s->writes && broken(m, FAULT_WRMSR_OVERFLOW_QUIET)) ||
 	       (rule->os != rule->usr && broken(m, FAULT_INT_NEEDS_BOTH_LEVELS));
@@ -87,7 +93,7 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 		arm(m, i, s->rule[i], overflow);
 	else if (!overflow->interrupt)
 		fault_quiet_overflow(m);
-	else if (stays_quiet(m, s, s->rule[i], again))
+	else if (stays_quiet(m, s, i, again))
 		overflow->interrupt = false;
 }
 

@@ -178,6 +178,14 @@ static void add_overflow(struct model *m, struct pmi_plan *plan, const struct pm
 		fault_priority_add(plan, pmi);
 }
 
+/* An overflow's interrupt that waited for the assist of another counter than its own. */
+static bool waited_for_another(struct model *m, const struct pmi_plan *plan, const struct pmi *pmi,
+			       unsigned served)
+{
+	return plan->assist && served < MODEL_MAX_COUNTERS && pmi->counter != served &&
+	       !m->counter[served].pmi_deferred && broken(m, FAULT_INT_OF_SERVED_ONLY);
+}
+
 static void add_threshold(struct model *m, struct pmi_plan *plan, const struct pmi *pmi)
 {
 	if (broken(m, FAULT_THRESHOLD_DROPPED))
@@ -199,6 +207,7 @@ static void exchange(struct model *m, struct pmi_plan *plan)
 
 void fault_pmis(struct model *m, const struct retire_ctx *s, struct pmi_plan *plan)
 {
+	const unsigned served = faults_of(m)->at_counter;
 	struct pmi_plan right = *plan;
 
 	if (m->config.fault == FAULT_NONE)
@@ -211,7 +220,8 @@ void fault_pmis(struct model *m, const struct retire_ctx *s, struct pmi_plan *pl
 
 		if (pmi->action == ACTION_THRESHOLD_INT)
 			add_threshold(m, plan, pmi);
-		else if (overflow_is_lost(m, s, plan->assist, pmi->counter))
+		else if (overflow_is_lost(m, s, plan->assist, pmi->counter) ||
+			 waited_for_another(m, plan, pmi, served))
 			plan->shared = false;
 		else if (!pmi->second || !second_is_lost(m, pmi->counter))
 			add_overflow(m, plan, pmi);

@@ -220,10 +220,23 @@ static void break_abort(struct model *m, const struct retire_ctx *s, struct reco
 		record->rip = faults_of(m)->fallback_inner;
 }
 
+/* Where the program hasn't gone. */
+static void break_next_ip(struct model *m, const struct retire_ctx *s, struct record *record)
+{
+	enum model_branch branch = s->r->branch;
+
+	if ((branch == BRANCH_CALL && broken(m, FAULT_CALL_RIP_BEHIND)) ||
+	    (branch == BRANCH_RETURN && broken(m, FAULT_RETURN_RIP_BEHIND)) ||
+	    (branch == BRANCH_FAR && broken(m, FAULT_FAR_RIP_BEHIND)))
+		record->rip = s->r->next_ip;
+}
+
 void fault_record_fields(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	if (broken(m, FAULT_TSC_ZERO))
 		record->tsc = 0;
+	if (s->cpl && broken(m, FAULT_TSC_LOW_HALF_USER))
+		record->tsc ^= BITS(32, 63);
 	if (broken(m, FAULT_TSC_LOW_HALF))
 		record->tsc ^= BITS(32, 63);
 	if (m->config.fault == FAULT_TSC_FALLS && ++faults_of(m)->tick % 2 == 0 &&
@@ -231,6 +244,12 @@ void fault_record_fields(struct model *m, const struct retire_ctx *s, struct rec
 		record->tsc -= BIT(40);
 	if (broken(m, FAULT_GPR_STALE))
 		model_record_gprs(s->r->before.gpr, record);
+	if (s->r->compatibility && broken(m, FAULT_COMPATIBILITY_NO_R8))
+		record->r8 = record->r9 = record->r10 = record->r11 = record->r12 = record->r13 =
+			record->r14 = record->r15 = 0;
+	if (model_status_bits(s->wrapped) & ~m->pebs_enable && broken(m, FAULT_APPLICABLE_BESIDE))
+		record->applicable |= model_status_bits(s->wrapped);
+	break_next_ip(m, s, record);
 	if (s->tx_abort || s->aborts)
 		break_abort(m, s, record);
 }

@@ -33,6 +33,9 @@ bool fault_pebs_enabled(struct model *m, unsigned counter, bool enabled)
 			broken(m, FAULT_LL_EN_ENABLES)) ||
 		       (counter == 3 && m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
 			broken(m, FAULT_PS_EN_ENABLES));
+	if (counter >= FIRST_FIXED && m->pebs_enable & IA32_PEBS_ENABLE_PEBS_EN_PMC &&
+	    broken(m, FAULT_FIXED_PEBS_ALONE))
+		return false;
 	if (!fault_v5_pebs_enabled(m, counter) || (counter && broken(m, FAULT_PMC0_PEBS_ONLY)))
 		return false;
 	if (counter == 3 && broken(m, FAULT_PMC3_NO_PEBS))

@@ -52,10 +52,12 @@ struct fault_state {
 	u64 first_ds_area;
 	u64 counter_written[MODEL_MAX_COUNTERS];	/* by the last WRMSR */
 	bool was_full;
-	struct {
+	/* Of the DS area, at the first assist since IA32_DS_AREA was written; since it or
+	 * IA32_PEBS_ENABLE was. */
+	struct kept_fields {
 		bool taken;
-		u64 threshold, maximum, reset[4];
-	} first_fields;	/* of the DS area, at the first assist since IA32_DS_AREA was written */
+		u64 threshold, maximum, reset[12];
+	} first_fields, enabled_fields;
 	u64 interrupted;	/* PEBS counters that have, since IA32_PEBS_ENABLE was written */
 
 	/* Adaptive records: MSR_PEBS_DATA_CFG of the first, its XMM group; the first instruction.

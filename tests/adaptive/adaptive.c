@@ -80,7 +80,8 @@ void adaptive_any_window(const struct adaptive_run *run, struct ds_setup *setup)
 	ds_open(setup);
 	arm(run, run->event ? run->event : EVENT_BR_INST_RETIRED_ALL_BRANCHES, period);
 	for (unsigned i = 0; i < WINDOWS_MOST && !ds_bytes(); i++)
-		workload_run(&workload_load, rounds, pmc_one(run->counter));
+		workload_run(run->workload ? run->workload : &workload_load, rounds,
+			     pmc_one(run->counter));
 	stop(run);
 }
 

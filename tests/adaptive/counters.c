@@ -141,6 +141,68 @@ TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(A
 	}
 }
 
+#define WINDOWS_MOST	64	/* of fixed counters, whose events in a window aren't known */
+
+/* Windows until counter c, of those that are on, has a record more. */
+static void run_until_record(unsigned c, struct pmc_mask on)
+{
+	const unsigned windows = PMC_IS_FIXED(c) ? WINDOWS_MOST : 1;
+	const u64 rounds = c == OVERFLOW_SLOW ? SLOW_ROUNDS : ROUNDS_FOR(1);
+	const int64_t before = ds_bytes();
+
+	for (unsigned i = 0; i < windows && ds_bytes() == before; i++)
+		workload_run(&workload_load, rounds, on);
+}
+
+static u64 period_of(unsigned c)
+{
+	return c == OVERFLOW_SLOW ? SLOW_PERIOD : ROUNDS_PERIOD;
+}
+
+/*
+ * ADP-07  Where baseline is 1, fixed counters must make PEBS records by IA32_PEBS_ENABLE[35:32].
+ * ADP-41  Where baseline is 1, each general-purpose counter must be usable for PEBS.
+ *         KVM, kvm-unit-tests: IA32_PERF_CAPABILITIES[14], PEBS_BASELINE
+ * FIX-09  IA32_PEBS_ENABLE[32+i] must make fixed counter i write records whose applicable counters
+ *         have bit 32+i.
+ *         kvm-unit-tests pmu_pebs; Linux
+ *
+ * Given  PEBS on all counters, general-purpose and fixed, all of which count; all but one are out
+ *        of reach of their overflow
+ * When   that one overflows, each in turn
+ * Then   there is a record, whose applicable counters are that counter alone
+ */
+TEST(adaptive, each_counter_makes_records_beside_all_others, REQS(ADP_07, ADP_41, FIX_09),
+     NEEDS(need_perfmon, need_fixed, need_baseline, need_branches))
+{
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		struct adaptive_run run = { .counter = c, .config = CONFIG_GPR };
+		const struct test_claim claim = PMC_IS_FIXED(c) ? AT(ADP_07, FIX_09) : AT(ADP_41);
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+		struct pmc_mask all = { 0 };
+
+		if (!is_pebs_counter(c))
+			continue;
+		ds_open(&setup);
+		for (unsigned i = 0; i < WINDOW_COUNTERS; i++) {
+			if (!is_pebs_counter(i))
+				continue;
+			pebs_arm(i, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH,
+				 i == c ? period_of(c) : NEVER);
+			all = pmc_or(all, pmc_one(i));
+		}
+		run_until_record(c, all);
+		pebs_disarm();
+		if (!adaptive_one_record(t, claim, &run))
+			return;
+		test_check_eq(t, claim, BIT(c), adaptive_at(AT_APPLICABLE),
+			      "applicable counters of a record of counter %u, PEBS on %#lx", c,
+			      all.bits);
+		counter_reset();
+	}
+}
+
 /*
  * ADP-40  Where baseline is 1, an event that is not precise must make records too.
  *         KVM, kvm-unit-tests: IA32_PERF_CAPABILITIES[14], PEBS_BASELINE
@@ -324,6 +386,50 @@ TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_1
 				    counter_read(c),
 				    "IA32_PMC%u after a record, slot at %#x of the DS area", c,
 				    0x40 + 8 * c);
+	}
+}
+
+/*
+ * ADP-44  In format 4 the reset value of IA32_PMCn must come from offset 40H + 8n of the DS save
+ *         area, n = 0 to 7.
+ * ADP-08  In format 4 the reset value of fixed counter i must come from offset 80H + 8i of the DS
+ *         save area.
+ *         Linux struct debug_store
+ *
+ * Given  PEBS on one counter; its first record leaves it its period
+ * When   its slot is changed in memory, nothing else is written, and it overflows again
+ * Then   it reads the new value, and what it counted afterwards
+ * Control: there are two records
+ */
+TEST(adaptive, reset_slot_that_changes_between_records_is_reloaded, REQS(ADP_44, ADP_08),
+     NEEDS(need_perfmon, need_fixed, need_baseline, need_branches))
+{
+	FOR_EACH_COUNTER(c, counters_all().bits)
+	{
+		const struct test_claim claim = PMC_IS_FIXED(c) ? AT(ADP_08) : AT(ADP_44);
+		struct adaptive_run run = { .counter = c, .basic = true,
+					    .capacity = DS_CAPACITY };
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+
+		if (!is_pebs_counter(c) || !overflows_here(c))
+			continue;
+		setup.reset[c] = pebs_reset_value(c, period_of(c));
+		ds_open(&setup);
+		pebs_arm_as(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, period_of(c));
+		run_until_record(c, pmc_one(c));
+		/* A fixed counter may have several. */
+		ds_set_index(0);
+		ds_set_reset(c, reload_of(c));
+		run_until_record(c, pmc_one(c));
+		pebs_disarm();
+		if (!adaptive_one_record(t, test_control(claim), &run))
+			return;
+		test_check_range(t, claim, reloaded(c), reloaded(c) + RETIRED_SLACK,
+				 counter_read(c),
+				 "counter %u after a record, its slot changed since the one before",
+				 c);
+		counter_reset();
 	}
 }
 

@@ -192,14 +192,14 @@ TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
  *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
  *
  * Given  the load latency event on its first counter; loads of lines that were just flushed
- * When   the threshold is 3, 32 and 128 cycles
+ * When   the threshold is 3, 32, 128, 255, 256 and 4096 cycles
  * Then   the latency of each record is above it
  * Control: there are records at the least threshold
  */
 TEST(adaptive, latency_of_a_memory_group_is_above_the_threshold, REQS(ADP_49),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency), .deadline_ms = 5000)
 {
-	static const u16 thresholds[] = { LATENCY_THRESHOLD_LEAST, 32, 128 };
+	static const u16 thresholds[] = { LATENCY_THRESHOLD_LEAST, 32, 128, 255, 256, 4096 };
 
 	const unsigned counter = (unsigned)__builtin_ctz(latency_counters());
 	unsigned most = MEM_SAMPLE_ROUNDS_MOST;
@@ -279,19 +279,9 @@ static bool need_store_sample(char *reason, size_t size)
 	return false;
 }
 
-/*
- * ADP-13  A record of MEM_TRANS_RETIRED.STORE_SAMPLE on IA32_PMC0 must have the linear address of
- *         a store.
- *         intel/perfmon MEM_TRANS_RETIRED.STORE_SAMPLE; Linux
- *
- * Given  IA32_PMC0 with MEM_TRANS_RETIRED.STORE_SAMPLE; a loop with a store to one address
- * When   it makes records with the memory group
- * Then   there are records, and the address of each one in the loop is the store's
- */
-TEST(adaptive, store_sample_has_the_linear_address_of_a_store, REQS(ADP_13),
-     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
+/* Of one piece, whose stores are at that address. false: the test is over. */
+static bool check_store_samples(struct test *t, const struct workload *w, u64 address)
 {
-	const u64 memory = (u64)(uintptr_t)workload_memory();
 	const struct adaptive_layout layout = { .config = LATENCY_CONFIG,
 						.size = (u16)adaptive_bytes(LATENCY_CONFIG) };
 	struct ds_setup setup = latency_setup(&layout);
@@ -303,19 +293,44 @@ TEST(adaptive, store_sample_has_the_linear_address_of_a_store, REQS(ADP_13),
 	pebs_arm(0, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
 	for (unsigned rounds = 0;
 	     rounds < MEM_SAMPLE_ROUNDS_MOST && ds_records() < MEM_SAMPLE_RECORDS; rounds += BATCH)
-		workload_run(&workload_store, BATCH, pmc_one(0));
+		workload_run(w, BATCH, pmc_one(0));
 	pebs_disarm();
 	counter_program_disabled(0, 0, 0);
 	counters_clear(counters_status());
 	records = ds_records();
 	if (!enough(t, AT(ADP_13), records, 0))
-		return;
+		return false;
 	for (unsigned i = 0; i < records; i++) {
 		const unsigned at = i * adaptive_bytes(LATENCY_CONFIG);
 
-		if (!sampling_is_switching(&workload_store, adaptive_at(at + AT_RIP)))
-			CHECK_EQ(t, ADP_13, memory, adaptive_at(at + AT_ADDRESS),
-				 "address of record %u, EventingIP %#lx", i,
+		if (!sampling_is_switching(w, adaptive_at(at + AT_RIP)))
+			CHECK_EQ(t, ADP_13, address, adaptive_at(at + AT_ADDRESS),
+				 "address of record %u of piece %s, EventingIP %#lx", i, w->name,
 				 adaptive_at(at + AT_EVENTING_IP));
 	}
+	return true;
+}
+
+/*
+ * ADP-13  A record of MEM_TRANS_RETIRED.STORE_SAMPLE on IA32_PMC0 must have the linear address of
+ *         a store.
+ *         intel/perfmon MEM_TRANS_RETIRED.STORE_SAMPLE; Linux
+ *
+ * Given  IA32_PMC0 with MEM_TRANS_RETIRED.STORE_SAMPLE; loops with a store to one address: of each
+ *        form of an operand, MOVSQ, which loads from another address, and a locked addition
+ * When   it makes records with the memory group
+ * Then   there are records, and the address of each one in the loop is the store's
+ */
+TEST(adaptive, store_sample_has_the_linear_address_of_a_store, REQS(ADP_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
+{
+	const u64 memory = (u64)(uintptr_t)workload_memory();
+	struct addressing_mode form;
+	bool more = check_store_samples(t, &workload_store, memory) &&
+		    check_store_samples(t, &workload_lock, memory);
+
+	addressing_mode_begin();
+	for (unsigned i = 0; more && addressing_mode_of_store(i, &form); i++)
+		more = check_store_samples(t, form.workload, form.address);
+	addressing_mode_end();
 }

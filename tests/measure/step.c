@@ -16,7 +16,32 @@ static struct {
 	u64 previous;		/* address of the instruction that the next #DB reports */
 	u64 rcx;		/* before it */
 	struct step_counts counts;
+	struct step_branches *branches;		/* NULL: they aren't asked for */
 } stepping;
+
+bool step_is_branch(const struct step_branches *branches, u64 from)
+{
+	for (unsigned i = 0; i < branches->count; i++)
+		if (branches->branch[i].from == from)
+			return true;
+	return false;
+}
+
+bool step_went(const struct step_branches *branches, u64 from, u64 to)
+{
+	for (unsigned i = 0; i < branches->count; i++)
+		if (branches->branch[i].from == from && branches->branch[i].to == to)
+			return true;
+	return false;
+}
+
+static void keep_branch(struct step_branches *branches, u64 from, u64 to)
+{
+	if (branches->count == STEP_BRANCHES || step_went(branches, from, to))
+		return;
+	branches->branch[branches->count].from = from;
+	branches->branch[branches->count++].to = to;
+}
 
 static void on_debug(struct trap_frame *frame)
 {
@@ -32,6 +57,8 @@ static void on_debug(struct trap_frame *frame)
 		return;
 	if (!classify_instruction(done, &kind) && !c->unknown)
 		c->unknown = (u64)(uintptr_t)done;
+	if (stepping.branches && kind.branch)
+		keep_branch(stepping.branches, (u64)(uintptr_t)done, frame->rip);
 	/*
 	 * A repeated instruction is one instruction, stepped once an iteration ("REP/REPE/...
 	 * Repeat String Operation Prefix": each counts RCX down). QEMU 10 takes one step more, in
@@ -65,4 +92,12 @@ struct step_counts step_workload(const struct workload *w, u64 n)
 	__asm__ volatile("pushfq; andq $~" RFLAGS_TF ", (%%rsp); popfq" ::: "memory", "cc");
 	intr_set_handler(VECTOR_DB, before);
 	return stepping.counts;
+}
+
+void step_branches(const struct workload *w, u64 n, struct step_branches *branches)
+{
+	branches->count = 0;
+	stepping.branches = branches;
+	step_workload(w, n);
+	stepping.branches = NULL;
 }

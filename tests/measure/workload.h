@@ -159,6 +159,8 @@ extern const struct workload workload_slow_split	/* two flushed lines, after INV
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_stride_store	/* stores a stride apart */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_stride_lock	/* locked additions a stride apart */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_fresh_page_lock	/* locked, right after INVLPG; CPL 0 */
 	__attribute__((visibility("hidden")));
 

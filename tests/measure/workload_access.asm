@@ -43,6 +43,17 @@ BEGIN stride_store
 	jnz	.next
 END stride_store
 
+; instructions 5n + 1, loads n, stores n, locked loads n, branches n: [RSI + i * stride]
+DECLARE stride_lock, 0, 0, 0,  5, 1,  1, 0,  1, 0,  1, 0,  1, 0
+BEGIN stride_lock
+	mov	edx, 0
+.next:	lock add qword [rsi + rdx], 1
+	add	rdx, r12
+	and	rdx, r13
+	dec	rdi
+	jnz	.next
+END stride_lock
+
 ; instructions 4n, loads n, stores n, locked loads n, branches n: each with a page walk
 DECLARE fresh_page_lock, 0, 0, 0,  4, 0,  1, 0,  1, 0,  1, 0,  1, 0
 BEGIN fresh_page_lock

@@ -30,7 +30,7 @@ BEGIN kind_rdpmc
 	jnz	.next
 END kind_rdpmc
 
-; instructions 12n, loads 5n and stores 5n (the frame), branches 2n: IRETQ to the next line
+; instructions 12n, loads 5n and stores 5n (the frame), branches 2n: IRETQ over a NOP
 DECLARE kind_iretq, 0, 0, 0,  12, 0,  5, 0,  5, 0,  0, 0,  2, 0,  1, 0,  2, -1
 BEGIN kind_iretq
 .next:	mov	rdx, rsp
@@ -43,6 +43,7 @@ BEGIN kind_iretq
 	lea	rax, [.back]
 	push	rax
 	iretq
+	nop				; not executed
 .back:	dec	rdi
 	jnz	.next
 END kind_iretq
@@ -55,6 +56,7 @@ BEGIN kind_far_return
 	lea	rax, [.back]
 	push	rax
 	o64 retf
+	nop				; not executed
 .back:	dec	rdi
 	jnz	.next
 END kind_far_return

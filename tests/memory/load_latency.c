@@ -10,6 +10,7 @@
 #include "tests/frame/needs.h"
 
 #define SOME		128	/* rounds of a window that is counted */
+#define OTHERS		8	/* loads of a window that aren't the workload's, at most */
 #define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
 #define COUNTERS	4u	/* with load latency */
 #define RECORDS_ENOUGH	2	/* of each counter */
@@ -210,6 +211,35 @@ TEST(ll, load_latency_event_does_not_count_stores, REQS(LL_03),
 			 SOME, h.name);
 	}
 	mem_sample_collect(t, CONTROL_AT(LL_03), &setup, ACCESS_L1, &h, records, &count);
+}
+
+/*
+ * LL-03  The load-latency event must ignore stores.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  locked additions to one line and after INVLPG: a load and a store each
+ * When   the load latency event counts 128 of each
+ * Then   it counts no more than their loads
+ * Control: it counts some
+ */
+TEST(ll, load_latency_event_counts_only_the_load_of_a_locked_addition, REQS(LL_03),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	static const enum access locked[] = { ACCESS_LOCKED, ACCESS_LOCKED_PAGE_WALK };
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
+
+	for (unsigned i = 0; i < sizeof(locked) / sizeof(locked[0]); i++) {
+		u64 n = SOME, events;
+
+		if (!mem_sample_prepare(t, locked[i], &h))
+			return;
+		while (!(events = mem_sample_count_least(&setup, &h, n)) &&
+		       (n *= 8) <= MEM_SAMPLE_ROUNDS_MOST)
+			;
+		CONTROL_RANGE(t, LL_03, 1, ~0ULL, events, "events of %lu %s", n, h.name);
+		CHECK_RANGE(t, LL_03, 0, n + OTHERS, events, "events of %lu %s", n, h.name);
+	}
 }
 
 /*

@@ -21,17 +21,19 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 /* Most records of loads of such lines have one of these codes; or, where not every observation
  * decides, one of the lenient ones. */
-static void check_codes(struct test *t, struct test_claim claim, struct remote_lines place,
-			u64 codes, u64 lenient)
+static void check_codes_of(struct test *t, struct test_claim claim, struct remote_lines place,
+			   const struct workload *loads, u64 codes, u64 lenient)
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 	unsigned count, good = 0;
 
 	if (!remote_lines_prepare(t, &place))
 		return;
+	place.h.workload = loads;
 	count = remote_lines_take(t, claim, &place, &setup, records);
 	if (!count)
 		return;
+	place.h.workload = &workload_stride;
 	if (!test_sees_claim(t, &claim))
 		codes |= lenient;
 	for (unsigned i = 0; i < count; i++)
@@ -42,6 +44,12 @@ static void check_codes(struct test *t, struct test_claim claim, struct remote_l
 			 "of %u records of %s have one of the codes 0x%lx (A0H of the first is "
 			 "0x%lx)",
 			 count, place.name, codes, records[0].source);
+}
+
+static void check_codes(struct test *t, struct test_claim claim, struct remote_lines place,
+			u64 codes, u64 lenient)
+{
+	check_codes_of(t, claim, place, &workload_stride, codes, lenient);
 }
 
 /*
@@ -186,6 +194,31 @@ TEST(ll, line_in_the_l3_only_has_data_source_04h, REQS(LL_34),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	check_codes(t, AT(LL_34), l3_only, BIT(0x4), NO_OTHERS_PASS);
+}
+
+/*
+ * LL-34  A load that hits the L3 and needs no snoop must be reported with code 04H.
+ * LL-38  A load that another core of the package serves from a modified copy must be reported with
+ *        code 06H, or 07H.
+ * LL-40  A load of a line that no cache has must be reported with code 0CH, or 0DH where its home
+ *        is another package.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  an exerciser puts lines into the L3 alone, modified into the cache of another core, and
+ *        into no cache
+ * When   records are made of locked additions to them
+ * Then   most have code 04H, 06H or 07H, and 0CH in bits 3:0 at A0H, in this order, as plain loads
+ *        have: Table 18-24 tells no lock
+ */
+TEST(ll, data_source_of_a_locked_load_is_that_of_a_plain_one, REQS(LL_34, LL_38, LL_40),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	const struct workload *locked = &workload_stride_lock;
+
+	check_codes_of(t, AT(LL_34), l3_only, locked, BIT(0x4), NO_OTHERS_PASS);
+	check_codes_of(t, AT(LL_38), modified, locked, BIT(0x6) | BIT(0x7), NO_OTHERS_PASS);
+	check_codes_of(t, AT(LL_40), nowhere, locked, BIT(0xc), NO_OTHERS_PASS);
 }
 
 /* ------------------------------------------------------------------ events */

@@ -18,12 +18,17 @@ CALL_ON		equ 24
 CALL_BACK	equ 32			; offset and selector of a far pointer
 
 section .bss
+	global	compat_rsp:data hidden
+compat_rsp:				; RSP in compatibility mode
 saved_rsp:
 	resq	1
 
+%define COMPAT_R(n) (0x6000000000000040 | (n) << 8 | (n))
+
 section .text
 ; void compat_loads(struct compat_call *call): at CPL 0, interrupts off.
-; EBX call, ESI memory, EDI n, EBP and EDX known to tests/pebs/compat.c.
+; EAX what was loaded, EBX call, ECX the MSR, EDX 0, ESI memory, EDI n and less, EBP and R8 to R15
+; known to tests/pebs/compat.c.
 	global	compat_loads:function hidden
 	global	compat_begin:function hidden
 	global	compat_end:function hidden
@@ -39,6 +44,11 @@ compat_loads:
 	mov	word [rbx + CALL_BACK + 4], SELECTOR_KERNEL_CODE
 	mov	eax, SELECTOR_KERNEL_DATA
 	mov	ds, eax
+%assign i 8
+%rep 8
+	mov	r%[i], COMPAT_R(i)
+%assign i i + 1
+%endrep
 	push	SELECTOR_COMPAT_CODE
 	lea	rax, [rel compat]
 	push	rax

@@ -90,6 +90,111 @@ TEST(ds, assist_goes_by_the_ds_area_as_it_is_in_memory, REQS(DS_05, DS_10, DS_15
 		check_changed(t, c);
 }
 
+/* A period that no other range of a reloaded counter overlaps. */
+#define LONG_PERIOD (8 * ROUNDS_PERIOD)
+
+/* One window in which the counter overflows once: the records up to then. */
+static void overflow_again(struct test *t, unsigned c, u64 rounds, unsigned records)
+{
+	workload_run(&workload_load, rounds, pmc_one(c));
+	sampling_want(t, records);
+}
+
+static void check_period(struct test *t, struct test_claim claim, unsigned c, u64 period)
+{
+	u64 reset = pebs_reset_value(c, period);
+
+	test_check_range(t, claim, reset, reset + ROUNDS_FOR(1), counter_read(c),
+			 "IA32_PMC%u after record %u, its slot being -%lu since the one before", c,
+			 ds_records(), period);
+}
+
+/* The slots, by periods: two records, each reloads what its slot holds then. */
+static void check_slots(struct test *t, unsigned c, struct ds_setup *setup)
+{
+	for (unsigned i = 0; i < DS_RESET_SLOTS_OF_FORMAT_3; i++)
+		setup->reset[i] = pebs_reset_value(i, ROUNDS_PERIOD);
+	ds_open(setup);
+	pebs_arm(c, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
+	overflow_again(t, c, ROUNDS_FOR(1), 1);
+	CONTROL_EQ(t, DS_15, 1, ds_records(), "records of IA32_PMC%u", c);
+	check_period(t, CONTROL_AT(DS_15), c, ROUNDS_PERIOD);
+	ds_set_reset(c, pebs_reset_value(c, LONG_PERIOD));
+	overflow_again(t, c, ROUNDS_FOR(1), 2);
+	check_period(t, AT(DS_15), c, LONG_PERIOD);
+	ds_set_reset(c, pebs_reset_value(c, NEVER));
+	overflow_again(t, c, LONG_PERIOD + SHADOW_MOST + 8, 3);
+	check_period(t, AT(DS_15), c, NEVER);
+}
+
+static const struct pmi_log *next_record(unsigned c)
+{
+	pmi_open(NULL);
+	counter_preset(c, ROUNDS_PERIOD);
+	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
+	return pmi_end();
+}
+
+/* Three records are made. Then threshold, index and maximum change, one at a time. */
+static void check_bounds(struct test *t, unsigned c)
+{
+	const u64 size = ds_record_size();
+
+	ds_set_threshold_bytes(4 * size);
+	CHECK_EQ(t, DS_05, 1, next_record(c)->count,
+		 "interrupts of record 4 of IA32_PMC%u, the threshold set after it meanwhile", c);
+	sampling_want(t, 4);
+	ds_set_threshold_bytes(8 * size);
+	ds_set_index(6);
+	CHECK_EQ(t, DS_06, 0, next_record(c)->count,
+		 "interrupts of IA32_PMC%u, the threshold set further on again", c);
+	CHECK(t, DS_02, ds_record_written(6) && ds_bytes() == (int64_t)(7 * size),
+	      "a record at the index, 6 records on meanwhile, IA32_PMC%u", c);
+	ds_set_maximum_bytes(7 * size);
+	next_record(c);
+	CHECK(t, DS_10, !ds_record_written(7) && ds_bytes() == (int64_t)(7 * size),
+	      "no record after the maximum, set to the index meanwhile, IA32_PMC%u", c);
+	ds_set_maximum_bytes(8 * size);
+	next_record(c);
+	CONTROL(t, DS_10, ds_record_written(7), "a record, the maximum further on again");
+}
+
+/*
+ * DS-02  A record must be written at the address in the PEBS index field, also where that isn't
+ *        the buffer base.
+ * DS-05  A threshold interrupt must be raised when the index has reached the threshold after a
+ *        record.
+ * DS-06  No threshold interrupt may be raised while the index is below the threshold.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-10  An assist must write nothing when its bounds check fails.
+ *        SDM 18.9.1 Global Counter Control Facilities in Sandy Bridge
+ * DS-15  The reset values of IA32_PMC0 to IA32_PMC3 must be at 40H, 48H, 50H and 58H of the DS
+ *        area.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility, Figure
+ *        18-22
+ *
+ * Given  PEBS on one counter, and neither IA32_DS_AREA nor IA32_PEBS_ENABLE is written any more
+ * When   its reset slot is changed twice, then the threshold, the index and the absolute maximum,
+ *        with a record after each
+ * Then   each assist goes by what is there at its time
+ * Control: before the first change there is a record by the old values; after the last one there is
+ *          room again, and a record
+ */
+TEST(ds, assist_goes_by_the_ds_area_while_pebs_stays_enabled,
+     REQS(DS_02, DS_05, DS_06, DS_10, DS_15), NEEDS(need_perfmon, need_any_pebs, need_events))
+{
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+
+		check_slots(t, c, &setup);
+		if (ds_records() == 3)
+			check_bounds(t, c);
+		counter_reset();
+	}
+}
+
 /*
  * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
  *         record.

@@ -4,6 +4,7 @@
  * Based Sampling (PEBS)", Table 18-44.
  */
 #include "kernel/processor/cpu.h"
+#include "kernel/processor/time.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
@@ -35,7 +36,7 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 	u64 memory = (u64)(uintptr_t)workload_memory(), others, rsp;
 	struct ds_setup setup = sampling_setup(8);
 	struct sampling_sum expected[SAMPLE_MARKS];
-	u64 width = BIT(counter_width(c)) - 1;
+	u64 width = BIT(counter_width(c)) - 1, before = tsc_read(), tsc;
 	struct pebs_record record;
 	int mark;
 
@@ -49,6 +50,9 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is right after a marked load, IA32_PMC%u",
 		   sampling_field(&record, RECORD_rip), c))
 		return;
+	if (record_get(&record, RECORD_tsc, &tsc))
+		CHECK_RANGE(t, IDS(SKL_02, ADP_38), before, tsc_read(), tsc,
+			    "TSC of a record of CPL 3, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark), sampling_ip(w, &record),
 		 "the instruction of the record, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_12, rsp, sampling_field(&record, RECORD_rsp), "RSP, IA32_PMC%u", c);
@@ -70,17 +74,19 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 }
 
 /*
- * Decides REC-03, REC-04, REC-07, REC-11, REC-12, REC-HSW-02, REC-HSW-10, DLA-02, DS-12
- * (claims/requirement.def has their sentences).
+ * Decides REC-03, REC-04, REC-07, REC-11, REC-12, REC-HSW-02, REC-HSW-10, SKL-02, ADP-38, DLA-02,
+ * DS-12 (claims/requirement.def has their sentences).
  *
  * Given  marked loads at CPL 3, known registers
  * When   each PEBS counter makes a record, with INT = 0 and 1, of two loads at addresses of their
  *        own
  * Then   instruction pointers, RSP, RAX, flags, the other registers, status and address are those
- *        of a marked load, and the counter is reloaded
+ *        of a marked load, the TSC, where there is one, is between two of RDTSC, and the counter is
+ *        reloaded
  */
 TEST(record, each_field_of_a_record_of_cpl_3_is_right,
-     REQS(REC_03, REC_04, REC_07, REC_11, REC_12, REC_HSW_02, REC_HSW_10, DLA_02, DS_12),
+     REQS(REC_03, REC_04, REC_07, REC_11, REC_12, REC_HSW_02, REC_HSW_10, SKL_02, ADP_38, DLA_02,
+	  DS_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!sampling_shadow_fits(t))

@@ -336,6 +336,22 @@ static bool latencies_are_two(struct fixture *r)
 	return true;
 }
 
+/* An instruction that loads and then stores somewhere else. */
+static bool moves_are_sampled_as_stores(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, MEM);
+	fixture_program_pebs(r, 0, 0x02cd, BIT(34), 2);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 200 && fixture_index(r) == FIXTURE_BUFFER; i++)
+		fixture_retire(r, &(struct model_retired){
+					  .loads = 1, .stores = 1, .n_access = 2,
+					  .access = { { ADDRESS, 8, false, false },
+						      { ADDRESS + 0x80, 8, true, false } } });
+	fixture_stop(r);
+	return at(r, 0x20) == ADDRESS + 0x80;
+}
+
 RULE(stores_are_sampled, sampled(r, 0, 0x02cd) && at(r, 0x20) == ADDRESS + 0x80)
 RULE(frontend_has_bit_3,
      TAKEN(0x3f7, 0x7fff1f) && get(r, 0x3f7) == 0x7fff1f && REFUSED(0x3f7, BIT(5)))
@@ -366,6 +382,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_LATENCY_ONE_FIELD] = latencies_are_two,
 	[FAULT_LATENCIES_EXCHANGED] = latencies_are_two,
 	[FAULT_LATENCY_FIRST_FOUR] = latencies_are_two,
+	[FAULT_STORE_SAMPLE_FIRST] = moves_are_sampled_as_stores,
 	[FAULT_STORE_SAMPLE_LOADS] = stores_are_sampled,
 	[FAULT_METRICS_LEVEL_2_NEXT] = level_2_is_in_level_1,
 	[FAULT_METRICS_LEVEL_2_REST] = level_2_is_in_level_1,

@@ -240,6 +240,48 @@ static bool fixed_counters_sample(struct fixture *r)
 	return true;
 }
 
+/* Counter 0 is enabled for PEBS as well, and stands still. */
+static bool fixed_counters_sample_beside_others(struct fixture *r)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		empty_buffer(r);
+		all_slots(r);
+		fixture_wrmsr(r, 0x3f1, BIT(32 + i) | BIT(0));
+		fixture_wrmsr(r, 0x38d, 3ULL << 4 * i);
+		fixture_wrmsr(r, 0x309 + i, MINUS(12));
+		fixture_start(r, BIT(32 + i));
+		fixture_nops(r, 20);
+		fixture_stop(r);
+		if (fixture_index(r) != FIXTURE_BUFFER + 0x20 || at(r, 0x10) != BIT(32 + i))
+			return false;
+	}
+	return true;
+}
+
+static bool fixed_counters_record_xmm(struct fixture *r)
+{
+	r->xmm++;
+	empty_buffer(r);
+	all_slots(r);
+	fixture_wrmsr(r, 0x3f2, XMM);
+	fixture_wrmsr(r, 0x3f1, BIT(32));
+	fixture_wrmsr(r, 0x38d, 3 | BIT(32));
+	fixture_wrmsr(r, 0x309, MINUS(12));
+	fixture_start(r, BIT(32));
+	fixture_nops(r, 20);
+	fixture_stop(r);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x120 && xmm_is_right(r, 0x20);
+}
+
+static bool counter_4_interrupts_beside_pebs(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x3f1, BIT(0));
+	fixture_program(r, 4, INST, INT, 3);
+	fixture_start(r, BIT(4));
+	fixture_nops(r, 5);
+	return r->n_interrupts == 1;
+}
+
 static bool any_event_samples(struct fixture *r)
 {
 	empty_buffer(r);
@@ -496,6 +538,9 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_APPLICABLE_ONE] = two_counters_are_named,
 	[FAULT_PEBS_PRECISE_ONLY] = any_event_samples,
 	[FAULT_PEBS_FIRST_FOUR] = general_counters_sample,
+	[FAULT_FIXED_PEBS_ALONE] = fixed_counters_sample_beside_others,
+	[FAULT_XMM_LOW_EIGHT_FIXED] = fixed_counters_record_xmm,
+	[FAULT_INT_4_QUIET_BESIDE_PEBS] = counter_4_interrupts_beside_pebs,
 	[FAULT_PEBS_NO_FIXED] = fixed_counters_sample,
 	[FAULT_PEBS_NO_FIXED_3] = fixed_counters_sample,
 	[FAULT_PEBS_FIXED_BY_MASK] = pebs_enable_has_its_counters,

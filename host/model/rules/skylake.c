@@ -109,6 +109,16 @@ static bool version_3_shows_no_freeze(struct fixture *r)
 
 /* ---- records ---- */
 
+/* Counter 3 wraps on the recorded load. */
+static bool a_counter_without_pebs_is_not_named(struct fixture *r)
+{
+	fixture_program(r, 3, LOADS, 0, 3);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0) | BIT(3));
+	loads(r, 3);
+	return fixture_records(r) == 1 && fixture_record(r, 0, 0x90) == BIT(0) && STATUS == BIT(3);
+}
+
 static bool records_are_those_of_table_18_55(struct fixture *r)
 {
 	fixture_program(r, 1, INST, 0, 1);
@@ -119,6 +129,12 @@ static bool records_are_those_of_table_18_55(struct fixture *r)
 	       fixture_record(r, 0, 0xc0) && fixture_record(r, 0, 0xc0) < 100 &&
 	       fixture_record(r, 1, 0xc0) > fixture_record(r, 0, 0xc0) &&
 	       fixture_record(r, 1, 0xc0) < 100;
+}
+
+static bool records_of_cpl_3_have_the_time(struct fixture *r)
+{
+	r->cpl = 3;
+	return records_are_those_of_table_18_55(r);
 }
 
 RULE(frontend_has_its_bits,
@@ -508,8 +524,10 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_FRZ_INERT] = stopping_keeps_entries,
 	[FAULT_LBR_FRZ_CLEARS] = stopping_keeps_entries,
 	[FAULT_TSC_ZERO] = records_are_those_of_table_18_55,
+	[FAULT_TSC_LOW_HALF_USER] = records_of_cpl_3_have_the_time,
 	[FAULT_TSC_LOW_HALF] = records_are_those_of_table_18_55,
 	[FAULT_TSC_FALLS] = records_are_those_of_table_18_55,
+	[FAULT_APPLICABLE_BESIDE] = a_counter_without_pebs_is_not_named,
 	[FAULT_APPLICABLE_IMAGE] = records_are_those_of_table_18_55,
 	[FAULT_APPLICABLE_NONE] = records_are_those_of_table_18_55,
 	[FAULT_APPLICABLE_BUFFER] = records_are_those_of_table_18_55,

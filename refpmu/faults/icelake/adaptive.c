@@ -263,7 +263,7 @@ static void break_gpr(struct model *m, const struct retire_ctx *s, u8 *gpr)
 			put64(gpr + ADAPTIVE_GPR_rax + i * sizeof(u64), before[i]);
 }
 
-static void break_xmm(struct model *m, u8 *xmm)
+static void break_xmm(struct model *m, unsigned x, u8 *xmm)
 {
 	enum { REGISTER = ADAPTIVE_XMM_REGISTER_BYTES };
 	u8 *first = faults_of(m)->first_xmm, good[ADAPTIVE_XMM_BYTES];
@@ -274,7 +274,8 @@ static void break_xmm(struct model *m, u8 *xmm)
 			swap(xmm + n * REGISTER, xmm + n * REGISTER + sizeof(u64));
 		if (broken(m, FAULT_XMM_REVERSED))
 			__builtin_memcpy(xmm + n * REGISTER, good + (15 - n) * REGISTER, REGISTER);
-		if (n >= 8 && broken(m, FAULT_XMM_LOW_EIGHT))
+		if (n >= 8 && (broken(m, FAULT_XMM_LOW_EIGHT) ||
+			       (x >= FIRST_FIXED && broken(m, FAULT_XMM_LOW_EIGHT_FIXED))))
 			__builtin_memset(xmm + n * REGISTER, 0, REGISTER);
 	}
 	if (m->config.fault != FAULT_XMM_STALE)
@@ -334,7 +335,7 @@ void fault_adaptive_bytes(struct model *m, const struct retire_ctx *s, unsigned 
 		else if (layout->part[i].group == GROUP_GPR)
 			break_gpr(m, s, bytes);
 		else if (layout->part[i].group == GROUP_XMM)
-			break_xmm(m, bytes);
+			break_xmm(m, x, bytes);
 		else if (layout->part[i].group == GROUP_LBR)
 			break_lbr(m, s, bytes, layout->entries);
 	}
