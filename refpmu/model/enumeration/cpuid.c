@@ -159,8 +159,10 @@ static bool tells_less(const struct model *m)
 {
 	if (model_is_e_core(m))
 		return false;
-	return m->facts & FACT_HYBRID || m->latitude[LAT_COMMON_COUNTERS] ||
-	       (m->has_e_cores && BIT(m->config.generation) & GENS_COMMON_LEAF);
+	if (m->facts & FACT_HYBRID)
+		return true;
+	return BIT(m->config.generation) & GENS_COMMON_LEAF &&
+	       (m->has_e_cores || m->latitude[LAT_COMMON_COUNTERS]);
 }
 
 static unsigned told_less(const struct model *m)
