@@ -387,6 +387,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_ANY_LEVEL] = levels_let_their_branches_in,
 	[FAULT_ARCH_LBR_TYPE_JUMPS] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_TYPE_CALLS] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_NO_TYPE_AT_CPL_3] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_TYPE_FAR] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_CTL_WRITE_DROPPED] = control_has_its_bits,
 	[FAULT_ARCH_LBR_CTL_READS_ZERO] = control_has_its_bits,

@@ -350,6 +350,24 @@ static bool slots_are_counted(struct fixture *r)
 	return slots >= 50 && slots == PMC(0) && FIXED(3) == slots;
 }
 
+static bool slots_are_an_event_of_each_counter(struct fixture *r)
+{
+	fixture_program(r, 7, 0x01a4, 0, 0);
+	fixture_wrmsr(r, 0xc8, 0);
+	slots_on(r, 0);
+	fixture_start(r, BIT(7) | BIT(35));
+	fixture_nops(r, 10);
+	return PMC(7) >= 50 && PMC(7) == FIXED(3);
+}
+
+static bool slots_keep_to_their_level(struct fixture *r)
+{
+	slots_on(r, 0);
+	fixture_wrmsr(r, 0x38d, 0x2000);	/* above CPL 0 */
+	fixture_nops(r, 10);
+	return FIXED(3) == 0;
+}
+
 /* MSR_PEBS_DATA_CFG and MSR_PERF_METRICS. */
 static bool a_core_has_each_register_twice(struct fixture *one)
 {
@@ -526,6 +544,8 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_METRICS_ABSENT] = metrics_exist,
 	[FAULT_METRICS_RDPMC_ABSENT] = metrics_are_fractions,
 	[FAULT_METRICS_RDPMC_SLOTS] = metrics_are_fractions,
+	[FAULT_SLOTS_FIRST_FOUR] = slots_are_an_event_of_each_counter,
+	[FAULT_SLOTS_AT_EACH_LEVEL] = slots_keep_to_their_level,
 	[FAULT_SLOTS_HALVED] = slots_are_counted,
 	[FAULT_METRICS_BYTE_MISSING] = metrics_are_fractions,
 	[FAULT_METRICS_REVERSED] = metrics_are_fractions,
