@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call-stack mode at each place of the stack: SDM "Last Branch, Call Stack, Interrupt, and Exception
- * Recording for Processors based on Haswell Microarchitecture".
+ * Call-stack mode at each place of the stack: SDM "Last Branch, Call Stack, Interrupt, and
+ * Exception Recording for Processors based on Haswell Microarchitecture".
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/frame/test.h"

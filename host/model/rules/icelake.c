@@ -240,6 +240,34 @@ static bool fixed_counters_sample(struct fixture *r)
 	return true;
 }
 
+/* A fixed counter's record at the threshold. */
+static bool a_threshold_of_fixed_freezes(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 8);
+	fixture_wrmsr(r, 0x1d9, BIT(12));
+	fixture_wrmsr(r, 0x3f1, BIT(32));
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(3));
+	fixture_start(r, BIT(32));
+	fixture_nops(r, 10);
+	return fixture_status(r) & BIT(59);
+}
+
+/* IA32_PMC4, with an entry that has cycles. */
+static bool info_is_in_each_record(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x1d9, 1);
+	fixture_nops(r, 5);
+	fixture_backward_branch(r, true);
+	fixture_wrmsr(r, 0x3f2, LBR);
+	fixture_program_pebs(r, 4, INST, ADAPTIVE, 2);
+	fixture_start(r, BIT(4));
+	fixture_nops(r, 4);
+	return at(r, 0x30);
+}
+
 static bool any_event_samples(struct fixture *r)
 {
 	empty_buffer(r);
@@ -500,6 +528,8 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_GROUP_LBR_TO_FIRST] = records_are_right,
 	[FAULT_GROUP_LBR_LEAKS] = an_empty_stack_is_zeros,
 	[FAULT_GROUP_LBR_INFO] = records_are_right,
+	[FAULT_GROUP_LBR_INFO_FIRST_FOUR] = info_is_in_each_record,
+	[FAULT_THRESHOLD_NO_FREEZE_FIXED] = a_threshold_of_fixed_freezes,
 	[FAULT_GROUP_LBR_ONE_LESS] = records_are_right,
 	[FAULT_GROUP_LBR_ALL] = records_are_right,
 	[FAULT_ADAPTIVE_IGNORED] = records_are_right,

@@ -346,6 +346,15 @@ static bool counters_share_frontend(struct fixture *r)
 	return PMC(0) && PMC(1) == PMC(0);
 }
 
+static bool pdir_is_precise_beside_pmc0(struct fixture *r)
+{
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_program_pebs(r, 1, 0x01c0, 0, 3);
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_nops(r, 3);
+	return fixture_records(r) == 1;
+}
+
 static bool short_periods_work(struct fixture *r)
 {
 	fixture_program_pebs(r, 0, LOADS, 0, 5);
@@ -529,6 +538,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_FREEZE_WANTS_LVT] = freezes_with_lvtpc_masked,
 	[FAULT_LBR_FRZ_INERT] = stopping_keeps_entries,
 	[FAULT_LBR_FRZ_CLEARS] = stopping_keeps_entries,
+	[FAULT_PDIR_ALONE] = pdir_is_precise_beside_pmc0,
 	[FAULT_TSC_ZERO] = records_are_those_of_table_18_55,
 	[FAULT_TSC_LOW_HALF] = records_are_those_of_table_18_55,
 	[FAULT_TSC_FALLS] = records_are_those_of_table_18_55,
