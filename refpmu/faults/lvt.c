@@ -48,7 +48,9 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
-	if ((pmi->action == ACTION_THRESHOLD_INT && broken(m, FAULT_THRESHOLD_NO_FREEZE)) ||
+	if ((pmi->action == ACTION_THRESHOLD_INT &&
+	     (broken(m, FAULT_THRESHOLD_NO_FREEZE) ||
+	      (pmi->counter >= FIRST_FIXED && broken(m, FAULT_THRESHOLD_NO_FREEZE_FIXED)))) ||
 	    broken(m, FAULT_FREEZE_AT_DELIVERY)) {
 		*plan = (struct freeze_plan){ .lbrs = false };
 		return;
@@ -69,6 +71,9 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (plan->counters)
 		freeze_other_counters(m, plan);
 	fault_freeze_way(m, plan);
+	if (pmi->action == ACTION_THRESHOLD_INT && plan->lbrs && model_has_arch_lbr(m) &&
+	    broken(m, FAULT_THRESHOLD_CLEARS_LBREN))
+		m->lbr.control &= ~IA32_LBR_CTL_LBREN;
 }
 
 /* ---- on its way ---- */

@@ -97,7 +97,7 @@ u64 fault_fixed_control(struct model *m, unsigned n, u64 control)
 		control = (control & ~enable) | (m->fixed_ctr_ctrl & enable);
 	if (n && broken(m, FAULT_FIXED_INT_OF_FIRST))
 		control = (control & ~pmi) | (m->fixed_ctr_ctrl & pmi);
-	return control;
+	return fault_v5_fixed_control(m, n, control);
 }
 
 static bool makes_no_record(struct model *m, enum event_kind kind)

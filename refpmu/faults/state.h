@@ -29,8 +29,10 @@ struct fault_state {
 	u8 lvt_vector, lvt_vector_before;	/* that software wrote last, and before */
 	u64 overflowed;		/* counters that ever did */
 	u64 stuck;		/* status bits that can't be cleared */
+	bool lbr_thawed;	/* no branch since LBR_Frz was cleared */
 	bool frozen;		/* whatever the enables say */
 	u64 debugctl_written;	/* by the last WRMSR that was accepted */
+	u64 fetched_line;	/* of code, at the last fetch that counted nothing */
 	u32 branches_after_off;	/* that are recorded although IA32_DEBUGCTL.LBR is clear */
 	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */
 

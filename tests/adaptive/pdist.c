@@ -73,6 +73,43 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
 	}
 }
 
+/*
+ * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
+ *         on which it overflowed.
+ *         intel/perfmon README: PDist, Precise Distribution
+ *
+ * Given  each other counter in turn, enabled for PEBS as well, and not about to overflow
+ * When   IA32_PMC0 overflows on a marked load, more than 256 events after its start
+ * Then   EventingIP is that very load
+ * Control: the other one counts
+ */
+TEST(adaptive, pdist_record_of_pmc0_is_as_precise_beside_another_counter_with_pebs, REQS(FIX_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
+{
+	const u64 every = (counter_caps()->pebs_mask & ~BIT(0)) |
+			  (u64)counter_caps()->pebs_fixed_mask << PMC_FIXED(0);
+
+	FOR_EACH_COUNTER(c, every)
+	{
+		const unsigned mark = c % MARKS;
+		const u64 period = calibration_period(LOADS, ROUNDS + 1 + mark);
+		u64 start;
+
+		pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, NEVER);
+		start = counter_read(c);
+		if (!take(t, AT(FIX_13), 0, LOADS, period, &workload_sample, ROUNDS, pmc_one(c)))
+			return;
+		CHECK_EQ(t, FIX_13, workload_mark(&workload_sample, mark),
+			 adaptive_at(AT_EVENTING_IP),
+			 "EventingIP, overflow on mark %u, counter %u with PEBS beside it", mark,
+			 c);
+		if (c <= PMC_FIXED(1))
+			CONTROL_RANGE(t, FIX_13, start + 1, ~0ULL, counter_read(c),
+				      "count of counter %u beside IA32_PMC0", c);
+		counter_reset();
+	}
+}
+
 /* How many instructions before the window's first one are counted: IA32_PMC1, read by RDPMC,
  * against those that have retired by then. */
 static u64 counted_before(void)

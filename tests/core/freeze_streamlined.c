@@ -60,6 +60,14 @@ static unsigned others(void)
 	return count;
 }
 
+/* What IA32_PERF_GLOBAL_STATUS_RESET clears beside CTR_Frz: Figure 18-11 and "Enhancement in
+ * IA32_PERF_GLOBAL_STATUS". */
+static u64 clearable(void)
+{
+	return every_counter().bits | IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
+	       IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHGD;
+}
+
 /* Enough for each counter to move, those with a slow clock too. */
 static void work(void)
 {
@@ -196,7 +204,8 @@ TEST(pmi, ctr_frz_stops_every_counter_until_it_is_cleared, REQS(PMI_16, FRZ_02, 
  *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS
  *
  * Given  IA32_PMC0 has overflowed with IA32_DEBUGCTL[12] = 1, all counters are enabled
- * When   its overflow bit is cleared; IA32_PERF_GLOBAL_CTRL is written 0 and back
+ * When   software sets every counter's overflow bit, then clears one after the other, and LBR_Frz,
+ *        OvfBuf and CondChgd; IA32_PERF_GLOBAL_CTRL is written 0 and back
  * Then   CTR_Frz stays, no counter moves, and IA32_PERF_GLOBAL_CTRL reads as it was written
  * Control: once CTR_Frz is cleared each counter goes on
  */
@@ -208,12 +217,24 @@ TEST(pmi, clearing_an_overflow_bit_or_writing_global_ctrl_does_not_unfreeze, REQ
 
 	CONTROL_EQ(t, IDS(FRZ_04, FRZ_06), 1, log->count, "interrupts");
 	read_others(frozen);
-	counters_clear(1);
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, every_counter().bits);
+	for (unsigned bit = 0; bit < 64; bit++) {
+		if (!(clearable() & BIT(bit)))
+			continue;
+		counters_clear(BIT(bit));
+		workload_run_uncounted(&workload_branch, PERIOD);
+		read_others(after);
+		CHECK_EQ(t, FRZ_06, CTR_FRZ, overflow_status() & (CTR_FRZ | BIT(bit)),
+			 "CTR_FRZ alone after bit %u of the status was cleared", bit);
+		CHECK_EQ(t, FRZ_06, 0, moved(frozen, after),
+			 "counters that moved after bit %u of the status was cleared", bit);
+	}
 	work();
 	read_others(after);
-	CHECK_EQ(t, FRZ_06, CTR_FRZ, overflow_status(), "status after bit 0 alone was cleared");
+	CHECK_EQ(t, FRZ_06, CTR_FRZ, overflow_status(),
+		 "status after all its bits but CTR_FRZ were cleared one by one");
 	CHECK_EQ(t, FRZ_06, 0, moved(frozen, after),
-		 "counters that moved after bit 0 alone was cleared");
+		 "counters that moved after all bits but CTR_FRZ were cleared one by one");
 	counters_enable(NO_OTHERS);
 	CHECK_EQ(t, FRZ_04, 0, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
 		 "IA32_PERF_GLOBAL_CTRL, written 0 while frozen");

@@ -161,7 +161,8 @@ TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
  * MET-03  Fixed counter 3 and the event 01A4H must give the same number over the same time.
  *         intel/perfmon TOPDOWN.SLOTS, TOPDOWN.SLOTS_P
  *
- * Given  fixed counter 3 and the event 01A4H on IA32_PMC0, switched on and off by one write
+ * Given  fixed counter 3 and the event 01A4H on each general-purpose counter, switched on and off
+ *        by one write
  * When   a loop runs
  * Then   they are the same, within an eighth and 256
  * Control: fixed counter 3 counts
@@ -169,18 +170,67 @@ TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
 TEST(metrics, slots_of_fixed_counter_3_are_those_of_the_event, REQS(MET_03),
      NEEDS(need_perfmon, need_fixed_3, need_slots, need_events))
 {
-	u64 fixed, event;
+	u64 fixed;
 
-	counter_program(0, EVENT_TOPDOWN_SLOTS_P, COUNT_BOTH);
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		counter_program(c, EVENT_TOPDOWN_SLOTS_P, COUNT_BOTH);
+		counter_write(c, 0);
+	}
 	counter_program(SLOTS, 0, COUNT_BOTH);
-	counter_write(0, 0);
 	counter_write(SLOTS, 0);
-	workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(0), pmc_one(SLOTS)));
+	workload_run(&workload_load, ROUNDS, pmc_or(counters_gp(), pmc_one(SLOTS)));
 	fixed = counter_read(SLOTS);
-	event = counter_read(0);
 	CONTROL_RANGE(t, MET_03, ROUNDS, ~0ULL, fixed, "slots of fixed counter 3");
-	CHECK_RANGE(t, MET_03, fixed - fixed / 8 - 256, fixed + fixed / 8 + 256, event,
-		    "slots of event 01A4H, against %lu", fixed);
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		CHECK_RANGE(t, MET_03, fixed - fixed / 8 - 256, fixed + fixed / 8 + 256,
+			    counter_read(c), "slots of event 01A4H on IA32_PMC%u, against %lu", c,
+			    fixed);
+}
+
+/* Slots of a loop at CPL 0 or 3, counted with these enables while the metrics count too. */
+static u64 slots_at(u64 flags, bool user)
+{
+	counter_program(SLOTS, 0, flags);
+	counter_write(SLOTS, 0);
+	msr_write(MSR_PERF_METRICS, 0);
+	counters_enable((struct pmc_mask){ BIT(SLOTS) | METRICS_ENABLE });
+	if (user)
+		workload_run_user(&workload_load, ROUNDS);
+	else
+		workload_run_uncounted(&workload_load, ROUNDS);
+	counters_disable();
+	counter_program_disabled(SLOTS, 0, 0);
+	return counter_read(SLOTS);
+}
+
+/*
+ * FIX-05  Of the four bits of a fixed counter in IA32_FIXED_CTR_CTRL, bit 0 must enable it at CPL
+ *         0, bit 1 above CPL 0, and bit 3 its interrupt.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2, Figure 18-7; Linux
+ *
+ * Given  fixed counter 3 with one of its enables, or both; IA32_PERF_GLOBAL_CTRL[48] = 1, so that
+ *        MSR_PERF_METRICS counts
+ * When   a loop runs at CPL 0; at CPL 3
+ * Then   at CPL 0 bit 1 alone counts nothing; at CPL 3 bit 0 alone counts less than half of what
+ *        bit 1 does: the way there and back
+ * Control: the other bit, and both, count the loop
+ */
+TEST(metrics, fixed_counter_3_keeps_to_its_levels_while_metrics_count, REQS(FIX_05),
+     NEEDS(need_perfmon, need_metrics))
+{
+	u64 user;
+
+	CONTROL_RANGE(t, FIX_05, ROUNDS, ~0ULL, slots_at(COUNT_OS, false),
+		      "slots at CPL 0, bit 0, IA32_PERF_GLOBAL_CTRL[48] = 1");
+	CHECK_EQ(t, FIX_05, 0, slots_at(COUNT_USR, false),
+		 "slots at CPL 0, bit 1, IA32_PERF_GLOBAL_CTRL[48] = 1");
+	user = slots_at(COUNT_USR, true);
+	CONTROL_RANGE(t, FIX_05, ROUNDS, ~0ULL, user,
+		      "slots at CPL 3, bit 1, IA32_PERF_GLOBAL_CTRL[48] = 1");
+	CHECK_RANGE(t, FIX_05, 1, user / 2, slots_at(COUNT_OS, true),
+		    "slots of the way to CPL 3 and back, bit 0, IA32_PERF_GLOBAL_CTRL[48] = 1");
+	CONTROL_RANGE(t, FIX_05, ROUNDS, ~0ULL, slots_at(COUNT_BOTH, true),
+		      "slots at CPL 3, both bits, IA32_PERF_GLOBAL_CTRL[48] = 1");
 }
 
 /*

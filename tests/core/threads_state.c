@@ -275,6 +275,77 @@ TEST(msr, each_logical_processor_has_its_own_overflow_status, REQS(MSR_37),
 		}
 }
 
+struct status_bits {
+	struct two_cpus both;
+	u64 bits;
+	u64 set[2], stuck[2];	/* what could be set; and what then couldn't be cleared */
+	u64 beside[2];		/* what stood while the other side set and cleared each */
+};
+
+/* One side after the other sets and clears each bit, while the other one has all of them set. */
+static void each_bit(void *arg)
+{
+	struct status_bits *s = arg;
+	const unsigned side = two_cpus_side();
+
+	for (unsigned turn = 0; turn < 2; turn++) {
+		if (side != turn)
+			msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, s->bits);
+		two_cpus_barrier(&s->both);
+		for (unsigned bit = 0; bit < 64 && side == turn; bit++) {
+			if (!(s->bits & BIT(bit)))
+				continue;
+			msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, BIT(bit));
+			s->set[side] |= counters_status() & BIT(bit);
+			counters_clear(BIT(bit));
+			s->stuck[side] |= counters_status() & BIT(bit);
+		}
+		two_cpus_barrier(&s->both);
+		if (side != turn) {
+			s->beside[side] = counters_status() & s->bits;
+			counters_clear(s->bits);
+		}
+		two_cpus_barrier(&s->both);
+	}
+}
+
+/*
+ * STS-04  IA32_PERF_GLOBAL_STATUS_RESET must clear LBR_Frz, CTR_Frz and ASCI on version 4.
+ *         SDM 18.2.4.2 IA32_PERF_GLOBAL_STATUS_RESET and IA32_PERF_GLOBAL_STATUS_SET
+ * MSR-37  Each logical processor must have event selects, counters, global control and status,
+ *         IA32_PEBS_ENABLE, IA32_DS_AREA and IA32_DEBUGCTL of its own.
+ *         SDM Tables 35-13, 35-18 and 35-22 (scope: Thread)
+ *
+ * Given  two processors, of one core and of two
+ * When   each in turn sets and clears CTR_Frz, LBR_Frz and each counter's overflow bit, one by one,
+ *        while all of these are set on the other
+ * Then   each bit is cleared where it was to be, and those of the other stay
+ * Control: each was set
+ */
+TEST(msr, each_logical_processor_clears_each_bit_of_its_own_status, REQS(STS_04, MSR_37),
+     NEEDS(need_perfmon, need_version_4, need_second_processor))
+{
+	const u64 frozen = IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_LBR_FRZ;
+
+	FOR_EACH_PARTNER (cpu) {
+		struct status_bits s = { .bits = frozen | counters_gp().bits |
+						 counters_fixed().bits };
+
+		if (!two_cpus_run(t, &s.both, cpu, each_bit, &s))
+			return;
+		for (unsigned side = 0; side < 2; side++) {
+			const char *whose = two_cpus_whose(cpu, side);
+
+			CONTROL_EQ(t, IDS(STS_04, MSR_37), s.bits, s.set[side],
+				   "status bits that %s could set", whose);
+			CHECK_EQ(t, STS_04, 0, s.stuck[side], "status bits that %s couldn't clear",
+				 whose);
+			CHECK_EQ(t, MSR_37, s.bits, s.beside[side],
+				 "status of %s while the other processor cleared its own", whose);
+		}
+	}
+}
+
 /* Each side listens; the one that wraps[] names makes what interrupts. */
 static void listen(void *arg)
 {

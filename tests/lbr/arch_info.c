@@ -3,6 +3,7 @@
  * What IA32_LBR_x_INFO says of a branch, where CPUID.1CH:ECX promises the field. SDM volume 4,
  * IA32_LBR_x_INFO. Whether one branch is mispredicted isn't known, so many are looked at.
  */
+#include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
@@ -41,6 +42,40 @@ TEST(lbr, info_names_the_kind_of_each_branch, REQS(ALBR_15), NEEDS(need_arch_lbr
 			    stack.branch[i].type, "INFO[59:56] of entry %u, kind %lu", i,
 			    row->kind);
 	}
+}
+
+/*
+ * ALBR-15  Where CPUID.1CH:ECX[2] is 1, IA32_LBR_x_INFO[59:56] must be the kind of the branch.
+ *          Linux arch_lbr_br_type_map
+ *
+ * Given  a branch of each kind, those at CPL > 0 let in alone
+ * When   they are executed at CPL 3
+ * Then   IA32_LBR_x_INFO[59:56] is that of each kind, as at CPL 0
+ * Control: each is recorded in its turn
+ */
+TEST(lbr, info_names_the_kind_of_each_branch_at_cpl_3, REQS(ALBR_15),
+     NEEDS(need_arch_lbr_types, need_arch_lbr_levels))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	struct lbr_stack stack;
+	unsigned i;
+
+	arch_lbr_close();
+	msr_write(MSR_IA32_LBR_CTL, arch_lbr_everything() & ~IA32_LBR_CTL_OS);
+	workload_run_user(piece->workload, 0);
+	msr_write(MSR_IA32_LBR_CTL, 0);
+	arch_lbr_read(&stack);
+	i = lbr_find(&stack, (piece->end - 1)->from);
+	for (const struct lbr_row *row = piece->end; row-- > piece->rows; i++) {
+		if (!CONTROL(t, ALBR_15, lbr_is(&stack, i, row),
+			     "a branch of kind %lu at CPL 3 is recorded in its turn, entry %u",
+			     row->kind, i))
+			break;
+		CHECK_RANGE(t, ALBR_15, types[row->kind].low, types[row->kind].high,
+			    stack.branch[i].type, "INFO[59:56] of entry %u, kind %lu at CPL 3", i,
+			    row->kind);
+	}
+	arch_lbr_close();
 }
 
 #define CYCLES_MOST	0xffffu		/* that INFO[15:0] can say */

@@ -159,6 +159,47 @@ TEST(lbr, clearing_lbr_frz_resumes_recording, REQS(FRZ_14),
 	clean_up();
 }
 
+#define FEW_LINKS	3u
+
+/*
+ * FRZ-14  Clearing LBR_Frz must resume recording without a write to IA32_DEBUGCTL.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Linux
+ *
+ * Given  a stack of zeros, LBR_Frz set by software, the enable of recording 1
+ * When   LBR_Frz is cleared right before a chain of branches
+ * Then   the first of them is recorded, and it is the oldest entry
+ * Control: the others are recorded
+ */
+TEST(lbr, first_branch_after_lbr_frz_is_cleared_is_recorded, REQS(FRZ_14),
+     NEEDS(need_perfmon, need_any_lbr, need_version_4))
+{
+	/* What ends the window clears nothing. */
+	const struct workload_switch unfreeze = { MSR_IA32_PERF_GLOBAL_OVF_CTRL, LBR_FRZ, 0, 0 };
+	struct lbr_stack stack;
+	unsigned last;
+
+	lbr_any_open();
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
+	start(0);
+	workload_run_switched(lbr_piece_lbr_chain.workload, FEW_LINKS, &unfreeze);
+	stop();
+	lbr_any_read(&stack);
+	last = lbr_find(&stack, lbr_chain_row(FEW_LINKS, 0).from);
+	if (CONTROL_RANGE(t, FRZ_14, 0, stack.depth - FEW_LINKS - 2, last,
+			  "entry of the chain's last branch")) {
+		for (unsigned age = 1; age < FEW_LINKS; age++)
+			CONTROL_EQ(t, FRZ_14, lbr_chain_row(FEW_LINKS, age).from,
+				   stack.branch[last + age].from,
+				   "FROM of the branch %u before the chain's last", age);
+		CHECK_EQ(t, FRZ_14, lbr_chain_row(FEW_LINKS, FEW_LINKS).from,
+			 stack.branch[last + FEW_LINKS].from,
+			 "FROM of the first branch after LBR_FRZ was cleared");
+		CHECK_EQ(t, FRZ_14, 0, stack.raw[last + FEW_LINKS + 1].from,
+			 "FROM of the entry before it: of no branch while LBR_FRZ was set");
+	}
+	clean_up();
+}
+
 /*
  * FRZ-16  Without IA32_DEBUGCTL[11] an interrupt must leave LBR_Frz 0 and recording on.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI

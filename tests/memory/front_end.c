@@ -153,6 +153,7 @@ static u64 bubbles(unsigned cycles)
 	       4ULL << PEBS_FRONTEND_BUBBLE_WIDTH_SHIFT;
 }
 
+#define BUBBLE_LENGTH_BITS	12u	/* Table 18-59 */
 #define AGAIN	3u	/* runs of code that is near since the first */
 
 /*
@@ -162,10 +163,12 @@ static u64 bubbles(unsigned cycles)
  *
  * Given  a row of NOPs of many lines, all flushed
  * When   it is executed once, and three times in a row, for each kind of miss; once for bubbles of
- *        1, 8, 64 cycles and of 4095, which no fetch takes
+ *        1, 8, 64 cycles and of 4095, which no fetch takes; once for those of each higher bit of
+ *        the length
  * Then   misses of the decoded stream buffer, of the L1 and of the L2 count at least half of the
  *        lines; runs after the first add hardly any miss of any kind. No more miss the L2 than the
- *        L1, nor the STLB than the ITLB. Longer bubbles are fewer, and none is of 4095 cycles
+ *        L1, nor the STLB than the ITLB. Longer bubbles are fewer, whichever bit of the length
+ *        they have, and none is of 4095 cycles
  */
 TEST(count, front_end_event_counts_what_missed_and_for_how_long, REQS(SKL_24),
      NEEDS(need_perfmon, need_front_end))
@@ -201,4 +204,7 @@ TEST(count, front_end_event_counts_what_missed_and_for_how_long, REQS(SKL_24),
 			    "bubbles of %u cycles and more, of those of %u", cycles[i],
 			    cycles[i - 1]);
 	CHECK_EQ(t, SKL_24, 0, length[3], "bubbles of 4095 cycles");
+	for (unsigned bit = 7; bit < BUBBLE_LENGTH_BITS; bit++)
+		CHECK_RANGE(t, SKL_24, 0, length[2] + all / 4, count_rows(bubbles(1u << bit), 1),
+			    "bubbles of %u cycles and more, %lu of 64", 1u << bit, length[2]);
 }

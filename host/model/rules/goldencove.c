@@ -356,6 +356,33 @@ RULE(stores_are_sampled, sampled(r, 0, 0x02cd) && at(r, 0x20) == ADDRESS + 0x80)
 RULE(frontend_has_bit_3,
      TAKEN(0x3f7, 0x7fff1f) && get(r, 0x3f7) == 0x7fff1f && REFUSED(0x3f7, BIT(5)))
 
+static bool a_long_latency_is_whole(struct fixture *r)
+{
+	r->m.latitude[LAT_INSTRUCTION_LATENCY] = 300;
+	return sampled(r, 1, 0x01cd) && (at(r, 0x30) & 0xffff) == (at(r, 0x30) >> 32) + 300;
+}
+
+static bool pmc0_is_precise_beside_another(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x3f1, BIT(1));
+	return pmc0_is_precise(r);
+}
+
+/* Fixed counter 0's record is at the threshold. */
+static bool a_threshold_leaves_lbren(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 8);
+	fixture_wrmsr(r, CTL, ALL);
+	fixture_wrmsr(r, 0x1d9, BIT(11) | BIT(12));
+	fixture_wrmsr(r, 0x3f1, BIT(32));
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(300));
+	fixture_start(r, BIT(32));
+	loads(r, 310);
+	return get(r, CTL) == ALL && (fixture_status(r) & BITS(58, 59)) == BITS(58, 59);
+}
+
 static bool level_2_is_in_level_1(struct fixture *r)
 {
 	u64 value;
@@ -379,6 +406,9 @@ rule *const without_arch_lbr_rules[FAULT_COUNT] = {
 rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_PDIST_FIXED_LATE] = fixed_0_is_precise,
 	[FAULT_PDIST_PMC0_NEXT] = pmc0_is_precise,
+	[FAULT_THRESHOLD_CLEARS_LBREN] = a_threshold_leaves_lbren,
+	[FAULT_PDIST_PMC0_ALONE] = pmc0_is_precise_beside_another,
+	[FAULT_LATENCY_INSTRUCTION_8_BITS] = a_long_latency_is_whole,
 	[FAULT_LATENCY_ONE_FIELD] = latencies_are_two,
 	[FAULT_LATENCIES_EXCHANGED] = latencies_are_two,
 	[FAULT_LATENCY_FIRST_FOUR] = latencies_are_two,
@@ -404,6 +434,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_ANY_LEVEL] = levels_let_their_branches_in,
 	[FAULT_ARCH_LBR_TYPE_JUMPS] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_TYPE_CALLS] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_NO_TYPE_AT_CPL_3] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_TYPE_FAR] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_CTL_WRITE_DROPPED] = control_has_its_bits,
 	[FAULT_ARCH_LBR_CTL_READS_ZERO] = control_has_its_bits,

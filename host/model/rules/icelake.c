@@ -282,6 +282,34 @@ static bool counter_4_interrupts_beside_pebs(struct fixture *r)
 	return r->n_interrupts == 1;
 }
 
+/* A fixed counter's record at the threshold. */
+static bool a_threshold_of_fixed_freezes(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 8);
+	fixture_wrmsr(r, 0x1d9, BIT(12));
+	fixture_wrmsr(r, 0x3f1, BIT(32));
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(3));
+	fixture_start(r, BIT(32));
+	fixture_nops(r, 10);
+	return fixture_status(r) & BIT(59);
+}
+
+/* IA32_PMC4, with an entry that has cycles. */
+static bool info_is_in_each_record(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x1d9, 1);
+	fixture_nops(r, 5);
+	fixture_backward_branch(r, true);
+	fixture_wrmsr(r, 0x3f2, LBR);
+	fixture_program_pebs(r, 4, INST, ADAPTIVE, 2);
+	fixture_start(r, BIT(4));
+	fixture_nops(r, 4);
+	return at(r, 0x30);
+}
+
 static bool any_event_samples(struct fixture *r)
 {
 	empty_buffer(r);
@@ -390,6 +418,28 @@ static bool slots_are_counted(struct fixture *r)
 	slots = FIXED(3);
 	model_halt(&r->m);
 	return slots >= 50 && slots == PMC(0) && FIXED(3) == slots;
+}
+
+static bool slots_are_an_event_of_each_counter(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x38d, 0x3000);
+	fixture_wrmsr(r, 0x30c, 0);
+	fixture_program(r, 7, 0x01a4, 0, 0);
+	fixture_wrmsr(r, 0xc8, 0);
+	fixture_start(r, BIT(7) | BIT(35));
+	fixture_nops(r, 10);
+	return PMC(7) >= 50 && PMC(7) == FIXED(3);
+}
+
+static bool slots_keep_to_their_level(struct fixture *r)
+{
+	u64 before;
+
+	slots_on(r, 0);
+	fixture_wrmsr(r, 0x38d, 0x2000);	/* above CPL 0 */
+	before = FIXED(3);
+	fixture_nops(r, 10);
+	return FIXED(3) == before;
 }
 
 /* MSR_PEBS_DATA_CFG and MSR_PERF_METRICS. */
@@ -524,6 +574,8 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_GROUP_LBR_TO_FIRST] = records_are_right,
 	[FAULT_GROUP_LBR_LEAKS] = an_empty_stack_is_zeros,
 	[FAULT_GROUP_LBR_INFO] = records_are_right,
+	[FAULT_GROUP_LBR_INFO_FIRST_FOUR] = info_is_in_each_record,
+	[FAULT_THRESHOLD_NO_FREEZE_FIXED] = a_threshold_of_fixed_freezes,
 	[FAULT_GROUP_LBR_ONE_LESS] = records_are_right,
 	[FAULT_GROUP_LBR_ALL] = records_are_right,
 	[FAULT_ADAPTIVE_IGNORED] = records_are_right,
@@ -571,6 +623,8 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_METRICS_ABSENT] = metrics_exist,
 	[FAULT_METRICS_RDPMC_ABSENT] = metrics_are_fractions,
 	[FAULT_METRICS_RDPMC_SLOTS] = metrics_are_fractions,
+	[FAULT_SLOTS_FIRST_FOUR] = slots_are_an_event_of_each_counter,
+	[FAULT_SLOTS_AT_EACH_LEVEL] = slots_keep_to_their_level,
 	[FAULT_SLOTS_HALVED] = slots_are_counted,
 	[FAULT_METRICS_BYTE_MISSING] = metrics_are_fractions,
 	[FAULT_METRICS_REVERSED] = metrics_are_fractions,

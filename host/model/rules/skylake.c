@@ -260,6 +260,25 @@ static bool returns_pop_calls(struct fixture *r)
 	return used(r) == 1 && fixture_get(r, 0x1c9) == 1 && !from(r, 2);
 }
 
+static bool returns_pop_at_0(struct fixture *r)
+{
+	fixture_set(r, 0x1c8, 0x3c4);
+	fixture_set(r, 0x1c9, 31);
+	DEBUGCTL(BIT(0));
+	a_branch(r, BRANCH_CALL, false, true, 0);
+	a_branch(r, BRANCH_RETURN, false, true, 0);
+	return fixture_get(r, 0x1c9) == 31;
+}
+
+static bool recording_resumes_at_once(struct fixture *r)
+{
+	DEBUGCTL(BIT(0));
+	SET(LBR_FRZ);
+	RESET(LBR_FRZ);
+	a_branch(r, BRANCH_JUMP, false, true, 0);
+	return used(r) == 1;
+}
+
 static bool cycles_end_at_ffff(struct fixture *r)
 {
 	DEBUGCTL(BIT(0));
@@ -330,6 +349,7 @@ static u64 bubbles(struct fixture *r, u64 cycles)
 
 /* No fetch takes 4095 cycles. */
 RULE(long_bubbles_are_none, bubbles(r, 4095) == 0)
+RULE(lengths_have_all_their_bits, bubbles(r, 512) == 0 && bubbles(r, 256) == 0)
 
 /* One register selects for all counters. */
 static bool counters_share_frontend(struct fixture *r)
@@ -340,6 +360,15 @@ static bool counters_share_frontend(struct fixture *r)
 	fixture_start(r, BIT(0) | BIT(1));
 	fixture_nops(r, 64);
 	return PMC(0) && PMC(1) == PMC(0);
+}
+
+static bool pdir_is_precise_beside_pmc0(struct fixture *r)
+{
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_program_pebs(r, 1, 0x01c0, 0, 3);
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_nops(r, 3);
+	return fixture_records(r) == 1;
 }
 
 static bool short_periods_work(struct fixture *r)
@@ -473,6 +502,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_FRONTEND_EVERY] = lines_are_counted_once,
 	[FAULT_FRONTEND_NEVER] = lines_are_counted_once,
 	[FAULT_FRONTEND_ANY_BUBBLE] = long_bubbles_are_none,
+	[FAULT_FRONTEND_LENGTH_8_BITS] = lengths_have_all_their_bits,
 	[FAULT_FRONTEND_PMC0_ONLY] = counters_share_frontend,
 	[FAULT_SHORT_PERIODS_LOST] = short_periods_work,
 	[FAULT_FORCE_ABORT_INERT] = forced_transactions_abort,
@@ -515,6 +545,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_CTR_FRZ_GP_ONLY] = freezes_by_status,
 	[FAULT_CTR_FRZ_ENDS_BY_CTRL] = freezes_by_status,
 	[FAULT_CTR_FRZ_ENDS_BY_ANY] = freezes_by_status,
+	[FAULT_CTR_FRZ_ENDS_BY_FIXED] = freezes_by_status,
 	[FAULT_CTR_FRZ_WANTS_ALL] = freezes_by_status,
 	[FAULT_CTR_FRZ_STICKY] = freezes_by_status,
 	[FAULT_CTR_FRZ_DRIFTS] = freezes_by_status,
@@ -523,6 +554,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_FREEZE_WANTS_LVT] = freezes_with_lvtpc_masked,
 	[FAULT_LBR_FRZ_INERT] = stopping_keeps_entries,
 	[FAULT_LBR_FRZ_CLEARS] = stopping_keeps_entries,
+	[FAULT_PDIR_ALONE] = pdir_is_precise_beside_pmc0,
 	[FAULT_TSC_ZERO] = records_are_those_of_table_18_55,
 	[FAULT_TSC_LOW_HALF_USER] = records_of_cpl_3_have_the_time,
 	[FAULT_TSC_LOW_HALF] = records_are_those_of_table_18_55,
@@ -561,5 +593,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_SELECT_WIDE] = filters_keep_their_kinds,
 	[FAULT_LBR_READ_ONLY] = filters_keep_their_kinds,
 	[FAULT_LBR_CALL_KEPT] = returns_pop_calls,
+	[FAULT_LBR_POP_STAYS_AT_0] = returns_pop_at_0,
+	[FAULT_LBR_FIRST_AFTER_FRZ_LOST] = recording_resumes_at_once,
 	[FAULT_LBR_CYCLES_WRAP] = cycles_end_at_ffff,
 };

@@ -24,6 +24,8 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 	}
 	if (!i && overflow->due && broken(m, FAULT_PDIST_PMC0_NEXT))
 		overflow->due = false;
+	if (!i && overflow->due && m->pebs_enable & ~1ULL && broken(m, FAULT_PDIST_PMC0_ALONE))
+		overflow->due = false;
 }
 
 u64 fault_glc_latency(struct model *m, u64 value)
@@ -33,6 +35,8 @@ u64 fault_glc_latency(struct model *m, u64 value)
 
 	if (!(model_generation(m)->facilities & FAC_LL_SPLIT))
 		return value;
+	if (instruction >> 8 && broken(m, FAULT_LATENCY_INSTRUCTION_8_BITS))
+		return value & ~BITS(8, 15);
 	if (broken(m, FAULT_LATENCY_ONE_FIELD))
 		return instruction;
 	if (broken(m, FAULT_LATENCIES_EXCHANGED))

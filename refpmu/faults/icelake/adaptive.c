@@ -6,6 +6,7 @@
 #include "spec/lbr.h"
 
 #define CACHE_LINE	64
+#define FIRST_FOUR	4
 #define CUT_SHORT	0x10u	/* bytes, of faults adaptive-*-short */
 
 /* ---- which records are adaptive ---- */
@@ -304,7 +305,8 @@ static void physical_order(const struct model *m, u8 *lbr, unsigned entries)
 	}
 }
 
-static void break_lbr(struct model *m, const struct retire_ctx *s, u8 *lbr, unsigned entries)
+static void break_lbr(struct model *m, const struct retire_ctx *s, unsigned x, u8 *lbr,
+		      unsigned entries)
 {
 	if (broken(m, FAULT_GROUP_LBR_OLDEST))
 		reverse(lbr, entries);
@@ -319,6 +321,9 @@ static void break_lbr(struct model *m, const struct retire_ctx *s, u8 *lbr, unsi
 			put64(lbr + ADAPTIVE_LBR_from, s->r->ip ^ BIT(20));
 		if (broken(m, FAULT_GROUP_LBR_INFO))
 			put64(lbr + ADAPTIVE_LBR_info, info << 1 | info >> 63);
+		if (info && x >= FIRST_FOUR && x < FIRST_FIXED &&
+		    broken(m, FAULT_GROUP_LBR_INFO_FIRST_FOUR))
+			put64(lbr + ADAPTIVE_LBR_info, 0);
 	}
 }
 
@@ -337,6 +342,6 @@ void fault_adaptive_bytes(struct model *m, const struct retire_ctx *s, unsigned 
 		else if (layout->part[i].group == GROUP_XMM)
 			break_xmm(m, x, bytes);
 		else if (layout->part[i].group == GROUP_LBR)
-			break_lbr(m, s, bytes, layout->entries);
+			break_lbr(m, s, x, bytes, layout->entries);
 	}
 }

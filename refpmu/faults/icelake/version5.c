@@ -8,6 +8,7 @@
 #define SLOTS		(FIRST_FIXED + 3)
 #define ANYTHREAD_FIXED	(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 | \
 			 IA32_FIXED_CTR_CTRL_ANY2)
+#define FIRST_FOUR	4
 #define LEAST_HALT	1000	/* cycles, of fault fixed-3-in-hlt */
 
 /* ---- registers ---- */
@@ -209,7 +210,21 @@ const struct event_row *fault_v5_event(struct model *m, unsigned n, const struct
 	if (n == 1 && (u16)m->perfevtsel[n] == EVENT_INST_RETIRED_PREC_DIST &&
 	    broken(m, FAULT_PDIR_ON_PMC1))
 		return &precise;
+	if (event && event->kind == EK_SLOTS && n >= FIRST_FOUR && n < FIRST_FIXED &&
+	    broken(m, FAULT_SLOTS_FIRST_FOUR))
+		return model_event(m, EVENT_UNHALTED_CORE_CYCLES);
 	return event;
+}
+
+u64 fault_v5_fixed_control(struct model *m, unsigned n, u64 control)
+{
+	const u64 enable = IA32_FIXED_CTR_CTRL_EN0;
+
+	if (n == 3 && control & enable && (control & enable) != enable &&
+	    m->global_ctrl & IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS &&
+	    broken(m, FAULT_SLOTS_AT_EACH_LEVEL))
+		control |= enable;
+	return control;
 }
 
 u64 fault_v5_increment(struct model *m, unsigned i, u64 add)

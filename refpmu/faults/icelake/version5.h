@@ -22,6 +22,7 @@ void fault_v5_halt(struct model *m);
 /* What a counter is set to; what it adds; its overflow. */
 bool fault_v5_pebs_enabled(struct model *m, unsigned counter);
 void fault_v5_setting(struct model *m, unsigned i, struct counter_setting *setting);
+u64 fault_v5_fixed_control(struct model *m, unsigned n, u64 control);
 u64 fault_v5_increment(struct model *m, unsigned i, u64 add);
 void fault_v5_overflow(struct model *m, unsigned i, struct counter_overflow *overflow);
 const struct event_row *fault_v5_event(struct model *m, unsigned n, const struct event_row *event);

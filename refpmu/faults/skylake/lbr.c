@@ -116,6 +116,13 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 		plan->pops = false;
 	else
 		plan->keeps = broken(m, FAULT_LBR_REMOVED_READS);
+	if (plan->pops && !m->lbr.tos && broken(m, FAULT_LBR_POP_STAYS_AT_0))
+		plan->step = 0;
+	if (!plan->records)
+		return;
+	if (faults_of(m)->lbr_thawed && broken(m, FAULT_LBR_FIRST_AFTER_FRZ_LOST))
+		plan->records = false;
+	faults_of(m)->lbr_thawed = false;
 	if (!plan->records)
 		return;
 	if (faults_of(m)->branches_after_off)

@@ -33,11 +33,15 @@ u64 fault_frozen_clears(struct model *m, u64 bits)
 
 	if (m->global_status & CTR_FRZ && bits && broken(m, FAULT_CTR_FRZ_ENDS_BY_ANY))
 		bits |= CTR_FRZ;
+	if (m->global_status & CTR_FRZ && bits & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR &&
+	    broken(m, FAULT_CTR_FRZ_ENDS_BY_FIXED))
+		bits |= CTR_FRZ;
 	if (bits & CTR_FRZ && stay && broken(m, FAULT_CTR_FRZ_WANTS_ALL))
 		bits &= ~CTR_FRZ;
 	if (bits & CTR_FRZ && !(m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI) &&
 	    broken(m, FAULT_CTR_FRZ_STICKY))
 		bits &= ~CTR_FRZ;
+	faults_of(m)->lbr_thawed = bits & m->global_status & LBR_FRZ;
 	if (bits & LBR_FRZ && broken(m, FAULT_STATUS_RESET_KEEPS_LBR_FRZ))
 		bits &= ~LBR_FRZ;
 	if (bits & faults_of(m)->stuck && broken(m, FAULT_STATUS_SET_STICKS))
@@ -149,12 +153,25 @@ u64 fault_status_of_overflow(struct model *m, unsigned i, u64 status)
 						     status;
 }
 
+#define LENGTH_ABOVE_8_BITS	BITS(16, 19)
+
+static bool is_another_line(struct model *m)
+{
+	const u64 before = faults_of(m)->fetched_line;
+
+	faults_of(m)->fetched_line = m->fetch.line;
+	return m->fetch.line != before;
+}
+
 bool fault_frontend(struct model *m, bool occurs)
 {
 	const u64 event = m->pebs_frontend & (PEBS_FRONTEND_EVTSEL | PEBS_FRONTEND_EVTSEL_HIGH);
 
 	if (occurs)
 		return !broken(m, FAULT_FRONTEND_NEVER);
+	if (event == FRONTEND_LATENCY && m->pebs_frontend & LENGTH_ABOVE_8_BITS &&
+	    is_another_line(m) && broken(m, FAULT_FRONTEND_LENGTH_8_BITS))
+		return true;
 	return broken(m, FAULT_FRONTEND_EVERY) ||
 	       (event == FRONTEND_LATENCY && broken(m, FAULT_FRONTEND_ANY_BUBBLE));
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The LBR group against the registers, whichever counter the record is for: Linux
+ * intel_pmu_store_pebs_lbrs. Recording is enabled, and every branch kept out, so that the registers
+ * stay as they are.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/lbr/any.h"
+#include "spec/msr.h"
+#include "tests/adaptive/adaptive.h"
+#include "tests/lbr/arch.h"
+
+#define ENTRY_AT(i)	(BASIC_BYTES + ADAPTIVE_LBR_BYTES * (i))
+/* Fixed counters that surely overflow: slots of bad speculation and the like may be few. */
+#define FIXED_COUNTERS	BITS(0, 3)
+
+static bool need_entries_that_stay(char *reason, size_t size)
+{
+	return counter_caps()->arch_lbr ? need_arch_lbr_kinds(reason, size) :
+					  need_lbr_info(reason, size);
+}
+
+/* Recording on, each branch kept out. */
+static void keep_all_out(void)
+{
+	if (counter_caps()->arch_lbr) {
+		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(0));
+		return;
+	}
+	msr_write(MSR_LBR_SELECT, LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+}
+
+/*
+ * ADP-25  Entry 0 of the LBR group must be the most recent branch.
+ * ADP-27  The third quadword of an LBR entry must have the layout of MSR_LBR_INFO_x.
+ *         Linux intel_pmu_store_pebs_lbrs
+ *
+ * Given  as many branches recorded as there are entries; then recording enabled, and every branch
+ *        kept out
+ * When   each counter with PEBS makes a record with the LBR group, fixed ones too
+ * Then   FROM, TO and INFO of each entry are those of the register of the same age
+ * Control: the registers are the same after it, and INFO isn't 0 in all
+ */
+TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, ADP_27),
+     NEEDS(need_perfmon, need_baseline, need_branches, need_any_lbr_info, need_entries_that_stay))
+{
+	const struct adaptive_run last = { .config = CONFIG_LBR_OF(lbr_any_depth()) };
+	const u64 every = counter_caps()->pebs_mask |
+			  (u64)(counter_caps()->pebs_fixed_mask & FIXED_COUNTERS) << PMC_FIXED(0);
+	struct lbr_stack stack, after;
+	u64 info = 0;
+
+	lbr_any_open();
+	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
+	for (unsigned i = 0; i < stack.depth; i++)
+		info |= stack.raw[i].info;
+	CONTROL_RANGE(t, ADP_27, 1, ~0ULL, info, "INFO of all registers together");
+	FOR_EACH_COUNTER(c, every)
+	{
+		const struct adaptive_run run = { .counter = c, .config = last.config };
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+
+		keep_all_out();
+		adaptive_any_window(&run, &setup);
+		msr_write(lbr_any_switch().msr, 0);
+		if (!adaptive_one_record(t, CONTROL_AT(ADP_25, ADP_27), &run))
+			return;
+		for (unsigned i = 0; i < stack.depth; i++) {
+			CHECK_EQ(t, ADP_25, stack.raw[i].from, adaptive_at(ENTRY_AT(i)),
+				 "FROM of entry %u, counter %u", i, c);
+			CHECK_EQ(t, ADP_25, stack.raw[i].to, adaptive_at(ENTRY_AT(i) + 0x08),
+				 "TO of entry %u, counter %u", i, c);
+			CHECK_EQ(t, ADP_27, stack.raw[i].info, adaptive_at(ENTRY_AT(i) + 0x10),
+				 "INFO of entry %u, counter %u", i, c);
+		}
+	}
+	lbr_any_read(&after);
+	CONTROL(t, IDS(ADP_25, ADP_27), lbr_same(&stack, &after),
+		"the registers are unchanged, every branch kept out");
+	lbr_any_close();
+}

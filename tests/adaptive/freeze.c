@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a record that reaches the threshold freezes, whichever counter it is for: SDM "Freezing LBR
+ * and Performance Counters on PMI", of the legacy last branch records and the architectural ones.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/lbr/any.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/adaptive/adaptive.h"
+#include "tests/lbr/branches.h"
+#include "tests/measure/overflow.h"
+
+#define CTR_FRZ		IA32_PERF_GLOBAL_STATUS_CTR_FRZ
+#define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
+#define FREEZE		IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
+#define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
+
+/* Fixed counters that surely overflow, and soon: 2 has a slow clock, and slots of bad speculation and
+ * the like may be few. */
+#define FIXED_COUNTERS	(BITS(0, 3) & ~BIT(2))
+
+#define FREEZES		4u	/* ways to ask for them */
+
+/* One record of the counter at the threshold, branches recorded; what of the register that enables
+ * these is still as it was. */
+static const struct pmi_log *reach(unsigned counter, u64 debugctl, u64 *still_on)
+{
+	/* As tests/core/freeze_streamlined.c has it. */
+	static const struct pmi_options leave = {
+		.keep_status = true, .keep_counting = true, .stay_masked = true,
+	};
+	const struct lbr_switch recording = lbr_any_switch();
+	const struct adaptive_run run = { .counter = counter, .config = CONFIG_GPR };
+	struct adaptive_layout layout;
+	struct ds_setup setup = adaptive_setup(&run, &layout);
+	const struct pmi_log *log;
+
+	setup.threshold = 1;
+	lbr_any_open();
+	pmi_open(&leave);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	msr_write(recording.msr,
+		  recording.on | (recording.msr == MSR_IA32_DEBUGCTL ? debugctl : 0));
+	adaptive_any_window(&run, &setup);
+	log = pmi_settle();
+	*still_on = msr_read(recording.msr) & recording.on;
+	counters_disable();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counters_clear(overflow_status());
+	lbr_any_close();
+	pmi_close();
+	return log;
+}
+
+/*
+ * PMI-18  A threshold interrupt must freeze as an overflow interrupt does.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ * FRZ-18  On version 4 and later an interrupt must change neither IA32_PERF_GLOBAL_CTRL nor
+ *         IA32_DEBUGCTL[0].
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 18-53
+ * FRZ-20  FREEZE_LBRS_ON_PMI must freeze the architectural LBR by LBR_Frz and leave 14CEH[0]
+ *         unchanged.
+ *         Linux
+ *
+ * Given  a threshold of one record; last branch records on; the handler leaves the status
+ * When   each counter with PEBS makes a record, fixed ones too but 2, whose clock is slow, with both
+ *        of IA32_DEBUGCTL[12] and [11]; the first of each kind with one and with neither too
+ * Then   CTR_Frz and LBR_Frz are set at the handler's entry as these ask for;
+ *        IA32_PERF_GLOBAL_CTRL and the enable of last branch records are as they were
+ * Control: there is an interrupt
+ */
+TEST(adaptive, record_of_each_counter_at_the_threshold_freezes_what_is_asked_for,
+     REQS(PMI_18, FRZ_18, FRZ_20),
+     NEEDS(need_perfmon, need_baseline, need_branches, need_version_4, need_freeze, need_any_lbr),
+     .deadline_ms = 8000)
+{
+	static const u64 freezes[FREEZES] = { FREEZE | FREEZE_LBRS, FREEZE, FREEZE_LBRS, 0 };
+	const struct lbr_switch recording = lbr_any_switch();
+	const struct test_claim kept = recording.msr == MSR_IA32_DEBUGCTL ? AT(FRZ_18) : AT(FRZ_20);
+	const u64 every = counter_caps()->pebs_mask |
+			  (u64)(counter_caps()->pebs_fixed_mask & FIXED_COUNTERS) << PMC_FIXED(0);
+
+	FOR_EACH_COUNTER(c, every)
+	{
+		/* One of each kind in all ways; a window costs much where each instruction is
+		 * stepped. */
+		const unsigned ways = c == 0 || c == PMC_FIXED(0) ? FREEZES : 1;
+
+		for (unsigned i = 0; i < ways; i++) {
+			const u64 wanted = (freezes[i] & FREEZE ? CTR_FRZ : 0) |
+					   (freezes[i] & FREEZE_LBRS ? LBR_FRZ : 0);
+			u64 still_on;
+			const struct pmi_log *log = reach(c, freezes[i], &still_on);
+
+			if (!CONTROL_RANGE(t, IDS(PMI_18, FRZ_18, FRZ_20), 1, ~0ULL, log->count,
+					   "interrupts of a record of counter %u", c))
+				return;
+			CHECK_EQ(t, PMI_18, wanted, log->entry[0].status & (CTR_FRZ | LBR_FRZ),
+				 "CTR_FRZ and LBR_FRZ at the handler's entry, counter %u, "
+				 "IA32_DEBUGCTL = %#lx",
+				 c, freezes[i]);
+			CHECK_EQ(t, FRZ_18, BIT(c), log->entry[0].global_ctrl,
+				 "IA32_PERF_GLOBAL_CTRL at the handler's entry, counter %u", c);
+			test_check_eq(t, kept, recording.on, still_on,
+				      "%s after the interrupt, counter %u, IA32_DEBUGCTL = %#lx",
+				      recording.name, c, freezes[i]);
+		}
+	}
+}
