@@ -147,8 +147,10 @@ static bool enough(struct test *t, struct test_claim claim, unsigned records, un
  * ADP-49  The latency of a load latency record must be above the threshold of
  *         MSR_PEBS_LD_LAT_THRESHOLD.
  *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
- * HYB-10  Load latency must be usable on IA32_PMC1 to IA32_PMC7.
- *         Linux; intel/perfmon MEM_TRANS_RETIRED.LOAD_LATENCY
+ * HYB-10  Load latency must be usable on IA32_PMC1 to IA32_PMC7 from Golden Cove to Redwood Cove,
+ *         on IA32_PMC2 to IA32_PMC9 of Lion Cove, and on IA32_PMC0 and IA32_PMC1 of Gracemont,
+ *         Crestmont and Skymont.
+ *         Linux; intel/perfmon MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_UOPS_RETIRED.LOAD_LATENCY
  *
  * Given  the load latency event and a threshold of 3 cycles; loads of a line that was just flushed
  * When   each general-purpose counter that has the event makes records, IA32_PEBS_ENABLE[n] alone

@@ -80,13 +80,28 @@ void arch_window(const struct arch_run *run)
 void arch_any_window(const struct arch_run *run, u64 reload)
 {
 	const bool slow = run->counter == OVERFLOW_SLOW;
+	/* Fixed counters from 4 on count slots of wrong paths, and of a front end that waits. */
+	const struct workload *w = BIT(run->counter) & ARCH_SURE ? &workload_load :
+								   &workload_random;
 
 	begin(run);
 	arch_pebs_arm(run->counter, run->event ? run->event : EVENT_BR_INST_RETIRED_ALL_BRANCHES,
 		      COUNT_BOTH, slow ? SLOW_PERIOD : ROUNDS_PERIOD, run->groups, reload);
 	for (unsigned i = 0; i < WINDOWS_MOST && !arch_pebs_written(); i++)
-		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS_FOR(1),
-			     pmc_one(run->counter));
+		workload_run(w, slow ? SLOW_ROUNDS : ROUNDS_FOR(1), pmc_one(run->counter));
+}
+
+bool arch_stood_still(struct test *t, unsigned counter)
+{
+	const u64 before = BIT(counter_width(counter)) - ROUNDS_PERIOD;
+
+	if (arch_pebs_written() || BIT(counter) & ARCH_SURE || counter_read(counter) < before)
+		return false;
+	test_note(t, "counter %u has counted %lu events, fewer than %u", counter,
+		  counter_read(counter) - before, ROUNDS_PERIOD);
+	arch_pebs_close();
+	counter_reset();
+	return true;
 }
 
 u64 arch_at(u64 byte)
@@ -111,6 +126,15 @@ bool arch_one_record(struct test *t, struct test_claim claim, u64 from)
 			  "%#zx bytes of fragments that agree with their headers, of %#zx by which "
 			  "WR grew from %#lx; header %#lx",
 			  bytes, there, from, there ? arch_at(from) : 0);
+}
+
+u64 arch_next(u64 from)
+{
+	const u64 written = arch_pebs_written();
+	const size_t there = written > from ? written - from : 0;
+	const size_t bytes = there ? arch_record_bytes(arch_pebs_buffer() + from, there) : 0;
+
+	return bytes ? from + rounded(bytes) : 0;
 }
 
 u64 arch_group(u64 from, enum arch_group group, struct arch_fragment *fragment)

@@ -40,13 +40,21 @@ void arch_window(const struct arch_run *run);
 /* The same with the buffer as it is. */
 void arch_go_on(const struct arch_run *run);
 /*
- * The same for any counter and workload_load: an overflow each ROUNDS_PERIOD of its own events
- * (fixed counters; branches on the general-purpose ones), until there is a record.
+ * The same for any counter: an overflow each ROUNDS_PERIOD of its own events (fixed counters;
+ * branches on the general-purpose ones), until there is a record.
  */
 void arch_any_window(const struct arch_run *run, u64 reload);
+/* Counters that surely count in any window; fixed ones from 4 on count slots that may be none. */
+#define ARCH_SURE	BITS(0, 35)
+/* After arch_any_window(): a counter that isn't sure hasn't overflowed, which is noted; all is
+ * stopped then. */
+bool arch_stood_still(struct test *t, unsigned counter);
 
 /* WR has grown by one record from `from` on, which is whole. false, and the check has failed. */
 bool arch_one_record(struct test *t, struct test_claim claim, u64 from);
+
+/* Where the record after that at byte `from` begins. 0: that one isn't whole. */
+u64 arch_next(u64 from);
 
 /* The fragment of the record at byte `from` that has the group. 0: none; else where the group
  * begins in the buffer. */

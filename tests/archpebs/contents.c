@@ -12,7 +12,6 @@
 #include "tests/lbr/branches.h"
 
 #define AT_EVENTING_IP	0x10u	/* of a record that begins the buffer, after its header */
-#define EVERY_COUNTER	(BIT(36) | BIT(37))
 #define ALLOW_IN_RECORD	BIT(35)
 
 static bool need_aux(char *reason, size_t size)
@@ -33,11 +32,6 @@ static bool need_xmm(char *reason, size_t size)
 static bool need_lbr_codes(char *reason, size_t size)
 {
 	return need_arch_groups(GROUP_LBR(3), reason, size);
-}
-
-static bool need_counters_group(char *reason, size_t size)
-{
-	return need_arch_groups(EVERY_COUNTER | ALLOW_IN_RECORD, reason, size);
 }
 
 static unsigned counter(void)
@@ -218,6 +212,40 @@ TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
 	arch_pebs_close();
 }
 
+/* What a record of a marked load has in GPR. */
+struct gpr_values {
+	u64 next, rsp;
+	struct sampling_sum sum;
+};
+
+static void check_gpr(struct test *t, struct test_claim claim, u64 gpr,
+		      const struct gpr_values *wanted)
+{
+	const struct {
+		unsigned offset;
+		const char *name;
+		u64 value;
+	} table[] = {
+		{ 0x08, "RIP, of the next instruction,", wanted->next },
+		{ 0x10, "RAX", wanted->sum.rax },
+		{ 0x18, "RCX", SAMPLE_RCX },   { 0x20, "RDX", SAMPLE_RDX },
+		{ 0x28, "RBX", SAMPLE_RBX },   { 0x30, "RSP", wanted->rsp },
+		{ 0x38, "RBP", SAMPLE_RBP },   { 0x40, "RSI", (u64)(uintptr_t)workload_memory() },
+		{ 0x48, "RDI", SAMPLE_RDI },   { 0x50, "R8", SAMPLE_R(8) },
+		{ 0x58, "R9", SAMPLE_R(9) },   { 0x60, "R10", SAMPLE_R(10) },
+		{ 0x68, "R11", SAMPLE_R(11) }, { 0x70, "R12", SAMPLE_R(12) },
+		{ 0x78, "R13", SAMPLE_R(13) }, { 0x80, "R14", SAMPLE_R(14) },
+		{ 0x88, "R15", SAMPLE_R(15) }, { 0x90, "SSP", 0 },
+	};
+	const u64 status_flags = 0x8d5;		/* CF, PF, AF, ZF, SF, OF */
+
+	test_check_eq(t, claim, wanted->sum.flags & status_flags, arch_at(gpr) & status_flags,
+		      "status flags of RFLAGS at 00H");
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		test_check_eq(t, claim, table[i].value, arch_at(gpr + table[i].offset), "%s at %#x",
+			      table[i].name, table[i].offset);
+}
+
 /*
  * APEBS-20  GPR must have A0H bytes: RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to
  *           R15, SSP and a reserved quadword.
@@ -233,26 +261,12 @@ TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
 TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
      NEEDS(need_perfmon, need_gpr, need_events), .under_every_fault = true)
 {
-	const struct {
-		unsigned offset;
-		const char *name;
-		u64 value;
-	} table[] = {
-		{ 0x18, "RCX", SAMPLE_RCX },   { 0x20, "RDX", SAMPLE_RDX },
-		{ 0x28, "RBX", SAMPLE_RBX },   { 0x30, "RSP", workload_stack() },
-		{ 0x38, "RBP", SAMPLE_RBP },   { 0x40, "RSI", (u64)(uintptr_t)workload_memory() },
-		{ 0x48, "RDI", SAMPLE_RDI },   { 0x50, "R8", SAMPLE_R(8) },
-		{ 0x58, "R9", SAMPLE_R(9) },   { 0x60, "R10", SAMPLE_R(10) },
-		{ 0x68, "R11", SAMPLE_R(11) }, { 0x70, "R12", SAMPLE_R(12) },
-		{ 0x78, "R13", SAMPLE_R(13) }, { 0x80, "R14", SAMPLE_R(14) },
-		{ 0x88, "R15", SAMPLE_R(15) }, { 0x90, "SSP", 0 },
-	};
-	const u64 status_flags = 0x8d5;		/* CF, PF, AF, ZF, SF, OF */
 	struct sampling_sum expected[SAMPLE_MARKS];
 
 	FOR_EACH_COUNTER(c, arch_load_counters())
 	{
 		const struct arch_run run = { .counter = c, .groups = GROUP_GPR };
+		struct gpr_values wanted = { .rsp = workload_stack() };
 		struct arch_fragment f;
 		u64 ip, gpr;
 		int mark;
@@ -267,14 +281,9 @@ TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
 		if (!CHECK(t, APEBS_20, gpr, "GPR") ||
 		    !CONTROL(t, APEBS_20, mark >= 0, "EventingIP is a marked load"))
 			return;
-		CHECK_EQ(t, APEBS_20, ip + workload_sample.mark_length, arch_at(gpr + 0x08),
-			 "RIP at 08H: the next instruction");
-		CHECK_EQ(t, APEBS_20, expected[mark].rax, arch_at(gpr + 0x10), "RAX at 10H");
-		CHECK_EQ(t, APEBS_20, expected[mark].flags & status_flags,
-			 arch_at(gpr) & status_flags, "status flags of RFLAGS at 00H");
-		for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-			CHECK_EQ(t, APEBS_20, table[i].value, arch_at(gpr + table[i].offset),
-				 "%s at %#x", table[i].name, table[i].offset);
+		wanted.next = ip + workload_sample.mark_length;
+		wanted.sum = expected[mark];
+		check_gpr(t, AT(APEBS_20), gpr, &wanted);
 		arch_pebs_close();
 	}
 }
@@ -323,17 +332,45 @@ TEST(archpebs, xer_group_holds_the_sixteen_xmm_registers, REQS(APEBS_21, APEBS_2
 	}
 }
 
-static unsigned deepest_lbr(void)
-{
-	const struct lbr_leaf leaf = arch_lbr_leaf();
-
-	return lbr_leaf_deepest(&leaf);
-}
-
 /* Address of a link of the chain before the marks. */
 static u64 link(unsigned i)
 {
 	return workload_mark(&workload_chain_sample, 0) - (CHAIN_LINKS - i) * CHAIN_STRIDE;
+}
+
+/* The record of one window with that code. false: there was none, or none with the group. */
+static bool check_lbr(struct test *t, struct test_claim contents, struct test_claim number,
+		      unsigned depth, unsigned code)
+{
+	const struct arch_run run = { .counter = counter(), .groups = GROUP_LBR(code),
+				      .workload = &workload_chain_sample };
+	const unsigned entries = code == 3 ? depth : 8 * code;
+	struct arch_fragment f;
+	u64 lbr;
+
+	arch_lbr_open(depth);
+	msr_write(MSR_IA32_LBR_CTL, arch_lbr_everything());
+	arch_window(&run);
+	msr_write(MSR_IA32_LBR_CTL, 0);
+	arch_lbr_close();
+	if (!arch_one_record(t, number, 0))
+		return false;
+	lbr = arch_group(0, ARCH_LBR, &f);
+	if (!test_check(t, contents, lbr, "LBR", "code %u, depth %u", code, depth))
+		return false;
+	test_check_eq(t, contents, arch_lbr_everything(), arch_at(lbr + 0x08), "CTL at 08H");
+	test_check_eq(t, contents, depth, arch_at(lbr + 0x10), "DEPTH at 10H");
+	test_check_eq(t, number, 0x40 + 0x30 + 0x18 * entries, arch_pebs_written(),
+		      "bytes of a record with %u entries, code %u, depth %u", entries, code, depth);
+	for (unsigned i = 0; i < entries && i < CHAIN_LINKS; i++) {
+		const unsigned from = CHAIN_LINKS - 1 - i;
+		const u64 at = lbr + 0x30 + 0x18 * i;
+
+		test_check_eq(t, contents, link(from), arch_at(at), "FROM of entry %u", i);
+		test_check_eq(t, contents, link(from + 1), arch_at(at + 8), "TO of entry %u", i);
+	}
+	arch_pebs_close();
+	return true;
 }
 
 /*
@@ -344,101 +381,83 @@ static u64 link(unsigned i)
  *           3.
  *           Linux setup_arch_pebs_sample_data
  *
- * Given  last branch records on, of the greatest depth, and a chain of 48 jumps that ends at the
- *        marked loads
- * When   CFG_C[41:40] is 1, 2 and 3, and IA32_PMC0 makes a record
+ * Given  last branch records on, of each depth that CPUID.1CH lists, and a chain of 48 jumps that
+ *        ends at the marked loads
+ * When   CFG_C[41:40] is 1 and 2, where the depth isn't less than 8 and 16, and 3; and IA32_PMC0
+ *        makes a record
  * Then   there are 8 entries, 16, and as many as the depth; the head has IA32_LBR_CTL and
  *        IA32_LBR_DEPTH; entry i is the jump i before the last one
  */
 TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(APEBS_23, APEBS_24),
      NEEDS(need_perfmon, need_lbr_codes, need_events), .under_every_fault = true)
 {
-	const unsigned deepest = deepest_lbr();
+	enum { UNIT = 8 };	/* of depths */
+	const struct lbr_leaf leaf = arch_lbr_leaf();
 
-	for (unsigned code = 1; code <= 3; code++) {
-		const struct arch_run run = { .counter = counter(), .groups = GROUP_LBR(code),
-					      .workload = &workload_chain_sample };
-		const unsigned entries = code == 3 ? deepest : 8 * code;
-		struct arch_fragment f;
-		u64 lbr;
-
-		arch_lbr_open(deepest);
-		msr_write(MSR_IA32_LBR_CTL, arch_lbr_everything());
-		arch_window(&run);
-		msr_write(MSR_IA32_LBR_CTL, 0);
-		arch_lbr_close();
-		if (!arch_one_record(t, AT(APEBS_24), 0))
-			return;
-		lbr = arch_group(0, ARCH_LBR, &f);
-		if (!CHECK(t, APEBS_23, lbr, "LBR, code %u", code))
-			return;
-		CHECK_EQ(t, APEBS_23, arch_lbr_everything(), arch_at(lbr + 0x08), "CTL at 08H");
-		CHECK_EQ(t, APEBS_23, deepest, arch_at(lbr + 0x10), "DEPTH at 10H");
-		CHECK_EQ(t, APEBS_24, 0x40 + 0x30 + 0x18 * entries, arch_pebs_written(),
-			 "bytes of a record with %u entries, code %u", entries, code);
-		for (unsigned i = 0; i < entries && i < CHAIN_LINKS; i++) {
-			const unsigned from = CHAIN_LINKS - 1 - i;
-			const u64 at = lbr + 0x30 + 0x18 * i;
-
-			CHECK_EQ(t, APEBS_23, link(from), arch_at(at), "FROM of entry %u", i);
-			CHECK_EQ(t, APEBS_23, link(from + 1), arch_at(at + 8), "TO of entry %u", i);
-		}
-		arch_pebs_close();
+	for (unsigned depth = UNIT; depth <= lbr_leaf_deepest(&leaf); depth += UNIT) {
+		if (!lbr_leaf_lists(&leaf, depth))
+			continue;
+		for (unsigned code = 1; code <= 3; code++)
+			/* 16 entries of 8 aren't told. */
+			if ((code == 3 || 8 * code <= depth) &&
+			    !check_lbr(t, AT(APEBS_23), AT(APEBS_24), depth, code))
+				return;
 	}
-}
-
-/* Counters whose value CFG_C lets into records, beside the one that makes it. */
-static void allow(u64 set, unsigned but)
-{
-	FOR_EACH_COUNTER(c, set & ~BIT(but))
-	msr_write(version6_cfg_c(c), ALLOW_IN_RECORD);
 }
 
 /*
- * APEBS-25  The counters group must have 10H bytes with its bits, 8 bytes for each counter, and at
- *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
- *           Linux struct arch_pebs_cntr_header
+ * APEBS-12  Bit 30 of a header must be 1 for what was sampled in 64-bit mode.
+ *           Linux struct arch_pebs_header
+ * APEBS-16  BASIC must have 30H bytes, with EventingIP at 00H, Applicable Counters at 08H and the
+ *           TSC at 10H.
+ *           Linux struct arch_pebs_basic
+ * APEBS-20  GPR must have A0H bytes: RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to
+ *           R15, SSP and a reserved quadword.
+ *           Linux struct arch_pebs_gprs
  *
- * Given  two general-purpose counters and fixed counter 1 with values of their own, which stand
- *        still, and CFG_C[35] = 1; a third counter with CFG_C[35], [36] and [37]
- * When   that one makes a record
- * Then   the head has the bits of those that are in it, and after 10H bytes each has 8 bytes with
- *        its value, low bits first, general-purpose before fixed
+ * Given  64-bit code at CPL 3 with marked loads, registers with values of their own
+ * When   each of IA32_PMC0 to IA32_PMC3 counts at CPL 3 alone and makes a record with GPR
+ * Then   bit 30 of the header is 1; BASIC has a marked load and that counter alone; each register
+ * is at its place, with what that load left
  */
-TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
-     NEEDS(need_perfmon, need_counters_group, need_fixed, need_events), .under_every_fault = true)
+TEST(archpebs, record_of_64_bit_code_at_cpl_3_is_whole, REQS(APEBS_12, APEBS_16, APEBS_20),
+     NEEDS(need_perfmon, need_gpr, need_events))
 {
-	enum { OWN = 0x1234500 };
-	const u64 others = (BITS(2, 3) | BIT(PMC_FIXED(1))) & counter_caps()->v6.pebs;
-	const unsigned c = counter();
-	struct arch_fragment f;
-	u64 group, at;
+	/* Fewer than the period: the way down has some too, and the marked ones are many. */
+	enum { LOADS_BEFORE = PERIOD - 12 };
+	const struct workload *w = &workload_user_sample;
+	struct sampling_sum expected[SAMPLE_MARKS];
 
-	arch_pebs_open(0, ARCH_PEBS_NEVER);
-	FOR_EACH_COUNTER(i, others)
-	counter_write(i, OWN + i);
-	allow(others, c);
-	arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD) + 1,
-		      EVERY_COUNTER | ALLOW_IN_RECORD, NEVER);
-	workload_run(&workload_sample, PERIOD, pmc_one(c));
-	arch_pebs_disarm();
-	counter_program_disabled(c, 0, 0);
-	if (!arch_one_record(t, AT(APEBS_25), 0))
-		return;
-	group = arch_group(0, ARCH_COUNTERS, &f);
-	if (!CHECK(t, APEBS_25, group, "counters"))
-		return;
-	CHECK_EQ(t, APEBS_25, (others | BIT(c)), arch_at(group),
-		 "bits of general-purpose counters at 00H, of fixed ones at 04H");
-	at = group + 0x10;
-	FOR_EACH_COUNTER(i, arch_at(group))
+	FOR_EACH_COUNTER(c, arch_load_counters())
 	{
-		if (others & BIT(i))
-			CHECK_EQ(t, APEBS_25, OWN + i, arch_at(at), "value of counter %u", i);
-		at += 8;
+		struct gpr_values wanted = { .next = 0 };
+		struct arch_fragment f;
+		u64 ip, gpr;
+		int mark;
+
+		sampling_fill(expected, SAMPLE_MARKS);
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(c, LOADS, COUNT_USR, PERIOD, GROUP_GPR, NEVER);
+		counters_enable(pmc_one(c));
+		wanted.rsp = workload_run_user(w, LOADS_BEFORE);
+		counters_disable();
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		if (!arch_one_record(t, AT(APEBS_20), 0))
+			return;
+		CHECK_EQ(t, APEBS_12, BIT(30), arch_at(0) & BIT(30),
+			 "bit 30 of the header at CPL 3, IA32_PMC%u", c);
+		CHECK_EQ(t, APEBS_16, BIT(c), arch_at(0x18), "applicable counters at CPL 3");
+		ip = arch_at(AT_EVENTING_IP);
+		mark = workload_mark_at(w, SAMPLE_MARKS, ip);
+		gpr = arch_group(0, ARCH_GPR, &f);
+		if (!CHECK(t, APEBS_16, mark >= 0, "EventingIP %#lx is a marked load", ip) ||
+		    !CHECK(t, APEBS_20, gpr, "GPR"))
+			return;
+		wanted.next = ip + w->mark_length;
+		wanted.sum = expected[mark];
+		check_gpr(t, AT(APEBS_20), gpr, &wanted);
+		arch_pebs_close();
+		counters_clear(BIT(c));
 	}
-	CHECK_EQ(t, APEBS_25, 0, arch_at(group + 8), "metrics at 08H, none asked for");
-	arch_pebs_close();
-	FOR_EACH_COUNTER(i, others)
-	counter_write(i, 0);
 }

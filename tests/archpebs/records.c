@@ -155,7 +155,11 @@ static void check_counter(struct test *t, unsigned c)
 	const struct arch_run run = { .counter = c };
 	const u64 ones = BIT(counter_width(c)) - 1;
 
+	FOR_EACH_COUNTER(other, counter_caps()->v6.pebs & ~BIT(c))
+	msr_write(version6_cfg_c(other), (u32)(0 - reload_of(other)));
 	arch_any_window(&run, reload_of(c));
+	if (arch_stood_still(t, c))
+		return;
 	if (!arch_one_record(t, AT(APEBS_10, APEBS_38), 0))
 		return;
 	CHECK_EQ(t, APEBS_38, BIT(c), arch_at(0x18), "applicable counters, counter %u", c);
@@ -181,10 +185,7 @@ static void check_counter(struct test *t, unsigned c)
 TEST(archpebs, each_counter_writes_records_and_is_loaded_from_its_cfg_c, REQS(APEBS_10, APEBS_38),
      NEEDS(need_perfmon, need_arch_pebs, need_branches), .under_every_fault = true)
 {
-	/* Fixed counters 4 to 6 count slots, of which a window may have none. */
-	const u64 sure = BITS(0, 31) | BITS(32, 35);
-
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & sure)
+	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs)
 	check_counter(t, c);
 }
 
@@ -241,6 +242,102 @@ TEST(archpebs, two_counters_have_groups_of_their_own, REQS(APEBS_33),
 	CHECK(t, APEBS_33, !arch_group(bytes, ARCH_GPR, &f), "no GPR in the second record");
 	arch_pebs_close();
 	counter_reset();
+}
+
+/* One of four kinds of records: neighbours have others, and in odd assignments those four apart. */
+static u64 groups_of(unsigned place, unsigned assignment)
+{
+	static const u64 kinds[] = { 0, GROUP_GPR, GROUP_AUX, GROUP_GPR | GROUP_AUX };
+
+	return kinds[(place + (assignment & 1 ? place / 4 : 0) + assignment / 2) % 4];
+}
+
+/* Overflows of one window that lie apart: more than SHADOW_MOST events of each. */
+static u64 period_of(unsigned c, unsigned place)
+{
+	enum { FIRST_FIXED_ONE = 48, STEP = 16 };
+
+	if (c == OVERFLOW_SLOW)
+		return SLOW_PERIOD;
+	return ROUNDS_PERIOD * (PMC_IS_FIXED(c) ? FIRST_FIXED_ONE + STEP * (c % 32) : 1ULL + place);
+}
+
+/* The counters that records of the buffer name; one that isn't whole ends it. */
+static u64 named_counters(void)
+{
+	u64 named = 0;
+
+	for (u64 at = 0, next; (next = arch_next(at)); at = next)
+		named |= arch_at(at + 0x18);
+	return named;
+}
+
+/* Every counter that writes records is armed, and runs until each has made one. */
+static void run_all(u64 asked[WINDOW_COUNTERS], unsigned assignment)
+{
+	enum { WINDOWS = 32, ROUNDS = 4096, SIZE = 2 };
+	const u64 all = counter_caps()->v6.pebs;
+	const u64 there = (u64)counter_caps()->v6.groups << 32;
+	unsigned place = 0;
+
+	arch_pebs_open(SIZE, ARCH_PEBS_NEVER);
+	FOR_EACH_COUNTER(c, all)
+	{
+		asked[c] = groups_of(place, assignment) & there;
+		arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH,
+			      period_of(c, place), asked[c], NEVER);
+		place++;
+	}
+	for (unsigned i = 0; i < WINDOWS && all & ARCH_SURE & ~named_counters(); i++)
+		workload_run(&workload_random, ROUNDS, (struct pmc_mask){ all });
+	arch_pebs_disarm();
+}
+
+/*
+ * APEBS-33  Two counters with different groups must each write records of their own.
+ *           Linux: CFG_C is each counter's
+ *
+ * Given  all counters of CPUID.(23H,5):EAX and ECX at once; CFG_C of each asks for no group, for
+ *        GPR, for AUX or for both, in eight assignments: each two of them differ in some
+ * When   each makes a record; one that names several counters decides nothing
+ * Then   a record that names one counter has the groups that its CFG_C asks for, and no other
+ * Control: each counter but fixed ones from 4 on has made a record
+ */
+TEST(archpebs, all_counters_at_once_have_groups_of_their_own, REQS(APEBS_33),
+     NEEDS(need_perfmon, need_two_load_counters, need_branches), .deadline_ms = 10000)
+{
+	const u64 all = counter_caps()->v6.pebs;
+	u64 asked[WINDOW_COUNTERS] = { 0 };
+
+	for (unsigned assignment = 0; assignment < 8; assignment++) {
+		u64 next;
+
+		run_all(asked, assignment);
+		for (u64 at = 0; at < arch_pebs_written(); at = next) {
+			const u64 who = arch_at(at + 0x18);
+			struct arch_fragment f;
+			unsigned c;
+
+			next = arch_next(at);
+			if (!CONTROL(t, APEBS_33, next, "the record at %#lx is whole", at))
+				return;
+			if (!who || who & (who - 1) || who & ~all)
+				continue;
+			c = counter_next(who, 0);
+			CHECK_EQ(t, APEBS_33, !!(asked[c] & GROUP_GPR),
+				 !!arch_group(at, ARCH_GPR, &f),
+				 "GPR in the record of counter %u, CFG_C[63:32] %#lx", c,
+				 asked[c] >> 32);
+			CHECK_EQ(t, APEBS_33, !!(asked[c] & GROUP_AUX),
+				 !!arch_group(at, ARCH_AUX, &f),
+				 "AUX in the record of counter %u, CFG_C[63:32] %#lx", c,
+				 asked[c] >> 32);
+		}
+		CONTROL_EQ(t, APEBS_33, all & ARCH_SURE, named_counters() & ARCH_SURE,
+			   "counters that have made a record");
+		arch_pebs_close();
+		counter_reset();
+	}
 }
 
 static bool need_pdist_counter(char *reason, size_t size)

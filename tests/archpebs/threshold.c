@@ -69,6 +69,52 @@ TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEB
 }
 
 /*
+ * APEBS-28  When WR reaches THRESH, IA32_PERF_GLOBAL_STATUS[54] must be set and an interrupt be
+ *           raised.
+ * APEBS-29  A record below THRESH must raise no interrupt.
+ * APEBS-31  Records of architectural PEBS must leave IA32_PERF_GLOBAL_STATUS[62] at 0.
+ *           Linux handle_pmi_common
+ *
+ * Given  THRESH at the end of the second record, then of the first
+ * When   each counter of CPUID.(23H,5):EAX and ECX makes one
+ * Then   it raises no interrupt, then one, whose handler finds IA32_PERF_GLOBAL_STATUS[54] = 1,
+ *        [62] = 0, and WR after the record
+ */
+TEST(archpebs, record_of_each_counter_reaches_the_threshold, REQS(APEBS_28, APEBS_29, APEBS_31),
+     NEEDS(need_perfmon, need_arch_pebs, need_branches), .deadline_ms = 5000)
+{
+	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs)
+	for (unsigned reaches = 0; reaches < 2; reaches++) {
+		const struct arch_run run = { .counter = c, .threshold = (2 - reaches) * UNITS };
+		const struct pmi_log *log;
+
+		pmi_open(NULL);
+		arch_any_window(&run, NEVER);
+		log = pmi_end();
+		if (arch_stood_still(t, c))
+			break;
+		if (!arch_one_record(t, CONTROL_AT(APEBS_28, APEBS_29, APEBS_31), 0))
+			return;
+		if (!reaches)
+			CHECK_EQ(t, APEBS_29, 0, log->count,
+				 "interrupts of a record of counter %u, threshold after two", c);
+		else if (CHECK_EQ(t, APEBS_28, 1, log->count,
+				  "interrupts of a record of counter %u, threshold after it", c)) {
+			const struct pmi_entry *e = &log->entry[0];
+
+			CHECK_EQ(t, APEBS_28, THRESHOLD, e->status & THRESHOLD,
+				 "IA32_PERF_GLOBAL_STATUS[54] in the handler, counter %u", c);
+			CHECK_EQ(t, APEBS_31, 0, e->status & OVF_BUF,
+				 "IA32_PERF_GLOBAL_STATUS[62] in the handler, counter %u", c);
+			CHECK_EQ(t, APEBS_28, RECORD, e->arch_index & IA32_PEBS_INDEX_WR,
+				 "bytes of WR in the handler, counter %u", c);
+		}
+		arch_pebs_close();
+		counter_reset();
+	}
+}
+
+/*
  * APEBS-30  With THRESH 1 each record must raise an interrupt.
  *           Linux ARCH_PEBS_THRESH_SINGLE
  *

@@ -32,9 +32,10 @@ static unsigned with(unsigned count, u64 bit)
 }
 
 /*
- * HYB-11  A record of a locked load must have bit 4 of the data source set on Gracemont and bit 5
- *         on Golden Cove, and one of a plain load must not.
- *         Linux grt_latency_data, adl_latency_data_p
+ * HYB-11  A record of a locked load must have the lock bit of its core set, and one of a plain
+ *         load must not: bit 4 of the data source on Gracemont, 5 on Crestmont, Skymont and
+ *         Darkmont and from Golden Cove to Redwood Cove, 11 on Lion Cove and Cougar Cove.
+ *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data
  *
  * Given  locked additions, and plain loads of one line
  * When   three records are made of each, twice
@@ -65,9 +66,10 @@ static bool has_bit(const struct mem_sample_record *record, u64 bit)
 }
 
 /*
- * HYB-12  A record of a load that missed the STLB must have bit 5 of the data source set on
- *         Gracemont and bit 4 on Golden Cove.
- *         Linux grt_latency_data, adl_latency_data_p
+ * HYB-12  A record of a load that missed the STLB must have the bit of its core set: bit 5 of the
+ *         data source on Gracemont, 6 on Crestmont, Skymont and Darkmont, 4 from Golden Cove to
+ *         Redwood Cove, 10 on Lion Cove and Cougar Cove.
+ *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data
  *
  * Given  loads after INVLPG, which need a page walk, and loads of one line
  * When   records are made of each

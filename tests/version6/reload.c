@@ -6,7 +6,7 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
-#include "tests/measure/window.h"
+#include "tests/measure/overflow.h"
 #include "tests/version6/version6.h"
 
 #define EVENT		EVENT_BR_INST_RETIRED_ALL_BRANCHES
@@ -14,12 +14,17 @@
 #define Q		256u		/* of the counter that causes the load */
 #define SLACK		16u		/* branches of opening and closing the window */
 
-/* The load: bit 31 is 1, and what is above it is ones (docs/READINGS.md). */
 #define RELOAD		(0u - 0x01000000u)
+
+/* What CFG_C[31:0] loads: bit 31 is 1, and what is above it is ones (docs/READINGS.md). */
+static u64 of_load(unsigned counter, u32 load)
+{
+	return (BITS(32, 63) | load) & (BIT(counter_width(counter)) - 1);
+}
 
 static u64 loaded(unsigned counter)
 {
-	return (u64)(int64_t)(int32_t)RELOAD & (BIT(counter_width(counter)) - 1);
+	return of_load(counter, RELOAD);
 }
 
 /* The first general-purpose counter that can be reloaded, and another one that can cause it. */
@@ -103,12 +108,93 @@ TEST(version6, overflow_of_a_named_counter_reloads, REQS(V6_18),
 	}
 }
 
+static bool need_fixed_pair(char *reason, size_t size)
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 fixed = BITS(32, 63);
+
+	return need_pair(reason, size) &&
+	       version6_need((v->reloadable | v->causes) & fixed,
+			     "fixed counter that is reloaded or causes it", reason, size);
+}
+
+/* As run_pair(), for counters of each kind: x loaded with that, windows until y has overflowed. */
+static void run_any_pair(unsigned x, unsigned y, u32 load, u64 mask)
+{
+	counter_program(x, EVENT, COUNT_BOTH);
+	counter_write(x, 0);
+	counter_program(y, EVENT, COUNT_BOTH);
+	counter_preset(y, y == OVERFLOW_SLOW ? SLOW_PERIOD : Q);
+	msr_write(version6_cfg_c(x), load);
+	msr_write(version6_cfg_b(x), mask);
+	for (unsigned windows = 0; overflow_wants(y, windows); windows++)
+		workload_run(&workload_load, y == OVERFLOW_SLOW ? SLOW_ROUNDS : ROUNDS,
+			     pmc_or(pmc_one(x), pmc_one(y)));
+}
+
+/*
+ * V6-18  An overflow of a counter that CFG_B of another one names must load that one with
+ *        CFG_C[31:0].
+ *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
+ *
+ * Given  two counters; CFG_B of the first names the second, CFG_C[31:0] is a value far below 0
+ * When   the second overflows, for each two of CPUID.(23H,2), general-purpose and fixed ones: the
+ *        first of EAX or EBX, the second of ECX or EDX
+ * Then   the first is less than 2^24 above that value, with ones above it; its own status bit is 0
+ * Control: the second's status bit is 1; with CFG_B = 0 the first stays above 0
+ */
+TEST(version6, each_counter_that_can_cause_it_reloads_each_other, REQS(V6_18),
+     NEEDS(need_perfmon, need_fixed_pair, need_branches), .deadline_ms = 5000)
+{
+	enum { COUNTED = 0x1000000 };	/* events of a window, and more */
+	const struct version6 *v = &counter_caps()->v6;
+
+	FOR_EACH_COUNTER(x, v->reloadable)
+	FOR_EACH_COUNTER(y, v->causes & ~BIT(x))
+	{
+		/* Of each pair another one. */
+		const u32 load = 0u - (x % 32 + 2 * (y % 32) + 3) * COUNTED;
+		const u64 least = of_load(x, load);
+
+		run_any_pair(x, y, load, BIT(y));
+		CONTROL_EQ(t, V6_18, BIT(y), counters_status() & BIT(y),
+			   "status bit of counter %u, which loads counter %u", y, x);
+		CHECK_RANGE(t, V6_18, least, least + COUNTED - 1, counter_read(x),
+			    "counter %u after an overflow of counter %u, CFG_C %#x", x, y, load);
+		CHECK_EQ(t, V6_18, 0, counters_status() & BIT(x), "status bit of counter %u", x);
+		stop_pair(x, y);
+		if (y == counter_next(v->causes & ~BIT(x), 0)) {
+			run_any_pair(x, y, load, 0);
+			CONTROL_RANGE(t, V6_18, 0, COUNTED, counter_read(x),
+				      "counter %u, CFG_B = 0", x);
+			stop_pair(x, y);
+		}
+	}
+}
+
 static bool need_self(char *reason, size_t size)
 {
 	const struct version6 *v = &counter_caps()->v6;
 
-	return version6_need(v->reloadable & v->causes & counter_caps()->gp_mask,
-			     "counter that reloads itself", reason, size);
+	return version6_need(v->reloadable & v->causes, "counter that reloads itself", reason,
+			     size);
+}
+
+/* Of fixed counter 2, whose clock is slow: windows enough for several overflows. */
+#define SELF_SLOW_PERIOD	1024u
+#define SELF_SLOW_WINDOWS	8u
+
+/* The counter from -n on, with these names in its CFG_B, until it has counted several times n. */
+static void run_self(unsigned x, u64 n, u64 names)
+{
+	const bool slow = x == OVERFLOW_SLOW;
+
+	counter_program(x, EVENT, COUNT_BOTH);
+	counter_preset(x, n);
+	msr_write(version6_cfg_c(x), (u32)(0 - n));
+	msr_write(version6_cfg_b(x), names);
+	for (unsigned windows = 0; windows < (slow ? SELF_SLOW_WINDOWS : 1); windows++)
+		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS + Q / 2, pmc_one(x));
 }
 
 /*
@@ -116,39 +202,41 @@ static bool need_self(char *reason, size_t size)
  *        IA32_PERF_GLOBAL_STATUS.
  *        Linux intel_pmu_enable_acr
  *
- * Given  a counter whose CFG_B names itself, CFG_C[31:0] = -Q, without its interrupt
- * When   it counts several times Q branches, from -Q
- * Then   it is less than Q branches below 0, and its status bit is 0
+ * Given  each counter of CPUID.(23H,2) that can be reloaded and cause it, fixed ones too; its CFG_B
+ *        names itself alone, itself and one other, and every counter that may be named; the others
+ *        stand still; CFG_C[31:0] = -Q, without its interrupt
+ * When   it counts several times Q, from -Q
+ * Then   it is less than Q below 0, and its status bit is 0
  * Control: with CFG_B = 0 its status bit is 1, and it counts on above 0
  */
 TEST(version6, counter_that_names_itself_sets_no_status_bit, REQS(V6_19),
-     NEEDS(need_perfmon, need_self, need_branches), .under_every_fault = true)
+     NEEDS(need_perfmon, need_self, need_branches))
 {
 	const struct version6 *v = &counter_caps()->v6;
 
-	FOR_EACH_COUNTER(x, v->reloadable & v->causes & counter_caps()->gp_mask)
+	FOR_EACH_COUNTER(x, v->reloadable & v->causes)
 	{
+		const u64 others = v->causes & ~BIT(x);
+		const u64 one = others & (~others + 1);
+		const u64 names[] = { BIT(x), BIT(x) | one, v->causes };
+		const u64 n = x == OVERFLOW_SLOW ? SELF_SLOW_PERIOD : Q;
 		const u64 top = BIT(counter_width(x));
 
-		for (unsigned on = 0; on < 2; on++) {
-			counter_program(x, EVENT, COUNT_BOTH);
-			counter_preset(x, Q);
-			msr_write(version6_cfg_c(x), 0u - Q);
-			msr_write(version6_cfg_b(x), on ? BIT(x) : 0);
-			workload_run(&workload_load, ROUNDS + Q / 2, pmc_one(x));
-			if (on) {
-				CHECK_RANGE(t, V6_19, top - Q, top - 1, counter_read(x),
-					    "IA32_PMC%u, which reloads itself", x);
-				CHECK_EQ(t, V6_19, 0, counters_status() & BIT(x),
-					 "status bit of IA32_PMC%u, which reloads itself", x);
-			} else {
-				CONTROL_RANGE(t, V6_19, ROUNDS - Q, 2 * ROUNDS, counter_read(x),
-					      "IA32_PMC%u with CFG_B = 0", x);
-				CONTROL_EQ(t, V6_19, BIT(x), counters_status() & BIT(x),
-					   "status bit of IA32_PMC%u with CFG_B = 0", x);
-			}
+		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			run_self(x, n, names[i]);
+			CHECK_RANGE(t, V6_19, top - n, top - 1, counter_read(x),
+				    "counter %u, which reloads itself, CFG_B = %#lx", x, names[i]);
+			CHECK_EQ(t, V6_19, 0, counters_status() & BIT(x),
+				 "status bit of counter %u, which reloads itself, CFG_B = %#lx", x,
+				 names[i]);
 			stop_pair(x, x);
 		}
+		run_self(x, n, 0);
+		CONTROL_RANGE(t, V6_19, 1, top / 2, counter_read(x), "counter %u with CFG_B = 0",
+			      x);
+		CONTROL_EQ(t, V6_19, BIT(x), counters_status() & BIT(x),
+			   "status bit of counter %u with CFG_B = 0", x);
+		stop_pair(x, x);
 	}
 }
 

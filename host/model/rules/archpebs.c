@@ -179,6 +179,27 @@ static bool one_reloads_itself(struct fixture *r)
 	return PMC(3) == MINUS(3) && PMC(2) == MINUS(93) && !fixture_status(r);
 }
 
+static bool one_reloads_itself_and_is_reloaded(struct fixture *r)
+{
+	reload(r, 0, BIT(3) | BIT(2) | BIT(32));
+	return PMC(3) == MINUS(3) && !fixture_status(r);
+}
+
+/* Fixed counter 0 overflows at the fifth instruction. */
+static bool a_fixed_cause_reloads(struct fixture *r)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, CFG_B(2), BIT(32));
+	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
+	fixture_program(r, 2, INST, 0, 200);
+	fixture_wrmsr(r, 0x309, MINUS(5));
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_start(r, BIT(2) | BIT(32));
+	fixture_nops(r, 7);
+	fixture_stop(r);
+	return PMC(2) == MINUS(98) && fixture_status(r) == BIT(32);
+}
+
 static bool without_a_mask_none_is(struct fixture *r)
 {
 	reload(r, 0, 0);
@@ -466,9 +487,92 @@ static bool fixed_counters_sample(struct fixture *r)
 	return true;
 }
 
+/* Fixed counter i makes a record of its next event but one, which is that of any instruction. */
+static void fixed_sampler(struct fixture *r, unsigned i, u64 groups, u64 threshold)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, BASE, BUFFER);
+	fixture_wrmsr(r, INDEX, EN | THRESH(threshold));
+	fixture_wrmsr(r, FX_CFG_C(i), groups | PEBS | 0xffffff00);
+	fixture_wrmsr(r, 0x309u + i, MINUS(2));
+	fixture_wrmsr(r, 0x38d, 3ULL << 4 * i);
+}
+
+static bool fixed_counters_reach_the_threshold(struct fixture *r)
+{
+	fixed_sampler(r, 0, 0, 4);
+	fixture_wrmsr(r, GLOBAL, BIT(32));
+	fixture_nops(r, 5);
+	fixture_stop(r);
+	return WR == 4 && r->n_interrupts == 1 && fixture_status(r) == THRESHOLD_BIT;
+}
+
+/* Fixed counter 6: slots of what retires; fixed counter 2 has another value. */
+static bool fixed_6_has_its_own(struct fixture *r)
+{
+	fixed_sampler(r, 6, 0, 4);
+	fixture_wrmsr(r, FX_CFG_C(2), 0xffff0000);
+	fixture_wrmsr(r, GLOBAL, BIT(38));
+	fixture_nops(r, 5);
+	fixture_stop(r);
+	return WR == 4 && AT(0x18) == BIT(38) && get(r, 0x30f) >= MINUS(0x100);
+}
+RULE(fixed_6_sets_bit_54_alone, fixed_6_has_its_own(r) && fixture_status(r) == THRESHOLD_BIT)
+
+static bool a_header_of_cpl_3_is_of_64_bit_mode(struct fixture *r)
+{
+	sampler(r, 0, 0, NEVER);
+	fixture_start(r, BIT(0));
+	r->cpl = 3;
+	fixture_nops(r, 4);
+	r->cpl = 0;
+	fixture_stop(r);
+	return AT(0) == (BIT(63) | BIT(30) | 0x40);
+}
+
+static bool code_3_is_the_depth(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x14cf, 16);
+	one(r, LBR(3));
+	return (AT(0) & 0xffff) == 0x70 + 0x18 * 16 && AT(0x50) == 16;
+}
+
+static bool counters_8_and_9_are_in_it(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x4c9, 0x888);
+	fixture_wrmsr(r, CFG_C(8), ALLOW);
+	fixture_wrmsr(r, CFG_C(9), ALLOW);
+	one(r, BIT(36) | ALLOW);
+	return AT(0x40) == (BIT(0) | BIT(8) | BIT(9)) && AT(0x58) == 0x888;
+}
+
+/* Which stand still. */
+static bool slots_are_before_metrics(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x30c, 0x333);
+	fixture_wrmsr(r, 0x329, 0x10);
+	one(r, CNTR | ALLOW);
+	return AT(0x48) == 3 && AT(0x58) == 0x333 && AT(0x60) == 0x10;
+}
+
+/* IA32_PMC0, and fixed counter 0, of which both write: with other groups. */
+static bool fixed_has_its_layout(struct fixture *r)
+{
+	fixed_sampler(r, 0, AUX, NEVER);
+	fixture_wrmsr(r, CFG_C(0), GPR | PEBS | (-4ULL & 0xffffffff));
+	fixture_program(r, 0, INST, 0, 9);
+	fixture_start(r, BIT(0) | BIT(32));
+	fixture_nops(r, 12);
+	fixture_stop(r);
+	return AT(0x18) == BIT(32) && (AT(0) & (AUX | GPR)) == AUX &&
+	       (AT(0x80) & (AUX | GPR)) == GPR;
+}
+
 rule *const archpebs_hole_rules[FAULT_COUNT] = {
 	[FAULT_EXT_HOLE_FILLED] = a_hole_is_a_hole,
 	[FAULT_V6_FIXED_NEXT] = fixed_banks_have_the_hole,
+	[FAULT_ARCH_RELOAD_FIXED_4] = fixed_6_has_its_own,
+	[FAULT_ARCH_OVFBUF_FIXED_4] = fixed_6_sets_bit_54_alone,
 };
 
 rule *const archpebs_rules[FAULT_COUNT] = {
@@ -539,5 +643,13 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_CONT_SET] = cont_is_set_but_in_the_last,
 	[FAULT_ARCH_ONE_LAYOUT] = each_has_its_layout,
 	[FAULT_ARCH_PDIST_NEXT] = pdist_is_exact,
+	[FAULT_RELOAD_NOT_BY_FIXED] = a_fixed_cause_reloads,
+	[FAULT_RELOAD_SHOWS_WITH_OTHERS] = one_reloads_itself_and_is_reloaded,
+	[FAULT_ARCH_THRESHOLD_NOT_FIXED] = fixed_counters_reach_the_threshold,
+	[FAULT_ARCH_MODE_CLEAR_CPL3] = a_header_of_cpl_3_is_of_64_bit_mode,
+	[FAULT_ARCH_LBR_32] = code_3_is_the_depth,
+	[FAULT_ARCH_COUNTERS_8] = counters_8_and_9_are_in_it,
+	[FAULT_ARCH_METRICS_FIRST] = slots_are_before_metrics,
+	[FAULT_ARCH_LAYOUT_OF_PMC0] = fixed_has_its_layout,
 	[FAULT_ARCH_FIXED_AT_8] = fixed_counters_sample,
 };

@@ -7,12 +7,12 @@
 
 #define HYBRID		BIT(15)	/* of CPUID.07H:EDX */
 
-/* The third of four processors of Alder Lake is an E-core. */
-static void as_e_core(struct fixture *r)
+/* The third of four processors of a package is an E-core. */
+static void as_e_core_of(struct fixture *r, enum generation_id package)
 {
 	struct model_config config = r->m.config;
 
-	config.generation = GEN_ALDERLAKE;
+	config.generation = package;
 	config.hyper_threading = true;
 	r->host.processors = 4;
 	r->host.processor = 2;
@@ -20,12 +20,22 @@ static void as_e_core(struct fixture *r)
 	model_init(&r->m, &config, &r->host);
 }
 
-static u32 leaf(struct fixture *r, u32 number, unsigned reg)
+static void as_e_core(struct fixture *r)
+{
+	as_e_core_of(r, GEN_ALDERLAKE);
+}
+
+static u32 subleaf(struct fixture *r, u32 number, u32 sub, unsigned reg)
 {
 	u32 regs[4] = { 0 };
 
-	model_cpuid(&r->m, number, 0, regs);
+	model_cpuid(&r->m, number, sub, regs);
 	return regs[reg];
+}
+
+static u32 leaf(struct fixture *r, u32 number, unsigned reg)
+{
+	return subleaf(r, number, 0, reg);
 }
 
 static bool e_core_says_so(struct fixture *r)
@@ -47,6 +57,13 @@ static bool e_core_has_six_counters(struct fixture *r)
 	return fixture_wrmsr(r, 0x3f1, 0x70000003f) == MSR_DONE &&
 	       fixture_wrmsr(r, 0x3f1, BIT(6)) == MSR_GP &&
 	       fixture_wrmsr(r, 0x3f1, BIT(35)) == MSR_GP;
+}
+
+/* Darkmont beside Cougar Cove: eight counters, and no fixed counter 3. */
+static bool leaf_23_is_of_the_e_core(struct fixture *r)
+{
+	as_e_core_of(r, GEN_PANTHERLAKE);
+	return subleaf(r, 0x23, 1, 0) == 0xff && subleaf(r, 0x23, 1, 1) == 0x77;
 }
 
 /* Of loads of one line, or of a new page each. */
@@ -74,6 +91,7 @@ rule *const hybrid_rules[FAULT_COUNT] = {
 	[FAULT_CORE_TYPE_OF_THE_FIRST] = e_core_says_so,
 	[FAULT_CORE_TYPE_UNKNOWN] = e_core_says_so,
 	[FAULT_E_CORE_TELLS_METRICS] = e_core_has_no_metrics,
+	[FAULT_EXT_OF_P_CORE] = leaf_23_is_of_the_e_core,
 	[FAULT_PEBS_ENABLE_OF_P_CORE] = e_core_has_six_counters,
 };
 

@@ -5,6 +5,16 @@
 
 #define LEAF_EXT	0x23
 
+/* What the P-core of the package says. */
+static void leaf_of_p_core(struct model *m, u32 subleaf, u32 regs[4])
+{
+	const enum generation_id own = m->config.generation;
+
+	m->config.generation = (enum generation_id)m->package;
+	model_ext_leaf(m, subleaf, regs);
+	m->config.generation = own;
+}
+
 void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	if (!model_has_ext(m))
@@ -14,6 +24,9 @@ void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 			regs[EXT_EAX] = 0;
 		return;
 	}
+	if (m->config.generation != (enum generation_id)m->package &&
+	    broken(m, FAULT_EXT_OF_P_CORE))
+		leaf_of_p_core(m, subleaf, regs);
 	if (subleaf >= EXT_SUBLEAVES && broken(m, FAULT_EXT_ABSENT_SUBLEAF))
 		model_ext_leaf(m, EXT_FEATURES, regs);
 	if (subleaf == EXT_FEATURES && broken(m, FAULT_EXT_PEBS_HALF))
@@ -121,7 +134,9 @@ u64 fault_ext_clears(struct model *m, u64 bits)
 
 bool fault_reloads_itself(struct model *m, unsigned i, bool itself)
 {
-	(void)i;
+	if (itself && m->cfg_b[i] != model_global_bit(i) &&
+	    broken(m, FAULT_RELOAD_SHOWS_WITH_OTHERS))
+		return false;
 	return itself && !broken(m, FAULT_RELOAD_SHOWS);
 }
 
@@ -129,6 +144,8 @@ u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
 {
 	if (causes && broken(m, FAULT_RELOAD_NEVER))
 		return 0;
+	if (causes & ~BITS(0, FIRST_FIXED - 1) && broken(m, FAULT_RELOAD_NOT_BY_FIXED))
+		causes &= BITS(0, FIRST_FIXED - 1);
 	return wrapped & BIT(0) && broken(m, FAULT_RELOAD_BY_PMC0) ? causes | BIT(0) : causes;
 }
 

@@ -6,6 +6,7 @@
 
 #define NOT_WRITTEN	0xa5a5a5a5a5a5a5a5ULL
 #define BASIC_AT	ARCH_PEBS_HEADER_BYTES
+#define MOST_ENTRIES	32	/* of the last branch records */
 
 bool fault_arch_enabled(struct model *m, unsigned counter, bool enabled)
 {
@@ -28,16 +29,31 @@ u64 fault_arch_config(struct model *m, unsigned x, u64 config)
 {
 	const unsigned first = first_enabled(m, x);
 
+	if (x >= FIRST_FIXED && !first && broken(m, FAULT_ARCH_LAYOUT_OF_PMC0))
+		return m->cfg_c[0];
 	return first != x && broken(m, FAULT_ARCH_ONE_LAYOUT) ? m->cfg_c[first] : config;
+}
+
+static void layout_of_counters(struct model *m, struct arch_layout *l)
+{
+	if (!(l->counters & BITS(8, FIRST_FIXED - 1)) || !broken(m, FAULT_ARCH_COUNTERS_8))
+		return;
+	l->counters &= ~BITS(8, FIRST_FIXED - 1);
+	if (!(l->counters & BITS(0, FIRST_FIXED - 1)))
+		l->groups &= ~IA32_PMC_GP0_CFG_C_CNTR_GP;
 }
 
 void fault_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 {
 	(void)x;
+	layout_of_counters(m, l);
 	if (!(l->groups & ARCH_PEBS_LBR))
 		return;
 	if (broken(m, FAULT_ARCH_LBR_WITHOUT_HEAD))
 		l->ler = 0;
+	if ((l->groups & ARCH_PEBS_LBR) == ARCH_PEBS_LBR && l->entries &&
+	    l->entries != MOST_ENTRIES && broken(m, FAULT_ARCH_LBR_32))
+		l->entries = MOST_ENTRIES;
 	if (l->entries != model_lbr_entries(m) && broken(m, FAULT_ARCH_LBR_ALL))
 		l->entries = model_lbr_entries(m);
 }
@@ -69,13 +85,15 @@ static void exchange(u8 *a, u8 *b, unsigned bytes)
 	}
 }
 
-static void header(struct model *m, u8 *bytes)
+static void header(struct model *m, const struct retire_ctx *s, u8 *bytes)
 {
 	u64 format = get64(bytes);
 
 	if (broken(m, FAULT_ARCH_SIZE_OF_GROUPS))
 		format -= ARCH_PEBS_HEADER_BYTES;
 	if (format & ARCH_PEBS_MODE_64 && broken(m, FAULT_ARCH_MODE_CLEAR))
+		format &= ~ARCH_PEBS_MODE_64;
+	if (format & ARCH_PEBS_MODE_64 && s->r->cpl && broken(m, FAULT_ARCH_MODE_CLEAR_CPL3))
 		format &= ~ARCH_PEBS_MODE_64;
 	if (format & ARCH_PEBS_GPR && broken(m, FAULT_ARCH_HEADER_WITHOUT_GPR))
 		format &= ~ARCH_PEBS_GPR;
@@ -137,6 +155,8 @@ static void counters(struct model *m, const struct arch_layout *l, u8 *end)
 	if (n > 1 && broken(m, FAULT_ARCH_COUNTERS_REVERSED))
 		for (unsigned i = 0; i < n / 2; i++)
 			exchange(first + 8ULL * i, first + 8ULL * (n - 1 - i), sizeof(u64));
+	if (l->metrics && broken(m, FAULT_ARCH_METRICS_FIRST))
+		exchange(first + 8ULL * n, first + 8ULL * (n + 1), sizeof(u64));
 }
 
 static void remove_bytes(u8 *bytes, unsigned *size, unsigned at, unsigned n)
@@ -150,7 +170,6 @@ static void remove_bytes(u8 *bytes, unsigned *size, unsigned at, unsigned n)
 void fault_arch_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 		      const struct arch_layout *l, u8 *bytes, unsigned *size)
 {
-	(void)s;
 	if (l->groups & ARCH_PEBS_CNTR)
 		counters(m, l, bytes + *size);
 	basic(m, x, bytes + BASIC_AT);
@@ -169,7 +188,7 @@ void fault_arch_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 			bytes[aux_at() + i] = bytes[gpr_at(l) + i];
 		__builtin_memcpy(bytes + aux_at() + ARCH_PEBS_GPR_BYTES, kept, sizeof(kept));
 	}
-	header(m, bytes);
+	header(m, s, bytes);
 }
 
 /* ---- the buffer ---- */
@@ -216,6 +235,12 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 		plan->reloads = false;
 	if (x && broken(m, FAULT_ARCH_RELOAD_PMC0))
 		plan->reload = model_reload_value(m, 0);
+	if (x >= FIRST_FIXED + 4 && broken(m, FAULT_ARCH_RELOAD_FIXED_4))
+		plan->reload = model_reload_value(m, x - 4);
+	if (x >= FIRST_FIXED && plan->threshold && broken(m, FAULT_ARCH_THRESHOLD_NOT_FIXED))
+		threshold(plan, false);
+	if (x >= FIRST_FIXED + 4 && plan->threshold && broken(m, FAULT_ARCH_OVFBUF_FIXED_4))
+		plan->set |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (!plan->threshold && broken(m, FAULT_ARCH_INTERRUPT_EACH))
 		threshold(plan, true);
 	if (plan->threshold && wr == thresh && broken(m, FAULT_ARCH_THRESHOLD_BEYOND))

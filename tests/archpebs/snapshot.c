@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The counters group of an architectural PEBS record: Linux struct arch_pebs_cntr_header, which is
+ * that of format 6. Which counters may be in it is CFG_C[35] of each; which kinds are, CFG_C[38:36]
+ * of the one that makes the record. Offsets are typed out here.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/event.h"
+#include "tests/archpebs/archpebs.h"
+#include "tests/frame/calibration.h"
+
+#define ALLOW_IN_RECORD	BIT(35)
+#define GENERAL		BIT(36)
+#define FIXED		BIT(37)
+#define METRICS		BIT(38)
+
+#define HEAD_BYTES	0x10u
+#define METRICS_AT	0x08u
+#define SLOTS_AND_METRICS 3u
+#define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL */
+#define SLOTS		PMC_FIXED(3)
+
+static bool need_counters_group(char *reason, size_t size)
+{
+	return need_arch_groups(GENERAL | FIXED | ALLOW_IN_RECORD, reason, size);
+}
+
+static bool need_slots_in_records(char *reason, size_t size)
+{
+	return need_arch_groups(METRICS | ALLOW_IN_RECORD, reason, size) &&
+	       need_metrics(reason, size) && need_fixed_3(reason, size);
+}
+
+/* Of counters that stand still: told apart by either half, some with bit 47. */
+static u64 value_of(unsigned c)
+{
+	return ((c & 1 ? 0xda0000000000ULL : 0x5a0000000000ULL) + (c + 1) * 0x100010101ULL) &
+	       (BIT(counter_width(c)) - 1);
+}
+
+/* Counters but this one stand still, each with its value; records may have those of the set. */
+static void preset_others(struct test *t, struct test_claim claim, unsigned sampler, u64 set)
+{
+	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & ~BIT(sampler))
+	{
+		counter_write(c, value_of(c));
+		test_check_eq(t, test_control(claim), value_of(c), counter_read(c),
+			      "counter %u, which stands still", c);
+		msr_write(version6_cfg_c(c), set & BIT(c) ? ALLOW_IN_RECORD : 0);
+	}
+}
+
+static void clear_others(unsigned sampler)
+{
+	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & ~BIT(sampler))
+	counter_write(c, 0);
+	counters_clear(BIT(sampler));
+}
+
+/* A record with these groups, by a counter that may be in it itself. Where the group begins; 0:
+ * there is none, and a check has failed. */
+static u64 take(struct test *t, struct test_claim claim, unsigned c, u64 groups)
+{
+	struct arch_fragment f;
+	u64 group;
+
+	arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD) + 1,
+		      groups | ALLOW_IN_RECORD, NEVER);
+	workload_run(&workload_sample, PERIOD, pmc_one(c));
+	arch_pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	if (!arch_one_record(t, claim, 0))
+		return 0;
+	group = arch_group(0, ARCH_COUNTERS, &f);
+	test_check(t, claim, group, "counters", "the group is there, CFG_C %#lx", groups);
+	return group;
+}
+
+/* Every counter, none, every counter again of one kind alone, and each single one. false: there are
+ * no more. */
+static bool draw_case(unsigned i, u64 all, u64 *set, u64 *kinds)
+{
+	enum { EVERY, NONE, GENERAL_ONLY, FIXED_ONLY, SINGLE };
+
+	*kinds = i == GENERAL_ONLY ? GENERAL : i == FIXED_ONLY ? FIXED : GENERAL | FIXED;
+	*set = i == NONE ? 0 : all;
+	if (i < SINGLE)
+		return true;
+	for (unsigned n = SINGLE; n < i; n++)
+		*set &= *set - 1;
+	*set &= -*set;
+	return *set;
+}
+
+/*
+ * APEBS-25  The counters group must have 10H bytes with its bits, 8 bytes for each counter, and at
+ *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
+ *           Linux struct arch_pebs_cntr_header
+ *
+ * Given  every counter of CPUID.(23H,5):EAX and ECX stands still, with a value of its own, but for
+ *        one
+ * When   that one makes a record with CFG_C[35] of all, of none and of each single one, and
+ *        CFG_C[36] and [37]; and with [36] or [37] alone
+ * Then   the head has the bits of those that are in it, and after 10H bytes each has 8 bytes with
+ *        its value, low bits first, general-purpose before fixed; 08H has no metrics
+ * Control: each counter reads the value that was written to it
+ */
+TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
+     NEEDS(need_perfmon, need_counters_group, need_fixed, need_full_width, need_events))
+{
+	const unsigned c = counter_next(arch_load_counters(), 0);
+	const u64 all = counter_caps()->v6.pebs & ~BIT(c);
+	u64 set, kinds;
+
+	for (unsigned i = 0; draw_case(i, all, &set, &kinds); i++) {
+		const u64 wanted = (set | BIT(c)) & ((kinds & GENERAL ? BITS(0, 31) : 0) |
+						     (kinds & FIXED ? BITS(32, 63) : 0));
+		u64 group, at;
+
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		preset_others(t, CONTROL_AT(APEBS_25), c, set);
+		group = take(t, AT(APEBS_25), c, kinds);
+		if (!group)
+			return;
+		CHECK_EQ(t, APEBS_25, wanted, arch_at(group),
+			 "bits of general-purpose counters at 00H, of fixed ones at 04H");
+		at = group + HEAD_BYTES;
+		FOR_EACH_COUNTER(n, arch_at(group))
+		{
+			if (n != c)
+				CHECK_EQ(t, APEBS_25, value_of(n), arch_at(at),
+					 "value of counter %u, CFG_C[35] of %#lx", n, set);
+			at += 8;
+		}
+		CHECK_EQ(t, APEBS_25, 0, arch_at(group + METRICS_AT),
+			 "metrics at 08H, none asked for");
+		arch_pebs_close();
+		clear_others(c);
+	}
+}
+
+/*
+ * APEBS-25  The counters group must have 10H bytes with its bits, 8 bytes for each counter, and at
+ *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
+ *           Linux struct arch_pebs_cntr_header
+ *
+ * Given  fixed counter 3 and MSR_PERF_METRICS have counted, and stand still with different values;
+ *        CFG_C[35] of every counter
+ * When   a counter makes a record with CFG_C[38] alone, and with [36] and [37] beside it
+ * Then   08H of the group is 3, and after the counters of its head come fixed counter 3 and then
+ *        MSR_PERF_METRICS
+ * Control: both read the same after it; without CFG_C[38] 08H is 0
+ */
+TEST(archpebs, metrics_of_a_record_follow_slots_after_the_counters, REQS(APEBS_25),
+     NEEDS(need_perfmon, need_slots_in_records, need_full_width, need_events))
+{
+	static const u64 kinds[] = { METRICS, METRICS | GENERAL, METRICS | GENERAL | FIXED,
+				     GENERAL | FIXED };
+	const unsigned c = counter_next(arch_load_counters(), 0);
+	const u64 all = counter_caps()->v6.pebs;
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		u64 slots, metrics, group, at;
+
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		preset_others(t, CONTROL_AT(APEBS_25), c, all);
+		counter_program(SLOTS, 0, COUNT_BOTH);
+		counter_write(SLOTS, 0);
+		msr_write(MSR_PERF_METRICS, 0);
+		workload_run(&workload_random, 8 * ROUNDS_PERIOD,
+			     (struct pmc_mask){ BIT(SLOTS) | METRICS_ENABLE });
+		slots = counter_read(SLOTS);
+		metrics = msr_read(MSR_PERF_METRICS);
+		CONTROL(t, APEBS_25, slots && metrics && slots != metrics,
+			"slots %#lx and metrics %#lx differ", slots, metrics);
+		group = take(t, AT(APEBS_25), c, kinds[i]);
+		if (!group)
+			return;
+		CONTROL_EQ(t, APEBS_25, slots, counter_read(SLOTS), "fixed counter 3 after it");
+		CONTROL_EQ(t, APEBS_25, metrics, msr_read(MSR_PERF_METRICS),
+			   "MSR_PERF_METRICS after it");
+		at = group + HEAD_BYTES;
+		FOR_EACH_COUNTER(n, arch_at(group))
+		at += 8;
+		if (kinds[i] & METRICS) {
+			CHECK_EQ(t, APEBS_25, SLOTS_AND_METRICS, arch_at(group + METRICS_AT),
+				 "metrics at 08H, CFG_C[38] = 1");
+			CHECK_EQ(t, APEBS_25, slots, arch_at(at), "fixed counter 3 at %#lx", at);
+			CHECK_EQ(t, APEBS_25, metrics, arch_at(at + 8), "MSR_PERF_METRICS at %#lx",
+				 at + 8);
+		} else {
+			CONTROL_EQ(t, APEBS_25, 0, arch_at(group + METRICS_AT),
+				   "metrics at 08H, CFG_C[38] = 0");
+		}
+		counter_program_disabled(SLOTS, 0, 0);
+		msr_write(MSR_PERF_METRICS, 0);
+		arch_pebs_close();
+		clear_others(c);
+	}
+}
