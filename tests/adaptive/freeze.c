@@ -16,8 +16,8 @@
 #define FREEZE		IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
 #define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
 
-/* Fixed counters that surely overflow, and soon: 2 has a slow clock, and slots of bad speculation and
- * the like may be few. */
+/* Fixed counters that surely overflow, and soon: 2 has a slow clock, and slots of bad speculation
+ * and the like may be few. */
 #define FIXED_COUNTERS	(BITS(0, 3) & ~BIT(2))
 
 #define FREEZES		4u	/* ways to ask for them */
@@ -64,8 +64,8 @@ static const struct pmi_log *reach(unsigned counter, u64 debugctl, u64 *still_on
  *         Linux
  *
  * Given  a threshold of one record; last branch records on; the handler leaves the status
- * When   each counter with PEBS makes a record, fixed ones too but 2, whose clock is slow, with both
- *        of IA32_DEBUGCTL[12] and [11]; the first of each kind with one and with neither too
+ * When   each counter with PEBS makes a record, fixed ones too but 2, whose clock is slow, with
+ *        both of IA32_DEBUGCTL[12] and [11]; the first of each kind with one and with neither too
  * Then   CTR_Frz and LBR_Frz are set at the handler's entry as these ask for;
  *        IA32_PERF_GLOBAL_CTRL and the enable of last branch records are as they were
  * Control: there is an interrupt

@@ -19,8 +19,8 @@ static const struct {
 } registers[] = {
 	{ 0x18, "RCX", SAMPLE_RCX },	{ 0x20, "RDX", SAMPLE_RDX },   { 0x28, "RBX", SAMPLE_RBX },
 	{ 0x38, "RBP", SAMPLE_RBP },	{ 0x48, "RDI", SAMPLE_RDI },   { 0x50, "R8", SAMPLE_R(8) },
-	{ 0x58, "R9", SAMPLE_R(9) },	{ 0x60, "R10", SAMPLE_R(10) }, { 0x68, "R11", SAMPLE_R(11) },
-	{ 0x70, "R12", SAMPLE_R(12) },	{ 0x78, "R13", SAMPLE_R(13) }, { 0x80, "R14", SAMPLE_R(14) },
+	{ 0x58, "R9", SAMPLE_R(9) },   { 0x60, "R10", SAMPLE_R(10) }, { 0x68, "R11", SAMPLE_R(11) },
+	{ 0x70, "R12", SAMPLE_R(12) }, { 0x78, "R13", SAMPLE_R(13) }, { 0x80, "R14", SAMPLE_R(14) },
 	{ 0x88, "R15", SAMPLE_R(15) },
 };
 
@@ -43,8 +43,8 @@ static u64 exchanged(u64 value)
  * Then   the index moves by the record's size, and each register is at its place
  * Control: so it is in a record within a page
  */
-TEST(adaptive, record_across_two_pages_is_whole_wherever_the_second_begins, REQS(ADP_04, ADP_06, DS_02),
-     NEEDS(need_perfmon, need_baseline, need_events))
+TEST(adaptive, record_across_two_pages_is_whole_wherever_the_second_begins,
+     REQS(ADP_04, ADP_06, DS_02), NEEDS(need_perfmon, need_baseline, need_events))
 {
 	const struct adaptive_run run = { .config = CONFIG_GPR | CONFIG_XMM, .capacity = 32 };
 	const unsigned size = adaptive_bytes(run.config);
@@ -79,8 +79,8 @@ TEST(adaptive, record_across_two_pages_is_whole_wherever_the_second_begins, REQS
 				      "%s, %#x bytes of the record before a page",
 				      registers[i].name, before);
 		for (unsigned i = 0; i < 16; i++) {
-			test_check_eq(t, before ? AT(ADP_06, DS_02) : CONTROL_AT(ADP_06, DS_02), SAMPLE_XMM(i),
-				      adaptive_at(at + XMM_AT + 0x10 * i),
+			test_check_eq(t, before ? AT(ADP_06, DS_02) : CONTROL_AT(ADP_06, DS_02),
+				      SAMPLE_XMM(i), adaptive_at(at + XMM_AT + 0x10 * i),
 				      "bits 63:0 of XMM%u, %#x bytes of the record before a page",
 				      i, before);
 			test_check_eq(t, before ? AT(ADP_06, DS_02) : CONTROL_AT(ADP_06, DS_02),
