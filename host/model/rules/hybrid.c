@@ -91,7 +91,7 @@ rule *const hybrid_rules[FAULT_COUNT] = {
 	[FAULT_CORE_TYPE_OF_THE_FIRST] = e_core_says_so,
 	[FAULT_CORE_TYPE_UNKNOWN] = e_core_says_so,
 	[FAULT_E_CORE_TELLS_METRICS] = e_core_has_no_metrics,
-	[FAULT_EXT_OF_P_CORE] = leaf_23_is_of_the_e_core,
+	[FAULT_EXT_OF_BOTH_TYPES] = leaf_23_is_of_the_e_core,
 	[FAULT_PEBS_ENABLE_OF_P_CORE] = e_core_has_six_counters,
 };
 

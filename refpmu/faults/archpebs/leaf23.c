@@ -5,14 +5,17 @@
 
 #define LEAF_EXT	0x23
 
-/* What the P-core of the package says. */
-static void leaf_of_p_core(struct model *m, u32 subleaf, u32 regs[4])
+/* The counters that the P-core of the package has too. */
+static void counters_of_both(struct model *m, u32 regs[4])
 {
 	const enum generation_id own = m->config.generation;
+	u32 other[4];
 
 	m->config.generation = (enum generation_id)m->package;
-	model_ext_leaf(m, subleaf, regs);
+	model_ext_leaf(m, EXT_COUNTERS, other);
 	m->config.generation = own;
+	regs[EXT_EAX] &= other[EXT_EAX];
+	regs[EXT_EBX] &= other[EXT_EBX];
 }
 
 void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
@@ -24,9 +27,9 @@ void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 			regs[EXT_EAX] = 0;
 		return;
 	}
-	if (m->config.generation != (enum generation_id)m->package &&
-	    broken(m, FAULT_EXT_OF_P_CORE))
-		leaf_of_p_core(m, subleaf, regs);
+	if (subleaf == EXT_COUNTERS && m->config.generation != (enum generation_id)m->package &&
+	    broken(m, FAULT_EXT_OF_BOTH_TYPES))
+		counters_of_both(m, regs);
 	if (subleaf >= EXT_SUBLEAVES && broken(m, FAULT_EXT_ABSENT_SUBLEAF))
 		model_ext_leaf(m, EXT_FEATURES, regs);
 	if (subleaf == EXT_FEATURES && broken(m, FAULT_EXT_PEBS_HALF))
