@@ -165,6 +165,18 @@ static bool levels_let_their_branches_in(struct fixture *r)
 	return true;
 }
 
+static bool branches_have_their_kind_at_each_level(struct fixture *r)
+{
+	fixture_wrmsr(r, DEPTH, 32);
+	fixture_wrmsr(r, CTL, ALL);
+	a_branch(r, 2, 0);
+	r->cpl = 3;
+	a_branch(r, 2, 3);
+	r->cpl = 0;
+	fixture_wrmsr(r, CTL, 0);
+	return used(r) == 2 && (INFO(0) >> 56 & 0xf) == (INFO(1) >> 56 & 0xf);
+}
+
 /* FROM of a transfer from a level that is kept out: SDM "CPL Filtering". */
 static bool from_of_a_level_kept_out_is_hidden(struct fixture *r)
 {
@@ -434,7 +446,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_ANY_LEVEL] = levels_let_their_branches_in,
 	[FAULT_ARCH_LBR_TYPE_JUMPS] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_TYPE_CALLS] = filters_let_their_kinds_in,
-	[FAULT_ARCH_LBR_NO_TYPE_AT_CPL_3] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_NO_TYPE_AT_CPL_3] = branches_have_their_kind_at_each_level,
 	[FAULT_ARCH_LBR_TYPE_FAR] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_CTL_WRITE_DROPPED] = control_has_its_bits,
 	[FAULT_ARCH_LBR_CTL_READS_ZERO] = control_has_its_bits,
