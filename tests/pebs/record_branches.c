@@ -76,7 +76,8 @@ static unsigned check_records(struct test *t, struct test_claim claim, const str
  * Control: there are records of the loop's branches
  */
 TEST(record, next_address_of_each_kind_of_branch_is_where_it_went, REQS(REC_03, ADP_21),
-     NEEDS(need_perfmon, need_pebs, need_eventing_ip, need_events))
+     NEEDS(need_perfmon, need_four_counters, need_branches, need_pebs, need_eventing_ip,
+	   need_events))
 {
 	const struct test_claim claim = counter_caps()->record_format == RECORD_ADAPTIVE ?
 						AT(ADP_21) :
