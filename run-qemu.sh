@@ -51,7 +51,7 @@ usage: ./run-qemu.sh [OPTION]...
   --disk FILE       with --efi or --linux: one disk more (raw or QCOW2), which the program may
                     write to; as often as it is given
   --network         with --efi or --linux: a network card, on QEMU's user network
-  --memory MIB      the machine's (default: 192 and 64 for each processor; 1024 with --linux)
+  --memory MIB      the machine's (default: 192 and 96 for each processor; 1024 with --linux)
   --out DIR         where results go (default build/results/<cpu>)
   --trace FILE      what the PMU did, as a file for Perfetto (docs/TRACE.md)
   --gdb             stop before the first instruction and wait for a debugger; the command to
@@ -227,8 +227,9 @@ for option in interactive disk network; do
 	[ -n "$efi" ] || [ -z "${!option-}" ] || bad "--$option needs --efi FILE or --linux FILE"
 done
 for disk in "${disks[@]}"; do
-	[ -f "$disk" ] && [ -r "$disk" ] && [ -w "$disk" ] ||
+	if [ ! -f "$disk" ] || [ ! -r "$disk" ] || [ ! -w "$disk" ]; then
 		bad "--disk: no file '$disk' that can be read and written"
+	fi
 done
 [[ $BUILD != *[[:space:]]* ]] || bad "BUILD can't hold a blank: '$BUILD'"
 [[ $require != *[[:space:]]* ]] || bad "--require takes groups with commas between, not '$require'"

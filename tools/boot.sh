@@ -35,7 +35,7 @@
 # --interactive: standard input and output are the serial line, and with Ctrl-A before them QEMU's
 # own keys: x ends the machine, c is its monitor, Ctrl-A is Ctrl-A.
 # --usb: the disk is a stick, at an xHCI controller.
-# --memory: without it 192 MiB and 64 for each processor.
+# --memory: without it 192 MiB and 96 for each processor.
 # What is written to FOLDER/monitor goes to QEMU's monitor.
 # --whole: the firmware boots from the reset on. Else, where no option speaks against it, the
 # machine begins as it was when its firmware first read a disk (tools/boot_state.py).
@@ -133,7 +133,7 @@ while [ $# -gt 1 ]; do
 		shift
 		;;
 	--network)
-		network=(-netdev user,id=user -device virtio-net-pci,netdev=user,romfile=)
+		network=(-netdev 'user,id=user' -device 'virtio-net-pci,netdev=user,romfile=')
 		whole=yes
 		;;
 	--interactive) interactive=yes ;;
@@ -219,7 +219,7 @@ fi
 machine=(
 	"$qemu" -name PMUTest86 -no-user-config -nodefaults
 	-machine "q35,smm=$smm,accel=$accel" -cpu "$cpu" "${processors[@]}"
-	-m "${memory:-$((192 + 64 * smp))}M"
+	-m "${memory:-$((192 + 96 * smp))}M"
 	"${boot_from[@]}" "${reboot[@]}" "${display[@]}" "${count[@]}" "${watchdog[@]}"
 	"${extra[@]}"
 )

@@ -3,7 +3,7 @@
 import os
 
 OF_FILE = {
-    "access.c": "LL", "bulk.c": "CNT", "core.c": "CNT", "counter.c": "CNT",
+    "access.c": "LL", "bulk.c": "CNT", "core.c": "CNT", "counter.c": "CNT", "event.c": "CNT",
     "data_address.c": "DLA", "errata.c": "latitude", "exerciser.c": "LL", "internal.h": "MSR",
     "latitude.c": "latitude", "lbr.c": "LBR", "load_latency.c": "LL", "lvt.c": "PMI",
     "model.c": "MSR",
@@ -11,7 +11,7 @@ OF_FILE = {
     "pmu.c": "MSR", "priority.c": "PRIO", "record.c": "REC", "record.h": "REC", "uncore.c": "UNC",
 }
 OF_FOLDER = {
-    "archpebs": "APEBS", "enumeration": "MSR", "goldencove": "ALBR", "icelake": "ADP",
+    "archpebs": "APEBS", "enumeration": "MSR", "goldencove": "ALBR", "icelake": "ADP", "lioncove": "V6",
     "memory": "LL", "netburst": "NB", "tsx": "TSX",
 }
 # By path below refpmu/model/; * is each function of that file.

@@ -65,9 +65,9 @@ test_a_personality_is_enumerated()
 	} > "$log/cpuid.txt"
 	tools/personality/file.py knobs "$log/cpuid.txt" |
 		grep -q '^skylake.*gp-counters:4,.*perf-capabilities:13253,pebs-unavailable:0'
-	sed s/07300404/07300a04/ "$log/cpuid.txt" > "$log/ten.txt"
-	expect_bad 'gp-counters is 10 (CPUID.0AH:EAX[15:8]), the model has 0 to 8' \
-		./run-qemu.sh --personality "$log/ten.txt"
+	sed s/07300404/07300b04/ "$log/cpuid.txt" > "$log/eleven.txt"
+	expect_bad 'gp-counters is 11 (CPUID.0AH:EAX[15:8]), the model has 0 to 10' \
+		./run-qemu.sh --personality "$log/eleven.txt"
 	grep -v 0x345 "$log/cpuid.txt" > "$log/no.txt"
 	expect_bad 'IA32_PERF_CAPABILITIES (MSR 345H)' ./run-qemu.sh --personality "$log/no.txt"
 	expect 2 ./run-qemu.sh --cpu haswell --latitude gp-counters:0 --out "$log/refused"
