@@ -96,8 +96,9 @@ static void check_overflow_beside(struct test *t, unsigned c, unsigned recorder,
 	log = pmi_end();
 	if (records)
 		sampling_want(t, 1);
-	test_check_eq(t, PMC_IS_FIXED(c) ? CONTROL_AT(PMI_02) : CONTROL_AT(PMI_01), records,
-		      ds_records(), "records of IA32_PMC%u", recorder);
+	/* Events soon after the overflow may go by without one: sampling_want() has told. */
+	test_check_range(t, PMC_IS_FIXED(c) ? CONTROL_AT(PMI_02) : CONTROL_AT(PMI_01), 0, records,
+			 ds_records(), "records of IA32_PMC%u", recorder);
 	test_check_range(t, PMC_IS_FIXED(c) ? AT(PMI_02) : AT(PMI_01), 1,
 			 1 + overflow_repeats(t, c), log->count,
 			 "interrupts of counter %u with INT, PEBS on IA32_PMC%u", c, recorder);
@@ -117,7 +118,7 @@ static void check_overflow_beside(struct test *t, unsigned c, unsigned recorder,
  * When   each other counter, general-purpose or fixed, without PEBS, overflows with its interrupt
  *        enabled
  * Then   there is one interrupt
- * Control: the PEBS counter has no record, or one
+ * Control: the PEBS counter has no record where it is out of reach, and at most one elsewhere
  */
 TEST(pmi, counter_interrupts_beside_one_with_pebs, REQS(PMI_01, PMI_02),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed))

@@ -237,7 +237,7 @@ test_new_test_writes_a_skeleton()
 	command -v git > /dev/null || skip "no git"
 	git ls-files -z | tar -c --null -T - | tar -x -C "$tree"
 	expect_bad "group.claim_in_words, lower case" "$tree/tools/new_test.py" Pmi.Status
-	expect_bad "known: adaptive arm" "$tree/tools/new_test.py" nope.a_claim_of_words
+	expect_bad "known: adaptive archpebs arm" "$tree/tools/new_test.py" nope.a_claim_of_words
 	expect_bad "no claim with a subject" "$tree/tools/new_test.py" pmi.status
 	expect_bad "there is a test" "$tree/tools/new_test.py" selftest.self_nmi_arrives_once
 	expect_bad "no requirement 'PMI-99'" "$tree/tools/new_test.py" $name PMI-99
