@@ -11,7 +11,8 @@ OF_FILE = {
     "pmu.c": "MSR", "priority.c": "PRIO", "record.c": "REC", "record.h": "REC", "uncore.c": "UNC",
 }
 OF_FOLDER = {
-    "archpebs": "APEBS", "enumeration": "MSR", "goldencove": "ALBR", "icelake": "ADP", "lioncove": "V6",
+    "archpebs": "APEBS", "enumeration": "MSR", "goldencove": "ALBR", "icelake": "ADP",
+    "lioncove": "V6",
     "memory": "LL", "netburst": "NB", "tsx": "TSX",
 }
 # By path below refpmu/model/; * is each function of that file.
