@@ -140,7 +140,7 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 
 	whole.format = (layout->config & ADAPTIVE_FORMAT_DATA_CFG) |
 		       (u64)layout->bytes << ADAPTIVE_FORMAT_SIZE_SHIFT;
-	if (model_generation(m)->facilities & FAC_RETIRE_LATENCY) {
+	if (model_capabilities(m) & IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO) {
 		u64 cycles = s->cycles < MOST_LATENCY ? s->cycles : MOST_LATENCY;
 
 		whole.format |= fault_retire_latency(m, cycles)
