@@ -286,6 +286,60 @@ TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
 	}
 }
 
+static bool need_aux_and_gpr(char *reason, size_t size)
+{
+	return need_arch_groups(GROUP_AUX | GROUP_GPR, reason, size);
+}
+
+/*
+ * APEBS-15  The groups of a fragment must be in the order BASIC, AUX, GPR, XER, LBR, counters.
+ *           Linux setup_arch_pebs_sample_data
+ *
+ * Given  marked loads, each of a place of its own; registers and status flags with values of their
+ *        own
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with AUX and GPR, and one with every group
+ *        that CPUID.(23H,4):EBX allows
+ * Then   the load's address is where AUX has its place in the order, and the registers are where
+ *        GPR has it
+ * Control: EventingIP is a marked load
+ */
+TEST(archpebs, contents_of_aux_and_gpr_are_where_the_order_has_them, REQS(APEBS_15),
+     NEEDS(need_perfmon, need_aux_and_gpr, need_events, need_data_address),
+     .under_every_fault = true)
+{
+	const u64 every = bits_of((1u << GROUP_KINDS) - 1) & (u64)counter_caps()->v6.groups << 32;
+	const u64 sets[] = { GROUP_AUX | GROUP_GPR, every };
+	struct sampling_sum expected[SAMPLE_MARKS];
+
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	for (unsigned i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		const struct arch_run run = { .counter = c, .groups = sets[i] };
+		struct gpr_values wanted = { .rsp = workload_stack() };
+		struct arch_fragment f;
+		u64 ip, aux, gpr;
+		int mark;
+
+		sampling_fill(expected, SAMPLE_MARKS);
+		arch_window(&run);
+		if (!arch_one_record(t, AT(APEBS_15), 0))
+			return;
+		aux = arch_group(0, ARCH_AUX, &f);
+		gpr = arch_group(0, ARCH_GPR, &f);
+		ip = arch_at(AT_EVENTING_IP);
+		mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+		if (!CHECK(t, APEBS_15, aux && gpr, "AUX and GPR, CFG_C %#lx", sets[i]) ||
+		    !CONTROL(t, APEBS_15, mark >= 0, "EventingIP is a marked load"))
+			return;
+		CHECK_EQ(t, APEBS_15,
+			 (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * (u64)mark,
+			 arch_at(aux), "address of the load in AUX, CFG_C %#lx", sets[i]);
+		wanted.next = ip + workload_sample.mark_length;
+		wanted.sum = expected[mark];
+		check_gpr(t, AT(APEBS_15), gpr, &wanted);
+		arch_pebs_close();
+	}
+}
+
 static u64 exchanged(u64 value)
 {
 	return value << 32 | value >> 32;
