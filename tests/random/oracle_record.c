@@ -215,8 +215,9 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 	o->record++;
 	/* Whether it covers a counter that wraps on its instruction isn't stated, nor one whose
 	 * event isn't precise, nor one that is due too and whose overflow bit the program has
-	 * cleared. */
-	if (fresh || due & ~served || o->may & records & ~o->must ||
+	 * cleared. Where events may go by before a record, it may be another one's that is due. */
+	if ((!o->env->shadow_exact && due & (due - 1) && due & ~o->must) || fresh ||
+	    due & ~served || o->may & records & ~o->must ||
 	    (o->must | o->may) & o->pebs_enable & BITS(0, 3) & ~records) {
 		o->vague = true;
 		return;
@@ -230,7 +231,9 @@ static void full(struct oracle *o, u64 due)
 {
 	u64 others = counters_that_record(o) & (o->must | o->may) & ~due;
 
-	o->armed &= ~due;
+	/* Where events may go by before the assist, it may come with any later one. */
+	if (o->env->shadow_exact)
+		o->armed &= ~due;
 	o->may |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (o->held & due || (o->armed | o->wrapped) & others)
 		o->vague = true;
