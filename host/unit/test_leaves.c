@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which leaves of CPUID are read: those that there are, each once, and never without an end. */
 #include "host/check.h"
+#include "host/unit/cpuid_answers.h"
 #include "pmu/leaves.h"
-
-struct answer {
-	u32 leaf, subleaf, regs[4];
-};
-
-static const struct answer *answers;
-static unsigned answer_count;
-
-static void cpuid(u32 leaf, u32 subleaf, u32 regs[4])
-{
-	memset(regs, 0, 4 * sizeof(*regs));
-	for (unsigned i = 0; i < answer_count; i++)
-		if (answers[i].leaf == leaf && answers[i].subleaf == subleaf)
-			memcpy(regs, answers[i].regs, sizeof(answers[i].regs));
-}
 
 static struct leaves leaves;
 

@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* CPUID leaf 23H: sets with holes, sub-leaves that aren't there, addresses of the banks. */
 #include "host/check.h"
+#include "host/unit/cpuid_answers.h"
 
 #include "pmu/version6/version6.h"
-
-struct answer {
-	u32 leaf, subleaf, regs[4];
-};
-
-static const struct answer *answers;
-static unsigned answer_count;
-
-static void cpuid(u32 leaf, u32 subleaf, u32 regs[4])
-{
-	memset(regs, 0, 4 * sizeof(*regs));
-	for (unsigned i = 0; i < answer_count; i++)
-		if (answers[i].leaf == leaf && answers[i].subleaf == subleaf)
-			memcpy(regs, answers[i].regs, sizeof(answers[i].regs));
-}
 
 #define READ(table) ({							\
 	answers = table;						\

@@ -36,6 +36,26 @@ static void listen(void *arg)
 	counters_clear(counters_status());
 }
 
+/* The fixed counter wraps under each combination of IA32_DEBUGCTL[13] here and on the partner. */
+static void check_audience(struct test *t, unsigned partner, const char *what)
+{
+	for (unsigned which = 0; which < 4; which++) {
+		struct audience a = { .select = EN_PMI_CORES,
+				      .listens = { which & 1, which & 2 } };
+
+		if (!two_cpus_run(t, &a.both, partner, listen, &a))
+			return;
+		CONTROL_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
+			   "OVF_FC0: the fixed counter has wrapped");
+		for (unsigned side = 0; side < 2; side++)
+			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
+				 "uncore interrupts of %s %u, IA32_DEBUGCTL[13] = %u here, %u on "
+				 "the other",
+				 what, side, a.listens[side], a.listens[!side]);
+		uncore_off();
+	}
+}
+
 /* false: the test has been skipped. */
 static bool same_package(struct test *t)
 {
@@ -62,21 +82,7 @@ TEST(unc, uncore_interrupt_reaches_every_core_with_debugctl_13_set, REQS(PMI_10)
 {
 	if (!same_package(t))
 		return;
-	for (unsigned which = 0; which < 4; which++) {
-		struct audience a = { .select = EN_PMI_CORES,
-				      .listens = { which & 1, which & 2 } };
-
-		if (!two_cpus_run(t, &a.both, smp_other_core(), listen, &a))
-			return;
-		CONTROL_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
-			   "OVF_FC0: the fixed counter has wrapped");
-		for (unsigned side = 0; side < 2; side++)
-			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
-				 "uncore interrupts of core %u, IA32_DEBUGCTL[13] = %u here, %u on "
-				 "the other",
-				 side, a.listens[side], a.listens[!side]);
-		uncore_off();
-	}
+	check_audience(t, smp_other_core(), "core");
 }
 
 /*
@@ -92,21 +98,7 @@ TEST(unc, uncore_interrupt_reaches_every_core_with_debugctl_13_set, REQS(PMI_10)
 TEST(unc, uncore_interrupt_reaches_each_thread_with_debugctl_13_set, REQS(PMI_10),
      NEEDS(need_perfmon, need_uncore, need_sibling_thread))
 {
-	for (unsigned which = 0; which < 4; which++) {
-		struct audience a = { .select = EN_PMI_CORES,
-				      .listens = { which & 1, which & 2 } };
-
-		if (!two_cpus_run(t, &a.both, smp_sibling(), listen, &a))
-			return;
-		CONTROL_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
-			   "OVF_FC0: the fixed counter has wrapped");
-		for (unsigned side = 0; side < 2; side++)
-			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
-				 "uncore interrupts of thread %u, IA32_DEBUGCTL[13] = %u here, %u "
-				 "on the other",
-				 side, a.listens[side], a.listens[!side]);
-		uncore_off();
-	}
+	check_audience(t, smp_sibling(), "thread");
 }
 
 /* Interrupts that the two get of one wrap with these bits; both listen. */

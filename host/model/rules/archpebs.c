@@ -6,8 +6,6 @@
  */
 #include "host/model/rules/internal.h"
 
-#define REFUSED(msr, value)	(fixture_wrmsr(r, msr, value) == MSR_GP)
-#define TAKEN(msr, value)	(fixture_wrmsr(r, msr, value) == MSR_DONE)
 #define THERE(msr)		(model_rdmsr(&r->m, msr).status == MSR_DONE)
 
 #define CTR(n)		(0x1900 + 4u * (n))
@@ -36,11 +34,6 @@
 #define BUFFER		(FIXTURE_PHYSICAL + 0x1000)
 #define AT(offset)	fixture_peek(r, FIXTURE_BUFFER + (offset))
 #define WR		(get(r, INDEX) >> 4 & 0x7fffff)
-
-static u64 get(struct fixture *r, u32 msr)
-{
-	return model_rdmsr(&r->m, msr).value;
-}
 
 static u32 leaf(struct fixture *r, u32 number, u32 subleaf, unsigned reg)
 {

@@ -11,14 +11,6 @@
 #define TO(i)		get(r, 0x1600 + (i))
 #define INFO(i)		get(r, 0x1200 + (i))
 #define ALL		0x7f0007	/* every kind, at both levels, enabled */
-#define REFUSED(msr, value) (fixture_wrmsr(r, msr, value) == MSR_GP)
-#define TAKEN(msr, value) (fixture_wrmsr(r, msr, value) == MSR_DONE)
-
-/* 0 where a broken processor has no such register. */
-static u64 get(struct fixture *r, u32 msr)
-{
-	return model_rdmsr(&r->m, msr).value;
-}
 
 static u32 leaf_1c(struct fixture *r, unsigned reg)
 {
@@ -288,20 +280,6 @@ static bool entries_are_right(struct fixture *r)
 /* ---- precise distribution, latencies, metrics ---- */
 
 #define MEM	1
-
-static void empty_buffer(struct fixture *r)
-{
-	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER);
-	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
-	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x1000);
-	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 0x1000);
-	fixture_wrmsr(r, 0x600, FIXTURE_DS);
-}
-
-static u64 at(struct fixture *r, unsigned offset)
-{
-	return fixture_peek(r, FIXTURE_BUFFER + offset);
-}
 
 /* The record of the 300th load is of that one. */
 static bool fixed_0_is_precise(struct fixture *r)

@@ -8,32 +8,8 @@
 
 #define ADAPTIVE	BIT(34)
 #define FIXED(n)	get(r, 0x309 + (n))
-#define REFUSED(msr, value) (fixture_wrmsr(r, msr, value) == MSR_GP)
-#define TAKEN(msr, value) (fixture_wrmsr(r, msr, value) == MSR_DONE)
 
 enum { MEM = 1, GPR = 2, XMM = 4, LBR = 8 };
-
-/* 0 where a broken processor has no such register. */
-static u64 get(struct fixture *r, u32 msr)
-{
-	return model_rdmsr(&r->m, msr).value;
-}
-
-/* An empty buffer of 2000H bytes. */
-static void empty_buffer(struct fixture *r)
-{
-	memset(r->memory + 0x1000, 0xee, 0x2000);
-	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER);
-	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
-	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x2000);
-	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 0x2000);
-	fixture_wrmsr(r, 0x600, FIXTURE_DS);
-}
-
-static u64 at(struct fixture *r, unsigned offset)
-{
-	return fixture_peek(r, FIXTURE_BUFFER + offset);
-}
 
 static void jump(struct fixture *r)
 {

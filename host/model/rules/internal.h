@@ -17,12 +17,37 @@ typedef bool rule(struct fixture *r);
 #define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
 #define STORES	EVENT_MEM_UOPS_RETIRED_ALL_STORES
 #define INT	IA32_PERFEVTSEL_INT
+#define REFUSED(msr, value) (fixture_wrmsr(r, msr, value) == MSR_GP)
+#define TAKEN(msr, value) (fixture_wrmsr(r, msr, value) == MSR_DONE)
 #define MINUS(n) (-(u64)(n) & BITS(0, 47))
 #define PMC(n)	fixture_get(r, MSR_IA32_PMC0 + (n))
 #define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3008)	/* of data; not where its line begins */
 
 /* Fields of a record of Table 18-44. */
 enum { RECORD_DLA = 0x98, RECORD_SOURCE = 0xa0, RECORD_LATENCY = 0xa8 };
+
+/* 0 where a broken processor has no such register. */
+static inline u64 get(struct fixture *r, u32 msr)
+{
+	return model_rdmsr(&r->m, msr).value;
+}
+
+/* A DS area with an empty buffer of 2000H bytes, and the threshold at its end. */
+static inline void empty_buffer(struct fixture *r)
+{
+	memset(r->memory + 0x1000, 0xee, 0x2000);
+	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER);
+	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
+	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x2000);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 0x2000);
+	fixture_wrmsr(r, 0x600, FIXTURE_DS);
+}
+
+/* The quadword at a byte of the buffer. */
+static inline u64 at(struct fixture *r, unsigned offset)
+{
+	return fixture_peek(r, FIXTURE_BUFFER + offset);
+}
 
 static inline void loads(struct fixture *r, unsigned n)
 {

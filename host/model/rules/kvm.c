@@ -3,8 +3,6 @@
 #include "host/model/rules/internal.h"
 
 #define CODE	(FIXTURE_MEMORY_BASE + 0x2000)
-#define REFUSED(msr, value)	(fixture_wrmsr(r, msr, value) == MSR_GP)
-#define TAKEN(msr, value)	(fixture_wrmsr(r, msr, value) == MSR_DONE)
 
 static u32 cpuid_of(struct fixture *r, u32 leaf, unsigned reg)
 {
@@ -103,11 +101,6 @@ rule *const kvm_rules[FAULT_COUNT] = {
 };
 
 /* ---- a guest with PEBS: basic records of general-purpose counters */
-
-static u64 at(struct fixture *r, unsigned offset)
-{
-	return fixture_peek(r, FIXTURE_BUFFER + offset);
-}
 
 /* A buffer of four basic records, the threshold after the first; IA32_PMC1 makes one. */
 static void sample(struct fixture *r)

@@ -15,26 +15,6 @@
 
 enum { SAMPLED = 2, HEAD = 0x10 };
 
-static u64 get(struct fixture *r, u32 msr)
-{
-	return model_rdmsr(&r->m, msr).value;
-}
-
-static void empty_buffer(struct fixture *r)
-{
-	memset(r->memory + 0x1000, 0xee, 0x2000);
-	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER);
-	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
-	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x2000);
-	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 0x2000);
-	fixture_wrmsr(r, 0x600, FIXTURE_DS);
-}
-
-static u64 at(struct fixture *r, unsigned offset)
-{
-	return fixture_peek(r, FIXTURE_BUFFER + offset);
-}
-
 static unsigned bits_of(u64 mask)
 {
 	return (unsigned)__builtin_popcountll(mask);
