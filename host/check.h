@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "spec/types.h"
@@ -32,6 +33,14 @@ static void check_print(const char *file, int line, const char *format, ...)
 	va_end(args);
 	fputc('\n', stderr);
 	check_errors++;
+}
+
+/* How many cases a search takes: short, or whole in a long run (LONG=1). */
+__attribute__((unused)) static u64 check_amount(u64 short_run, u64 long_run)
+{
+	const char *wanted = getenv("LONG");
+
+	return wanted && *wanted ? long_run : short_run;
 }
 
 /* Each evaluates its operands once and yields whether it held. */

@@ -186,10 +186,14 @@ host_programs = $(foreach cc,$(HOST_CC_NAMES),$(patsubst $(ROOT)/%.c,$(HOST_OUT)
 		$(foreach cc,$(HOST_NO_FAULTS_CC), \
 			$(patsubst $(ROOT)/%.c,$(HOST_OUT)/$(cc)-no-faults/%,$(HOST_NO_FAULTS_TESTS)))
 
+# The longest first: at the end no processor waits for another.
+HOST_LONGEST := %/test_model_faults %/test_model_bulk %/test_model_latitude %/test_blocks %/test_model_random
+host_ordered = $(filter $(HOST_LONGEST),$(1)) $(filter-out $(HOST_LONGEST),$(1))
+
 check: $(addprefix host-tests-,$(HOST_CC_NAMES)) host-fuzzers
 	@$(foreach test,$(HOST_SKIPPED),echo '$(notdir $(test)): skipped, no translator (DBT=0)';)
 	@LONG=$(LONG) $(ROOT)/host/run-tests.sh $(HOST_OUT) $(HOST_CHECK_RUNS) \
-		$(filter-out $(if $(LONG),,$(HOST_SEARCHES)),$(host_programs)) -- $(HOST_FUZZ_BINS)
+		$(call host_ordered,$(filter-out $(if $(LONG),,$(HOST_SEARCHES)),$(host_programs))) -- $(HOST_FUZZ_BINS)
 
 fuzz: host-fuzzers
 	@$(ROOT)/host/fuzz/fuzz_results.py $$(($(SECONDS) / 8))

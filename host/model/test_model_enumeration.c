@@ -7,7 +7,8 @@
 #include "refpmu/model/model.h"
 #include "spec/msr.h"
 
-#define ROUNDS	100000
+#define SHORT_ROUNDS	20000
+#define LONG_ROUNDS	100000
 
 enum { EAX, EBX, ECX, EDX };
 
@@ -147,9 +148,10 @@ static void check_enumeration(void)
 static void it_is_as_it_tells(void)
 {
 	static const struct model_host host;
-	unsigned taken = 0, refused = 0;
+	const u64 rounds = check_amount(SHORT_ROUNDS, LONG_ROUNDS);
+	u64 taken = 0, refused = 0;
 
-	for (random_state = 0; taken + refused < ROUNDS;) {
+	for (random_state = 0; taken + refused < rounds;) {
 		config = (struct model_config){ .generation = (u32)draw(GEN_ARCH_COUNT),
 						.hyper_threading = draw(2) };
 		tell_anything();
@@ -161,7 +163,8 @@ static void it_is_as_it_tells(void)
 		model_init(&m, &config, &host);
 		check_enumeration();
 	}
-	CHECK(taken > ROUNDS / 20 && refused > ROUNDS / 20, "%u taken, %u refused", taken, refused);
+	CHECK(taken > rounds / 20 && refused > rounds / 20,
+	      "%" PRIu64 " taken, %" PRIu64 " refused", taken, refused);
 }
 
 /* The first setting alone is a processor; with the second it isn't. */

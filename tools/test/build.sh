@@ -43,21 +43,29 @@ test_gcc_builds()
 	make -s -j"$jobs" CC=gcc all
 }
 
-# The reference PMU from separate objects (SEPARATE=1) says the same.
-takes 40 test_separate_objects_build_and_run
-test_separate_objects_build_and_run()
+# builds_and_runs COMPILER NAME [SEPARATE]: that compiler's build decides what any other does.
+builds_and_runs()
 {
-	export SEPARATE=1 BUILD=$build/separate
+	export SEPARATE=${3-} BUILD=$build/$2
 
-	make -s -j"$jobs" CC=gcc all
-	expect 0 ./run-qemu.sh --tests 'count.*,record.*' --out "$log/separate"
+	make -s -j"$jobs" CC="$1" all
+	expect 0 ./run-qemu.sh --tests 'count.*,record.*' --out "$log/$2"
 	refute grep '^not ok' "$out"
 }
 
-takes 30 test_clang_builds
-test_clang_builds()
+# The other compiler, and separate objects (SEPARATE=1) as a developer builds the reference PMU.
+takes 45 test_clang_builds_separate_objects
+test_clang_builds_separate_objects()
 {
-	make -s -j"$jobs" CC=clang BUILD="$build/clang" all
+	builds_and_runs clang clang-separate 1
+}
+
+takes "$(amount 1 90)" test_other_builds_run
+test_other_builds_run()
+{
+	[ -n "${LONG-}" ] || skip "only in make test-long"
+	builds_and_runs clang clang
+	builds_and_runs gcc gcc-separate 1
 }
 
 alone test_host_tests_pass
