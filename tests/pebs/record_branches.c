@@ -9,8 +9,8 @@
 #include "tests/measure/sampling.h"
 #include "tests/measure/step.h"
 
-#define ROUNDS	1024u	/* of each piece */
-#define RECORDS	24u
+#define ROUNDS	640u	/* of each piece */
+#define RECORDS	16u
 #define STEPPED	64u	/* rounds: both ways of each conditional branch */
 
 /* Jumps, taken and not; calls and returns; returns with a number; far returns; IRETQ. */
