@@ -509,7 +509,12 @@ run_one()
 		prepare "$2" "$1"
 	fi
 	[ -z "$memory" ] || options+=(--memory "$memory")
-	[ -z "$gui" ] || options+=(--gui)
+	if [ -n "$gui" ]; then
+		options+=(--gui)
+	elif [ -n "$efi" ] && [ -z "$linux" ]; then
+		# Some programs need a screen, even where they write to the serial line as well.
+		options+=(--screen VGA)
+	fi
 	[ -z "$trace" ] || options+=(--trace)
 	[ -z "$interactive" ] || options+=(--interactive)
 	[ -z "$network" ] || options+=(--network)

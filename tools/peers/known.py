@@ -14,12 +14,17 @@ PROGRAMS = {
     "msr": {"seconds": 200},
     "pmu": {"seconds": 120},
     "pmu_pebs": {"seconds": 120},
+    "memtest86+": {"processors": 2, "seconds": 120},
 }
 
-# Name: package of Debian, file of it, what it says once it is up. The shell is OVMF's.
+# Name: package of Debian, file of it, arguments, what it says once it is up. The shell is OVMF's.
 DEBIAN = {
-    "efi-shell": ("", "", "Shell>"),
-    "grub": ("grub-efi-amd64-unsigned", "usr/lib/grub/x86_64-efi/monolithic/grubx64.efi", "grub>"),
+    "efi-shell": ("", "", "", "Shell>"),
+    "grub": ("grub-efi-amd64-unsigned", "usr/lib/grub/x86_64-efi/monolithic/grubx64.efi", "",
+             "grub>"),
+    # Its fourth test of the memory: by then it has used each processor and its timers.
+    "memtest86+": ("memtest86+", "boot/memtest86+x64.efi", "console=ttyS0,115200",
+                   "[Moving inversions, 1s & 0s]"),
 }
 
 # Program, what the reference PMU presents, a FAIL's text or the machine's end (pattern), why.

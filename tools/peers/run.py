@@ -69,8 +69,8 @@ class Said:
 class Program:
     """An EFI program of another project."""
 
-    def __init__(self, name, path, until=""):
-        self.name, self.path, self.until = name, path, until
+    def __init__(self, name, path, arguments="", until=""):
+        self.name, self.path, self.arguments, self.until = name, path, arguments, until
         row = known.PROGRAMS.get(name, {})
         self.processors, self.seconds = row.get("processors", 1), row.get("seconds", 0)
 
@@ -87,11 +87,18 @@ class Program:
                 shutil.copy(os.path.join(build, "refpmu.efi"), esp)
                 with open(os.path.join(esp, "refpmu-plan.txt"), "w", encoding="utf-8") as file:
                     file.write(f"run cpu={cpu} fault=none seed=0 engine=fast "
-                               "latitude=tsc-by-reference:1 efi=\\program.efi args=\n")
+                               "latitude=tsc-by-reference:1 efi=\\program.efi "
+                               f"args={self.arguments}\n")
+            elif self.arguments:
+                # The firmware gives none to what it boots; its shell does.
+                shell(boot)
+                shutil.copy(self.path, os.path.join(esp, "program.efi"))
+                with open(os.path.join(esp, "startup.nsh"), "w", encoding="utf-8") as file:
+                    file.write(f"fs0:\\program.efi {self.arguments}\n")
             else:
                 shutil.copy(self.path, boot)
             words = [os.path.join(TOP, "tools", "boot.sh"), "--smp", str(self.processors),
-                     "--timeout", str(max(timeout, self.seconds))]
+                     "--timeout", str(max(timeout, self.seconds)), "--screen", "VGA"]
             for device in DEVICES:
                 words += ["--device", device]
             if self.until:
@@ -117,9 +124,8 @@ def call(words):
             child.terminate()
 
 
-def shell(folder):
-    """OVMF's EFI shell; its name."""
-    path = os.path.join(folder, "shell.efi")
+def shell(path):
+    """OVMF's EFI shell, written to path."""
     firmware = next(name for name in FIRMWARE if os.path.exists(name))
     packages.run([os.path.join(TOP, "tools", "ovmf_shell.py"), firmware, path])
     return path
@@ -143,11 +149,12 @@ def programs(options, folder):
     names = sorted(glob.glob(os.path.join(options.programs, "*.efi"))) if options.programs else []
     found = [Program(os.path.basename(name)[:-4], name) for name in names]
     patterns = [pattern for pattern in options.only.split(",") if pattern]
-    for name, (package, path, until) in known.DEBIAN.items():
+    for name, (package, path, arguments, until) in known.DEBIAN.items():
         if not patterns or "debian" in patterns or any(fnmatch.fnmatch(name, one)
                                                        for one in patterns):
-            path = from_debian(package, path) if package else shell(folder)
-            found.append(Program(name, path, until))
+            path = (from_debian(package, path) if package
+                    else shell(os.path.join(folder, "shell.efi")))
+            found.append(Program(name, path, arguments, until))
     return [program for program in found if not patterns
             or "debian" in patterns and program.name in known.DEBIAN
             or any(fnmatch.fnmatch(program.name, one) for one in patterns)]
