@@ -238,20 +238,45 @@ def with_cpus():
     return rows
 
 
+def groups_of(file, prefix):
+    """Groups of a record in their order, each with the fields that it, or its head, has."""
+    fields = table(file, prefix + "_FIELD", ["group", "field", "offset", "size", "title", "source"])
+    return [{"name": row["group"], "title": row["title"], "size": int(row["bytes"], 0), "fields": [
+        {"offset": int(one["offset"], 0), "size": int(one["size"], 0), "title": one["title"]}
+        for one in fields if one["group"] == row["group"]]}
+            for row in table(file, prefix + "_GROUP", ["group", "bytes", "title", "source"])]
+
+
 def adaptive_groups():
     """Groups of an adaptive record in their order, with the bit that asks for each (None: none)."""
     bits = {row["field"]: int(row["low"]) for row in table(
         "spec/msr.def", "MSR_FIELD",
         ["reg", "field", "low", "high", "present", "access", "source"])
             if row["reg"] == "PEBS_DATA_CFG"}
-    fields = table("spec/adaptive.def", "ADAPTIVE_FIELD",
-                   ["group", "field", "offset", "size", "title", "source"])
-    return [{"title": row["title"], "size": int(row["bytes"], 0), "bit": bits.get(row["group"]),
-             "entries": row["group"] == "LBR", "fields": [
-                 {"offset": int(one["offset"], 0), "size": int(one["size"], 0),
-                  "title": one["title"]} for one in fields if one["group"] == row["group"]]}
-            for row in table("spec/adaptive.def", "ADAPTIVE_GROUP",
-                             ["group", "bytes", "title", "source"])]
+    head = [{"offset": int(row["offset"], 0), "size": int(row["size"], 0), "title": row["title"]}
+            for row in table("spec/adaptive.def", "ADAPTIVE_COUNTERS_FIELD",
+                             ["field", "offset", "size", "title", "source"])]
+    counters, = table("spec/adaptive.def", "ADAPTIVE_COUNTERS", ["bytes", "title", "source"])
+    groups = groups_of("spec/adaptive.def", "ADAPTIVE")
+    groups.append({"name": "CNTR", "title": counters["title"], "size": int(counters["bytes"], 0),
+                   "fields": head})
+    return [{**group, "bit": bits.get(group["name"])} for group in groups]
+
+
+def architectural_groups():
+    """What an architectural record's layout depends on, beside the groups: bits and components."""
+    file = "spec/arch_pebs.def"
+    return {
+        "groups": groups_of(file, "ARCH_PEBS"),
+        "bits": {row["name"]: [int(row["low"]), int(row["high"])] for row in table(
+            file, "ARCH_PEBS_BITS", ["group", "field", "name", "low", "high", "title", "source"])
+                 if row["group"] == "HEADER"},
+        "xer": [{"number": int(row["number"]), "size": int(row["bytes"], 0), "title": row["title"]}
+                for row in table(file, "ARCH_PEBS_XER",
+                                 ["component", "number", "bytes", "title", "source"])],
+        "entries": {row["code"]: int(row["entries"]) for row in table(
+            file, "ARCH_PEBS_LBR_CODE", ["code", "entries", "title", "source"])},
+    }
 
 
 def record_layouts():
@@ -274,7 +299,8 @@ def record_layouts():
                      ["gens", "code", "outcome", "authority", "title", "source"]):
         if row["authority"] == "AUTH_TEXT":
             sources[int(row["code"], 0)] = row["title"]
-    return {"formats": formats, "adaptive": adaptive_groups(), "data_source": sources, "status": [
+    return {"formats": formats, "adaptive": adaptive_groups(),
+            "architectural": architectural_groups(), "data_source": sources, "status": [
         {"name": row["field"], "low": int(row["low"]), "high": int(row["high"])}
         for row in bits if row["reg"] == "IA32_PERF_GLOBAL_STATUS"]}
 

@@ -291,6 +291,35 @@ class Failures(Case):
             if config == 0x1000008:
                 self.assertEqual((fields["LBR[0] TO"], fields["LBR[1] INFO"]), (2, 6))
 
+    def decoded(self, *quadwords):
+        """The one record of a failure, as the report has it."""
+        data = b"".join(value.to_bytes(8, "little") for value in quadwords)
+        point = logs.failing(1, "a.b", "CNT-03", records=[data])
+        run, = self.json_of(self.write("1", logs.log([point])))["runs"]
+        record, = run["points"][0]["records"]
+        return record["layout"], {one["name"]: one["value"] for one in record["fields"]}
+
+    def test_counters_of_an_adaptive_record_are_named_by_their_head(self):
+        layout, fields = self.decoded(0x58 << 48 | 0x30, 0x401000, 1, 0x1122,
+                                      1 << 32 | 0x82, 3, 0x11, 0x77, 0x22, 0x33, 0x44)
+        self.assertEqual(layout, "format 4: basic, counters")
+        self.assertEqual([fields["counters: " + name] for name in (
+            "IA32_PMC1", "IA32_PMC7", "fixed counter 0", "fixed counter 3", "MSR_PERF_METRICS")],
+                         [0x11, 0x77, 0x22, 0x33, 0x44])
+
+    def test_an_architectural_record_is_decoded_by_its_header(self):
+        layout, fields = self.decoded(
+            1 << 63 | 1 << 62 | 1 << 40 | 0x170 | 1 << 30, 0, 0x401000, 1, 0x1122, 0, 0, 0,
+            0x1000, 0, 0, 0, 0, 3, 7, 0, 0, 0x7f0001, 8, 0, 0, 0, *range(24))
+        self.assertEqual(layout, "architectural: header, basic, auxiliary, last branch records")
+        self.assertEqual((fields["EventingIP"], fields["Data Linear Address"], fields["latencies"],
+                          fields["IA32_LBR_DEPTH"], fields["LBR[7] IA32_LBR_x_INFO"]),
+                         (0x401000, 0x1000, 7, 8, 23))
+
+    def test_an_empty_architectural_fragment_tells_of_another_one(self):
+        layout, _ = self.decoded(1 << 31 | 0x10, 0)
+        self.assertEqual(layout, "architectural, and another fragment: header")
+
     def test_a_long_adaptive_record_is_decoded_as_far_as_it_is_there(self):
         data = (0x1d0 << 48 | 7).to_bytes(8, "little") + bytes(0x1b8 - 8)
         point = logs.failing(1, "a.b", "CNT-03", records=[data])

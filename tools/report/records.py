@@ -2,25 +2,14 @@
 """The bytes of PEBS records in a log, decoded by the layouts that the Makefile packs.
 
 A failing test's block may hold "record_N: TEXT: HEX" or "record_N: HEX", with the bytes as they
-stand in memory. The format word of an adaptive record tells its layout, the size that of others; of
-a long record there is the beginning.
+stand in memory (layout.py).
 """
-import functools
-import json
 import re
 
-import packed
+from layout import layout_of, layouts
 
 KEY = re.compile(r"record(?:_\d{1,4})?$")
 HEX = re.compile(r"(?:^|[\s:])((?:[0-9a-fA-F]{2}[\s_]?){16,1024})$")
-
-
-@functools.lru_cache(maxsize=None)
-def layouts():
-    try:
-        return json.loads(packed.text("layouts.json"))
-    except (OSError, KeyError):
-        return {"formats": [], "adaptive": [], "status": [], "data_source": []}
 
 
 class Field:
@@ -34,48 +23,12 @@ class Field:
         return int.from_bytes(self.data, "little")
 
 
-def group_fields(group, begin, count):
-    """Fields of a group at an offset; the LBR group's of so many entries, XMM0's of so many."""
-    for entry in range(count):
-        for field in group["fields"]:
-            at = begin + entry * group["size"] + field["offset"]
-            if field["size"] > 8:
-                for n in range(group["size"] // field["size"]):
-                    for half in (0, 8):
-                        yield {"offset": at + n * field["size"] + half, "size": 8,
-                               "title": f"XMM{n}[{8 * half + 63}:{8 * half}]"}
-            else:
-                number = f"LBR[{entry}] " if group["entries"] else ""
-                yield {**field, "offset": at, "title": number + field["title"]}
-
-
-def adaptive_layout(data):
-    """The layout of an adaptive record, as its format word tells it; None: it is no such record."""
-    word = int.from_bytes(data[:8], "little")
-    asked, size, end = word & 0xffffffff, word >> 48, 0
-    groups, fields, known = [], [], 0xff000000
-    for group in layouts().get("adaptive", []):
-        known |= 1 << group["bit"] if group["bit"] is not None else 0
-        if group["bit"] is not None and not asked >> group["bit"] & 1:
-            continue
-        count = (asked >> 24) + 1 if group["entries"] else 1
-        fields += group_fields(group, end, count)
-        end += group["size"] * count
-        groups.append(group["title"])
-    if not groups or len(data) < 32 or asked & ~known or size != end or size < len(data):
-        return None
-    cut = f", its first {len(data)} of {size} bytes" if size > len(data) else ""
-    return {"title": f"format 4: {', '.join(groups)}{cut}", "size": size,
-            "fields": [one for one in fields if one["offset"] + one["size"] <= len(data)]}
-
-
 class Record:
     """Bytes of one record, its fields, and what the log calls it."""
 
     def __init__(self, name, data):
         self.name, self.data = name, data
-        layout = adaptive_layout(data) or next(
-            (one for one in layouts()["formats"] if one["size"] == len(data)), None)
+        layout = layout_of(data)
         self.layout = layout["title"] if layout else f"no layout of {len(data)} bytes is known"
         self.fields = [Field(one["offset"], data[one["offset"]:one["offset"] + one["size"]],
                              one["title"]) for one in layout["fields"]] if layout else \
