@@ -322,7 +322,7 @@ help:
 	@echo 'make lines        how large the tree is, by folder'
 	@echo 'make format       clang-format 19 and shfmt; tools/format/format.sh --check lists'
 	@echo 'make check        host tests only: the pure parts under ASan and UBSan'
-	@echo 'make mutants      every fault of the reference PMU against every test'
+	@echo 'make mutants      every fault of the reference PMU against tests of its requirements'
 	@echo 'make mutation     every expression and statement of the model broken; SAMPLE=n SEED=s'
 	@echo '                  GROUP=PRIO,... of them'
 	@echo 'make seeds        the correct one under SEEDS=n seeds and all profiles; CPU=NAME or all'
