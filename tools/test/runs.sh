@@ -197,7 +197,8 @@ test_lost_time_repeats_windows()
 # What the PMU did, in the order in which it did it: overflows, their interrupts, records.
 test_trace_shows_overflows_before_their_interrupts()
 {
-	expect 0 ./run-qemu.sh --tests 'pmi.general_purpose_overflow_*,arm.next_event*' \
+	expect 0 ./run-qemu.sh --tests \
+		'pmi.general_purpose_overflow_*,pmi.fixed_*,arm.next_event*' \
 		--trace "$log/trace.json" --out "$log/trace"
 	python3 - "$log/trace.json" <<- 'END'
 		import json, sys
@@ -213,6 +214,9 @@ test_trace_shows_overflows_before_their_interrupts()
 		assert times == sorted(times)
 		# A register of a series has its name.
 		assert "wrmsr IA32_PERFEVTSEL3" in [e["name"] for e in events]
+		overflows = {e["name"] for e in events if e["name"].startswith("overflow")}
+		assert {"overflow fixed0", "overflow pmc0"} <= overflows, overflows
+		assert not overflows & {"overflow fixed3", "overflow pmc8"}, overflows
 		assert not [e for e in events if e["name"].startswith("wrmsr 0x")]
 	END
 	# The same as a picture: a column each, on the tracks of what there is.

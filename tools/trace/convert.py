@@ -6,6 +6,7 @@ LINES is what it has told (refpmu/vmm/trace.h). FILE is in the JSON form of the 
 an event each, on the track of its processor. One tick of the TSC is shown as a nanosecond. The last
 line may be cut.
 """
+import functools
 import json
 import os
 import re
@@ -19,12 +20,18 @@ LINE = re.compile(r"([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+) ([a-z]+) ([0-9a-f]+) ([0
 COUNTED = {"arm", "record", "threshold", "overflow", "uncore"}
 DELIVERED = ("dropped", "fixed", "nmi")
 FIRST = re.compile(r"(.*(?:[A-Z]|_))0(|_[A-Z_]+)")
-FIRST_FIXED = 8
 MOST_ENTRIES = 32
 
 
+@functools.lru_cache(maxsize=None)
+def first_fixed():
+    """The model's index of fixed counter 0, which is how many others it has at most."""
+    with open(os.path.join(spec.ROOT, "refpmu", "model", "model.h"), encoding="utf-8") as file:
+        return int(re.search(r"^#define MODEL_MAX_GP\s+(\d+)$", file.read(), re.M)[1])
+
+
 def counter_name(index):
-    return f"fixed{index - FIRST_FIXED}" if index >= FIRST_FIXED else f"pmc{index}"
+    return f"fixed{index - first_fixed()}" if index >= first_fixed() else f"pmc{index}"
 
 
 def msr_names():
@@ -46,7 +53,7 @@ def msr_names():
 
 def members(first):
     """Registers of a series at most: entries of last branch records, else counters."""
-    return MOST_ENTRIES if "LBR_" in first or "LASTBRANCH_" in first else FIRST_FIXED
+    return MOST_ENTRIES if "LBR_" in first or "LASTBRANCH_" in first else first_fixed()
 
 
 def about(kind, first, second, msrs):
