@@ -198,6 +198,7 @@ bool fault_lvt_written(struct model *m, u32 lvtpc, bool delivers)
 	fault_kvm_lvt_written(m, lvtpc);
 	faults_of(m)->lvt_vector_before = faults_of(m)->lvt_vector;
 	faults_of(m)->lvt_vector = (u8)(lvtpc & LVT_VECTOR);
+	faults_of(m)->lvt_mask_written = lvtpc & LVT_MASKED;
 	if (delivers && broken(m, FAULT_THRESHOLD_LAST))
 		faults_of(m)->hidden_status = 0;
 	return delivers;
