@@ -2,6 +2,7 @@
 /* Drawn cases: the same from the same number, legal, and with a trace that holds together. */
 #include "host/check.h"
 #include "host/random_env.h"
+#include "spec/adaptive.h"
 #include "spec/msr.h"
 #include "tests/random/prng.h"
 
@@ -38,7 +39,11 @@ static void check_counters(const struct draw_env *env, const struct draw_case *c
 		    IA32_PERFEVTSEL_INV | BITS(24, 31);
 
 	for (unsigned i = 0; i < DRAW_GP; i++) {
-		CHECK_EQ(0, c->select[i] & ~legal, "select of case %" PRIu64, number);
+		u64 adaptive = c->ds.registers && c->pebs_enable >> i & 1 ?
+				       IA32_PERFEVTSEL_ADAPTIVE :
+				       0;
+
+		CHECK_EQ(adaptive, c->select[i] & ~legal, "select of case %" PRIu64, number);
 		CHECK_EQ(0, c->preset[i] >> env->gp_width, "preset of case %" PRIu64, number);
 		CHECK(i < env->gp || !c->select[i]);
 	}
@@ -71,9 +76,9 @@ static void check_trace(const struct draw_case *c, u64 number)
 	}
 }
 
-static void cases_are_legal(void)
+static void are_legal(const struct draw_env *of)
 {
-	const struct draw_env env = random_env();
+	const struct draw_env env = *of;
 	struct draw_case c;
 
 	for (enum draw_class class = DRAW_COUNTS; class < DRAW_CLASSES; class ++)
@@ -82,6 +87,17 @@ static void cases_are_legal(void)
 			check_counters(&env, &c, n);
 			check_trace(&c, n);
 		}
+}
+
+static void cases_are_legal(void)
+{
+	struct draw_env env = random_env();
+
+	are_legal(&env);
+	env.any_event = env.rings = true;
+	env.format = RECORD_ADAPTIVE_BASIC;
+	env.record_bytes = ADAPTIVE_BASIC_BYTES;
+	are_legal(&env);
 }
 
 static void cases_are_the_same_from_the_same_number(void)

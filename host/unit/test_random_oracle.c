@@ -2,6 +2,7 @@
 /* The oracle against cases that are counted by hand. */
 #include "host/check.h"
 #include "host/random_env.h"
+#include "spec/adaptive.h"
 #include "spec/msr.h"
 
 #define OS	(IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN)
@@ -245,6 +246,105 @@ static void record_of_the_basic_group_has_no_registers_to_judge(void)
 	CHECK(verdict.vague, "an event that isn't precise");
 }
 
+/* With the GPR group: registers, and what the format word says of both. */
+static void record_of_the_gpr_group_is_judged(void)
+{
+	const u64 size = ADAPTIVE_BASIC_BYTES + ADAPTIVE_GPR_BYTES;
+	struct pebs_record *r = &seen.record[0];
+
+	PROGRAM("load_bytes");
+	env.any_event = true;
+	env.format = RECORD_ADAPTIVE_BASIC;
+	env.record_bytes = ADAPTIVE_BASIC_BYTES;
+	c.class = DRAW_RECORDS;
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS | IA32_PERFEVTSEL_ADAPTIVE;
+	c.preset[0] = END - 2;
+	c.global = BIT(0);
+	c.pebs_enable = BIT(0);
+	c.ds = (struct draw_ds){ .used = 1, .registers = 1, .maximum = 2 * (int16_t)size,
+				 .threshold = 2 * (int16_t)size, .reset = { 100 } };
+	memset(r, 0, sizeof(*r));
+	r->present = BIT(RECORD_eventing_ip) | BIT(RECORD_format) | BIT(RECORD_r8);
+	r->value[RECORD_eventing_ip] = ip_of("load_bytes", 1);
+	r->value[RECORD_format] = size << ADAPTIVE_FORMAT_SIZE_SHIFT | PEBS_DATA_CFG_GPR;
+	r->value[RECORD_r8] = draw_constant(&c, 0);
+	seen.records = 1;
+	seen.index = size;
+	seen.value[0] = 102;
+	CHECK_EQ(0, judge());
+	CHECK(!verdict.vague);
+	r->value[RECORD_r8]++;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_REGISTERS, verdict.wrong[0].claim);
+	r->value[RECORD_r8]--;
+	r->value[RECORD_format] ^= PEBS_DATA_CFG_GPR;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_GROUPS, verdict.wrong[0].claim);
+	r->value[RECORD_format] = (u64)ADAPTIVE_BASIC_BYTES << ADAPTIVE_FORMAT_SIZE_SHIFT |
+				  PEBS_DATA_CFG_GPR;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_SIZE, verdict.wrong[0].claim);
+}
+
+/* RDMSR of the status in the program, behind the record that reaches the threshold. */
+static void ovf_buf_is_judged_where_the_program_reads_it(void)
+{
+	struct pebs_record *r = &seen.record[0];
+
+	PROGRAM("load_bytes", "read0");
+	env.any_event = true;
+	env.format = RECORD_ADAPTIVE_BASIC;
+	env.record_bytes = ADAPTIVE_BASIC_BYTES;
+	c.class = DRAW_RECORDS;
+	c.lvt = DRAW_LVT_MASKED;
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
+	c.preset[0] = END - 2;
+	c.global = BIT(0);
+	c.pebs_enable = BIT(0);
+	c.operation[0].msr = MSR_IA32_PERF_GLOBAL_STATUS;
+	c.ds = (struct draw_ds){ .used = 1, .maximum = 2 * ADAPTIVE_BASIC_BYTES,
+				 .threshold = ADAPTIVE_BASIC_BYTES, .reset = { 100 } };
+	memset(r, 0, sizeof(*r));
+	r->present = BIT(RECORD_eventing_ip);
+	r->value[RECORD_eventing_ip] = ip_of("load_bytes", 1);
+	seen.records = 1;
+	seen.index = ADAPTIVE_BASIC_BYTES;
+	seen.status = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	seen.result[0].rdx = IA32_PERF_GLOBAL_STATUS_OVF_BUF >> 32;
+	/* Three loads of the piece, two of the ways on, one of the read. */
+	seen.value[0] = 104;
+	CHECK_EQ(0, judge());
+	seen.result[0].rdx = 0;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_OVF_BUF, verdict.wrong[0].claim);
+	c.ds.threshold = 2 * ADAPTIVE_BASIC_BYTES;
+	seen.status = 0;
+	CHECK_EQ(0, judge());
+	seen.result[0].rdx = IA32_PERF_GLOBAL_STATUS_OVF_BUF >> 32;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_NO_OVF_BUF, verdict.wrong[0].claim);
+}
+
+/* The write is the event with which its counter overflows, and takes its PMI bit. */
+static void overflow_on_the_write_that_takes_its_interrupt_is_open(void)
+{
+	PROGRAM("write0");
+	c.class = DRAW_INTERRUPTS;
+	c.fixed_control = BIT(0) | BIT(3);
+	c.global = BIT(32);
+	c.operation[0].msr = MSR_IA32_FIXED_CTR_CTRL;
+	/* The two of "start", and three in front of WRMSR. */
+	c.fixed_preset[0] = END - 6;
+	seen.interrupts = 1;
+	seen.interrupt[0].rip = ip_of("write0", 4);
+	judge();
+	CHECK(verdict.vague);
+	c.fixed_preset[0] = END - 60;
+	judge();
+	CHECK(!verdict.vague);
+	CHECK_EQ(DRAW_CLAIM_PMI_NONE, verdict.wrong[0].claim);
+}
+
 static void claims_have_names(void)
 {
 	for (enum draw_claim claim = 0; claim < DRAW_CLAIMS; claim++)
@@ -261,6 +361,9 @@ int main(void)
 	RUN(overflow_in_the_handler_may_freeze_again);
 	RUN(overflow_arms_and_the_next_event_is_recorded);
 	RUN(record_of_the_basic_group_has_no_registers_to_judge);
+	RUN(record_of_the_gpr_group_is_judged);
+	RUN(ovf_buf_is_judged_where_the_program_reads_it);
+	RUN(overflow_on_the_write_that_takes_its_interrupt_is_open);
 	RUN(claims_have_names);
 	return check_end();
 }

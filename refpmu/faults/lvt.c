@@ -78,13 +78,16 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 
 /* ---- on its way ---- */
 
-static bool is_lost(struct model *m)
+static bool is_lost(struct model *m, const struct pmi *pmi)
 {
 	const struct model *sibling = model_core_sibling(m);
 
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI && broken(m, FAULT_FREEZE_DROPS_PMI))
 		return true;
 	if (faults_of(m)->halted && broken(m, FAULT_HALTED_PMI_LOST))
+		return true;
+	if (faults_of(m)->halted && pmi->action == ACTION_UNCORE_INT &&
+	    broken(m, FAULT_UNCORE_HALTED_LOST))
 		return true;
 	return sibling && (sibling->n_requests || sibling->delivered || sibling->latched) &&
 	       broken(m, FAULT_PMI_LOST_BESIDE_SIBLING);
@@ -99,7 +102,7 @@ void fault_request(struct model *m, const struct pmi *pmi, struct request_plan *
 	sibling = model_core_sibling(m);
 	if (model_has_fault(m, FAULT_PMI_LOST_IN_HLT))
 		plan->distance += LATE_PMI;
-	if (is_lost(m))
+	if (is_lost(m, pmi))
 		plan->to[0] = NULL;
 	if (sibling && broken(m, FAULT_PMI_TO_BOTH))
 		plan->to[1] = sibling;
@@ -195,6 +198,7 @@ bool fault_lvt_written(struct model *m, u32 lvtpc, bool delivers)
 	fault_kvm_lvt_written(m, lvtpc);
 	faults_of(m)->lvt_vector_before = faults_of(m)->lvt_vector;
 	faults_of(m)->lvt_vector = (u8)(lvtpc & LVT_VECTOR);
+	faults_of(m)->lvt_mask_written = lvtpc & LVT_MASKED;
 	if (delivers && broken(m, FAULT_THRESHOLD_LAST))
 		faults_of(m)->hidden_status = 0;
 	return delivers;

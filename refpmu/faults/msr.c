@@ -190,6 +190,9 @@ static u64 read_status(struct model *m, u64 value)
 			 fixed >> (IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR_SHIFT - 4);
 	if (status && broken(m, FAULT_STATUS_RESERVED_SET))
 		status |= BIT(8) | BIT(35);
+	if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && m->active &&
+	    faults_of(m)->lvt_mask_written && broken(m, FAULT_OVFBUF_HIDDEN))
+		status &= ~IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (faults_of(m)->hidden_status && broken(m, FAULT_STATUS_LATE))
 		faults_of(m)->hidden_status = 0;
 	if (status && broken(m, FAULT_STATUS_CLEARED_BY_READ))

@@ -6,6 +6,28 @@
 #define RESPONSES	BITS(7, 63)
 #define L3_HITS_NEHALEM	BITS(8, 10)
 #define SNOOPS		BITS(32, 37)	/* from Sandy Bridge on */
+#define SUPPLIERS_AND_SNOOPS BITS(17, 37)
+
+static bool first_event_counts(const struct model *m)
+{
+	for (u64 left = m->active; left; left &= left - 1)
+		if (m->counter[__builtin_ctzll(left)].rule.kind == EK_OFFCORE_0)
+			return true;
+	return false;
+}
+
+/* What the second event makes of the first one's register. */
+static void break_second(struct model *m, struct offcore_access *access)
+{
+	u64 first = m->offcore_rsp[0];
+
+	if (access->n != 1 || !first_event_counts(m))
+		return;
+	if (first != access->select && broken(m, FAULT_OFFCORE_SECOND_BY_FIRST))
+		access->select = first;
+	if (first == access->select && broken(m, FAULT_OFFCORE_FIRST_TAKES))
+		access->select = 0;
+}
 
 static void break_response(struct model *m, struct offcore_access *access)
 {
@@ -14,8 +36,11 @@ static void break_response(struct model *m, struct offcore_access *access)
 
 	if (access->source == SOURCE_L3_HITM && broken(m, FAULT_OFFCORE_MODIFIED_AS_CLEAN))
 		access->source = SOURCE_L3_SNOOP_HIT;
-	if (later && access->select & OFFCORE_RSP_ANY_RESPONSE)
+	if (later && access->select & OFFCORE_RSP_ANY_RESPONSE) {
+		if (access->select & SUPPLIERS_AND_SNOOPS && broken(m, FAULT_OFFCORE_ANY_NARROWED))
+			access->select &= ~OFFCORE_RSP_ANY_RESPONSE;
 		return;
+	}
 	if (access->select & hits && broken(m, FAULT_OFFCORE_SNOOP_IGNORED))
 		access->select |= hits;
 }
@@ -24,6 +49,7 @@ void fault_offcore(struct model *m, struct offcore_access *access)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
+	break_second(m, access);
 	if (!(access->select & access->request) && broken(m, FAULT_OFFCORE_ANY_REQUEST))
 		access->select |= access->request;
 	if (!(access->select & access->request))

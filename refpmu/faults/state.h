@@ -27,6 +27,7 @@ struct fault_state {
 	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
 	struct pmi raising;	/* the one being raised, or waiting in the local APIC */
 	u8 lvt_vector, lvt_vector_before;	/* that software wrote last, and before */
+	bool lvt_mask_written;	/* the mask bit that it wrote last */
 	u64 overflowed;		/* counters that ever did */
 	u64 stuck;		/* status bits that can't be cleared */
 	bool lbr_thawed;	/* no branch since LBR_Frz was cleared */

@@ -87,9 +87,28 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	}
 }
 
+/* In a nested transaction: from here on its counters are taken back, and no further. */
+static void checkpoint_again(struct model *m, enum fault_id fault)
+{
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
+		struct model_counter *c = &m->counter[i];
+
+		if (c->rule.in_txcp && m->tx.counter[i] != c->value && broken(m, fault))
+			m->tx.counter[i] = c->value;
+	}
+}
+
 void fault_tx_begins(struct model *m, u64 fallback)
 {
 	faults_of(m)->fallback_inner = fallback;
+	if (m->tx.depth)
+		checkpoint_again(m, FAULT_TX_CHECKPOINT_INNER);
+}
+
+void fault_tx_ends(struct model *m)
+{
+	if (m->tx.depth > 1)
+		checkpoint_again(m, FAULT_TX_CHECKPOINT_INNER_END);
 }
 
 void fault_tx_checkpoint(struct model *m)

@@ -38,9 +38,10 @@ bool model_is_latency_event(struct model *m, const struct model_access *a,
 			    const struct access_outcome *o);
 /* offcore.c: an access that goes past the L2, and what it is compared with. */
 struct offcore_access {
-	u64 request;	/* a bit of MSR_OFFCORE_RSP_x */
+	unsigned n;	/* of MSR_OFFCORE_RSP_<n> */
+	u64 request;	/* a bit of it */
 	u8 source;	/* enum memory_source: the response */
-	u64 select;	/* MSR_OFFCORE_RSP_x */
+	u64 select;	/* the register */
 };
 /* Does MSR_OFFCORE_RSP_<n> select an access with this source? */
 bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source);

@@ -78,6 +78,7 @@ static bool response_selected(const struct model *m, const struct offcore_access
 bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source)
 {
 	struct offcore_access access = {
+		.n = n,
 		.request = a->store || a->locked ? DEMAND_RFO : DEMAND_DATA_RD,
 		.source = source,
 		.select = m->offcore_rsp[n],

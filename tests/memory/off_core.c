@@ -15,10 +15,15 @@
 #define ROUNDS		64
 #define WINDOWS		3		/* of which the least counts */
 #define REQUEST		BIT(0)		/* demand data read, in either layout */
+#define REQUEST_RFO	BIT(1)		/* read for ownership: of a store, in either layout */
+#define FEW		(ROUNDS / 4)	/* that something else may add */
 #define NHM_RESPONSES	0xf700
 #define ANY_RESPONSE	BIT(16)
 #define SUPPLIERS	BITS(17, 30)
 #define SNOOPS		BITS(31, 37)
+/* Bits that no load of a flushed line answers to: modified in the L3, and a snoop that found it. */
+#define L3_MODIFIED	BIT(18)
+#define SNOOP_HITM	BIT(36)
 
 struct setting {
 	u64 value;
@@ -141,4 +146,126 @@ TEST(offcore, off_core_rsp_1_governs_the_second_off_core_event, REQS(MSR_18, MSR
 						REQUEST | NHM_RESPONSES);
 	check_register(t, MSR_OFFCORE_RSP_1, EK_OFFCORE_1);
 	off_core_set(MSR_OFFCORE_RSP_0, 0);
+}
+
+/*
+ * MSR-47  With its any-response bit set an off-core response MSR must select every response,
+ *         whatever supplier and snoop bits are set.
+ *         SDM Off-core Response Performance Monitoring: if ANY is set, supplier and snoop bits are
+ *         ignored
+ *
+ * Given  loads of a flushed line, to which neither "modified in the L3" nor HITM is an answer
+ * When   MSR_OFFCORE_RSP_0 or MSR_OFFCORE_RSP_1 has ANY and this supplier, ANY and this snoop, or
+ *        ANY and both
+ * Then   its event counts at least half of the loads: "the supplier and snoop info bits are
+ * ignored" Control: with supplier and snoop and without ANY it counts at most a quarter
+ */
+TEST(offcore, any_response_counts_whatever_supplier_and_snoop_are_beside_it, REQS(MSR_47),
+     NEEDS(need_perfmon, need_offcore, need_offcore_2))
+{
+	static const struct setting beside[] = {
+		{ L3_MODIFIED, "a supplier" },
+		{ SNOOP_HITM, "a snoop" },
+		{ L3_MODIFIED | SNOOP_HITM, "a supplier and a snoop" },
+	};
+	struct cache_workload h;
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	for (unsigned n = 0; n < 2; n++) {
+		u32 msr = MSR_OFFCORE_RSP_0 + n;
+		struct event event;
+
+		if (!HARNESS_CHECK(t, event_get(EK_OFFCORE_0 + n, 0, &event),
+				   "the event is in the table"))
+			return;
+		off_core_set(msr, REQUEST | L3_MODIFIED | SNOOP_HITM);
+		CONTROL_RANGE(t, MSR_47, 0, FEW, off_core_count(event.code, 0, &h),
+			      "%s of %u %s, MSR 0x%x naming a supplier and a snoop", event.name,
+			      ROUNDS, h.name, msr);
+		for (unsigned i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+			off_core_set(msr, REQUEST | ANY_RESPONSE | beside[i].value);
+			CHECK_RANGE(t, MSR_47, ROUNDS / 2, ~0ULL, off_core_count(event.code, 0, &h),
+				    "%s of %u %s, MSR 0x%x naming any response, and %s", event.name,
+				    ROUNDS, h.name, msr, beside[i].what);
+		}
+		off_core_set(msr, 0);
+	}
+}
+
+/* What both events count of one workload at once: the first on IA32_PMC0, the second on IA32_PMC1.
+ * The least of three windows, each. */
+static void count_both(const struct event event[2], const struct cache_workload *h, u64 least[2])
+{
+	least[0] = least[1] = ~0ULL;
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		for (unsigned c = 0; c < 2; c++) {
+			counter_program(c, event[c].code, COUNT_BOTH);
+			counter_write(c, 0);
+		}
+		cache_workload_run(h, ROUNDS, (struct pmc_mask){ BITS(0, 1) });
+		for (unsigned c = 0; c < 2; c++) {
+			u64 value = counter_read(c);
+
+			if (value < least[c])
+				least[c] = value;
+			counter_program_disabled(c, 0, 0);
+		}
+	}
+}
+
+/*
+ * MSR-48  Two off-core response events that count at once must each count by their own MSR.
+ *         SDM Off-core Response Performance Monitoring, Off-Core Response Event Encoding
+ *
+ * Given  IA32_PMC0 counts the first off-core event and IA32_PMC1 the second, in the same window of
+ *        loads, or of stores, of a flushed line
+ * When   MSR_OFFCORE_RSP_0 and MSR_OFFCORE_RSP_1 name demand reads of data, or reads for ownership,
+ *        in each combination, with every response
+ * Then   each event counts at least half of the accesses where its register names their kind, and
+ * at most a quarter where it names the other
+ */
+TEST(offcore, off_core_events_at_once_count_by_their_own_registers, REQS(MSR_48),
+     NEEDS(need_perfmon, need_offcore, need_offcore_2))
+{
+	static const struct {
+		u64 request;
+		const char *what;
+	} kinds[] = { { REQUEST, "demand reads" }, { REQUEST_RFO, "reads for ownership" } };
+	static const enum access accesses[] = { ACCESS_MEMORY, ACCESS_STORE_MISS };
+	u64 responses = counter_caps()->facilities & FAC_OFFCORE_SNB ? ANY_RESPONSE : NHM_RESPONSES;
+	struct event event[2];
+
+	for (unsigned n = 0; n < 2; n++)
+		if (!HARNESS_CHECK(t, event_get(EK_OFFCORE_0 + n, 0, &event[n]),
+				   "the event is in the table"))
+			return;
+	for (unsigned a = 0; a < 2; a++) {
+		struct cache_workload h;
+
+		if (!cache_workload_or_skip(t, accesses[a], &h))
+			return;
+		for (unsigned set = 0; set < 4; set++) {
+			u64 least[2];
+
+			for (unsigned n = 0; n < 2; n++)
+				off_core_set(MSR_OFFCORE_RSP_0 + n,
+					     kinds[set >> n & 1].request | responses);
+			count_both(event, &h, least);
+			for (unsigned n = 0; n < 2; n++) {
+				const char *what = kinds[set >> n & 1].what;
+
+				if ((set >> n & 1) == a)
+					CHECK_RANGE(t, MSR_48, ROUNDS / 2, ~0ULL, least[n],
+						    "%s of %u %s, its MSR naming %s, setting %u",
+						    event[n].name, ROUNDS, h.name, what, set);
+				else
+					CHECK_RANGE(t, MSR_48, 0, FEW, least[n],
+						    "%s of %u %s, its MSR naming %s, setting %u",
+						    event[n].name, ROUNDS, h.name, what, set);
+			}
+		}
+	}
+	off_core_set(MSR_OFFCORE_RSP_0, 0);
+	off_core_set(MSR_OFFCORE_RSP_1, 0);
 }

@@ -40,6 +40,17 @@ static struct netburst_setting usual(unsigned counter, u64 flags)
 	return netburst_usual(counter, netburst_both(netburst_thread()), flags);
 }
 
+/* A window with both; what the waiting counter has then. */
+static u64 cascade_window(unsigned from, unsigned waiting)
+{
+	netburst_write(waiting, 0);
+	netburst_start(from);
+	workload_run_uncounted(&workload_packed, rounds_of(from));
+	netburst_stop(from);
+	netburst_stop(waiting);
+	return netburst_read(waiting);
+}
+
 /* from counts and overflows on its nth event; what the waiting counter has counted after it. */
 static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
 {
@@ -50,12 +61,7 @@ static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
 	netburst_program(&first);
 	netburst_preset(from, nth);
 	netburst_program(&second);
-	netburst_write(waiting, 0);
-	netburst_start(from);
-	workload_run_uncounted(&workload_packed, rounds_of(from));
-	netburst_stop(from);
-	netburst_stop(waiting);
-	counted = netburst_read(waiting);
+	counted = cascade_window(from, waiting);
 	netburst_reset();
 	return counted;
 }
@@ -152,6 +158,81 @@ TEST(netburst, cascaded_counter_starts_by_its_alternate_alone, REQS(NB_09), NEED
 				 "counter %u, counter %u overflowing", i, from);
 		}
 	check_starts(t, CONTROL_AT(NB_09), NB_IQ_COUNTER2, NB_IQ_COUNTER4, NB_CCCR_CASCADE);
+}
+
+/* Two windows, in which from overflows on these events; nothing but what stops and presets both is
+ * written between them. What the waiting counter has counted in the second. */
+static u64 cascade_again(unsigned from, u64 nth, u64 nth_again, unsigned waiting)
+{
+	struct netburst_setting first = usual(from, 0);
+	struct netburst_setting second = usual(waiting, NB_CCCR_CASCADE);
+	u64 counted;
+
+	netburst_program(&first);
+	netburst_preset(from, nth);
+	netburst_program(&second);
+	cascade_window(from, waiting);
+	netburst_clear(from);
+	netburst_preset(from, nth_again);
+	counted = cascade_window(from, waiting);
+	netburst_reset();
+	return counted;
+}
+
+/*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ * NB-22  With its cascade flag set a counter must not count before its alternate counter has
+ *        overflowed.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  each of the eighteen counters has been started by its alternate counter; then its CCCR is
+ *        written with the enable flag 0 and the cascade flag 1, as before the first time
+ * When   in a second window the alternate counter overflows in the middle, or doesn't overflow
+ * Then   the waiting counter has counted about half of the window's events, or nothing
+ */
+TEST(netburst, cascaded_counter_waits_for_the_next_overflow_and_starts_again, REQS(NB_09, NB_22),
+     NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		unsigned from = alternate[i];
+		u64 all = events_of(from);
+
+		CHECK_RANGE(t, NB_09, all / 4, all - all / 4,
+			    cascade_again(from, all / 2, all / 2, i),
+			    "counter %u, counter %u overflowing again on event %lu of %lu", i, from,
+			    all / 2, all);
+		CHECK_EQ(t, NB_22, 0, cascade_again(from, all / 2, NETBURST_NEVER, i),
+			 "counter %u, counter %u not overflowing again", i, from);
+	}
+}
+
+/*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ *
+ * Given  each of the eighteen counters waits with its cascade flag set
+ * When   its alternate counter overflows on each of its events (FORCE_OVF)
+ * Then   the waiting counter counts on: at least three quarters of the window's events
+ */
+TEST(netburst, cascaded_counter_counts_on_when_its_alternate_overflows_again, REQS(NB_09),
+     NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		struct netburst_setting first = usual(alternate[i], NB_CCCR_FORCE_OVF);
+		struct netburst_setting second = usual(i, NB_CCCR_CASCADE);
+		u64 all = events_of(alternate[i]);
+
+		netburst_program(&first);
+		netburst_preset(alternate[i], NETBURST_NEVER);
+		netburst_program(&second);
+		CHECK_RANGE(t, NB_09, all - all / 4, all + all / 4, cascade_window(alternate[i], i),
+			    "counter %u, counter %u overflowing on each of %lu events", i,
+			    alternate[i], all);
+		netburst_reset();
+	}
 }
 
 /*

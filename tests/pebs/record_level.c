@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of code at CPL 3: the same fields, threshold and reload as at CPL 0. SDM "Processor Event
- * Based Sampling (PEBS)", Table 18-44.
+ * Records of code at CPL 3: the same fields, threshold and reload as at CPL 0; at CPL 1 and 2. SDM
+ * "Processor Event Based Sampling (PEBS)", Table 18-44.
  */
 #include "kernel/processor/cpu.h"
 #include "kernel/processor/time.h"
@@ -16,18 +16,24 @@
 #define LOADS_BEHIND (SAMPLE_MARKS + 32)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* One overflow of a counter at CPL 3, after that many loads. Returns RSP of the code. */
-static u64 record_level_run(const struct ds_setup *setup, unsigned c, u64 flags, u64 loads)
+/* One overflow of a counter at this level, after that many loads. Returns RSP of the code. */
+static u64 record_level_run_at(unsigned cpl, const struct ds_setup *setup, unsigned c, u64 flags,
+			       u64 loads)
 {
 	u64 rsp;
 
 	ds_open(setup);
 	pebs_arm(c, LOADS, COUNT_USR | flags, PERIOD);
 	counters_enable(pmc_one(c));
-	rsp = workload_run_user(&workload_user_sample, loads);
+	rsp = workload_run_at_cpl(cpl, &workload_user_sample, loads);
 	counters_disable();
 	pebs_disarm();
 	return rsp;
+}
+
+static u64 record_level_run(const struct ds_setup *setup, unsigned c, u64 flags, u64 loads)
+{
+	return record_level_run_at(3, setup, c, flags, loads);
 }
 
 static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
@@ -150,6 +156,38 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
 			CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 				 "OvfBuf at the handler's entry");
 		}
+		counter_reset();
+	}
+}
+
+/*
+ * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  marked loads at CPL 1, and at CPL 2; USR selects levels 1, 2 and 3
+ * When   each PEBS counter with USR alone overflows on the loads there
+ * Then   there is one record, and its R/EIP is right after a marked load
+ */
+TEST(arm, event_at_cpl_1_or_2_is_recorded_with_usr_alone, REQS(ARM_02),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	const struct workload *w = &workload_user_sample;
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned i = 0; i < 8; i++) {
+		unsigned cpl = 1 + i % 2, c = i / 2;
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+		u64 rip;
+
+		record_level_run_at(cpl, &setup, c, 0, LOADS_BEFORE);
+		if (!sampling_one_record(t, AT(ARM_02), &record))
+			return;
+		rip = sampling_field(&record, RECORD_rip);
+		CHECK(t, ARM_02, workload_mark_at(w, SAMPLE_MARKS, rip - w->mark_length) >= 0,
+		      "R/EIP 0x%lx is right after a marked load at CPL %u, IA32_PMC%u", rip, cpl,
+		      c);
 		counter_reset();
 	}
 }

@@ -245,3 +245,39 @@ TEST(ds, threshold_interrupt_freezes_the_counters, REQS(PMI_18),
 		CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
 			 "IA32_PERF_GLOBAL_CTRL at the handler's entry");
 }
+
+/*
+ * DS-21  When a record has brought the index to the threshold, OvfBuf
+ *        (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *        SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ *
+ * Given  room for eight records, the threshold after the first, LVTPC masked
+ * When   each PEBS counter makes a record and stays enabled
+ * Then   OvfBuf is 1 while the counter goes on, and 0 before the record
+ */
+TEST(ds, ovfbuf_is_shown_while_the_counter_goes_on, REQS(DS_21),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	static const struct pmi_options masked = { .masked = true };
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+
+		setup.threshold = 1;
+		pmi_open(&masked);
+		ds_open(&setup);
+		pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+		counters_enable(pmc_one(c));
+		CHECK_EQ(t, DS_21, 0, counters_status() & OVF_BUF,
+			 "OvfBuf before the record of IA32_PMC%u", c);
+		workload_run_uncounted(&workload_load, ROUNDS_FOR(1));
+		CHECK_EQ(t, DS_21, OVF_BUF, counters_status() & OVF_BUF,
+			 "OvfBuf while IA32_PMC%u counts", c);
+		counters_disable();
+		pebs_disarm();
+		pmi_close();
+		counter_reset();
+	}
+}

@@ -76,11 +76,21 @@ u64 buffer_open(const struct draw_ds *ds)
 	return (u64)(uintptr_t)b->area + (ds->high & 1 ? above(ds) : 0);
 }
 
-void buffer_look(const struct draw_env *env, const struct draw_ds *ds,
+static void decode(const struct draw_env *env, const struct draw_ds *ds, const u8 *bytes,
+		   size_t size, struct pebs_record *record)
+{
+	if (ds->registers)
+		record_decode_adaptive(bytes, size, record);
+	else
+		record_decode(env->format, bytes, size, record);
+}
+
+void buffer_look(const struct draw_env *env, const struct draw_case *c,
 		 struct draw_observation *seen)
 {
+	const struct draw_ds *ds = &c->ds;
 	struct buffer *b = buffer_here();
-	int64_t size = env->record_bytes, end;
+	int64_t size = draw_record_bytes(env, c), end;
 
 	seen->index = b->area[DS_pebs_index] - b->base;
 	for (unsigned i = 0; i < AREA_WORDS; i++)
@@ -91,8 +101,7 @@ void buffer_look(const struct draw_env *env, const struct draw_ds *ds,
 		end = ds->index;
 	seen->records = (unsigned)((end - ds->index) / size);
 	for (unsigned i = 0; i < seen->records && i < DRAW_RECORDS_SEEN; i++)
-		record_decode(env->format, b->bytes + ds->index + i * size, (size_t)size,
-			      &seen->record[i]);
+		decode(env, ds, b->bytes + ds->index + i * size, (size_t)size, &seen->record[i]);
 	for (int64_t i = -BUFFER_GUARD; i < last(ds); i++)
 		if ((i < ds->index || i >= end) && b->bytes[i] != pattern(i))
 			seen->outside = true;

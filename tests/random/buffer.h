@@ -13,6 +13,6 @@
 bool buffer_take_memory(void);
 /* Fill and describe it. The address for IA32_DS_AREA. */
 u64 buffer_open(const struct draw_ds *ds);
-void buffer_look(const struct draw_env *env, const struct draw_ds *ds,
+void buffer_look(const struct draw_env *env, const struct draw_case *c,
 		 struct draw_observation *seen);
 #endif

@@ -26,6 +26,7 @@ enum draw_lvt { DRAW_LVT_FIXED, DRAW_LVT_NMI, DRAW_LVT_MASKED };
 /* The DS area and its buffer. Offsets are in bytes, from the buffer's base. */
 struct draw_ds {
 	u8 used;
+	u8 registers;			/* its records have the GPR group: adaptive ones */
 	u8 high;			/* bit 0: the area, bit 1: the buffer, above 4 GiB;
 		  * bit 2: in the upper half, what is so */
 	u16 area, base;			/* offsets in their memory */
@@ -75,6 +76,7 @@ struct draw_env {
 	bool freeze;   /* as versions 2 and 3 have it, and IA32_DEBUGCTL is there */
 	bool pebs;
 	bool any_event;			/* baseline: not the precise ones alone make records */
+	bool rings;			/* programs may run at CPL 1 and 2 */
 	bool shadow_exact;		/* the assist comes with the first event after arming */
 	unsigned period_least;		/* no counter overflows sooner than that */
 	u8 format;			/* enum record_format */
@@ -101,6 +103,9 @@ u64 draw_pointer(const struct draw_env *env, const struct draw_case *c, unsigned
 /* Where draw_code is. */
 u64 draw_code_of(const struct draw_env *env, const struct draw_case *c);
 const struct draw_event *draw_event_of(const struct draw_env *env, u64 select);
+
+/* Bytes of a record of the case. */
+unsigned draw_record_bytes(const struct draw_env *env, const struct draw_case *c);
 
 /* The value of a register of so many bits, all 1. */
 static inline u64 draw_ones(unsigned bits)

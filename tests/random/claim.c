@@ -47,6 +47,8 @@ const char *oracle_claim_name(enum draw_claim claim)
 		[DRAW_CLAIM_FLAGS] = "flags of a record",
 		[DRAW_CLAIM_RSP] = "RSP of a record",
 		[DRAW_CLAIM_IMAGE] = "status of a record",
+		[DRAW_CLAIM_GROUPS] = "groups of a record",
+		[DRAW_CLAIM_SIZE] = "size of a record",
 		[DRAW_CLAIM_ADDRESS] = "data linear address",
 		[DRAW_CLAIM_SOURCE] = "data source",
 		[DRAW_CLAIM_LATENCY] = "latency",

@@ -75,6 +75,13 @@ static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct dr
 	}
 }
 
+static const char *draw_way_down(const struct draw_env *env, struct prng *p)
+{
+	static const char *const names[] = { "to_user", "to_user", "to_ring1", "to_ring2" };
+
+	return names[env->rings ? prng_below(p, sizeof(names) / sizeof(names[0])) : 0];
+}
+
 static void draw_program(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
 	/* Where periods can't be short, programs must be long. */
@@ -94,7 +101,7 @@ static void draw_program(const struct draw_env *env, struct prng *p, struct draw
 
 		slots = slots ? slots : (unsigned)prng_below(p, 4);
 		draw_pieces_of(env, p, c, above / 2, false, &slots);
-		append_named(c, "to_user");
+		append_named(c, draw_way_down(env, p));
 		draw_pieces_of(env, p, c, n - above, true, &slots);
 		append_named(c, "to_kernel");
 		draw_pieces_of(env, p, c, above - above / 2, false, &slots);
@@ -272,6 +279,9 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 			value = draw_select(env, p, gp);
 		else
 			value ^= prng_one_in(p, 2) ? IA32_PERFEVTSEL_EN : IA32_PERFEVTSEL_OS;
+		/* Each record of a case has the same groups. */
+		if (c->ds.registers && c->pebs_enable >> gp & 1)
+			value |= IA32_PERFEVTSEL_ADAPTIVE;
 		return writes(MSR_IA32_PERFEVTSEL0 + gp, value);
 	case 2:
 		return writes(MSR_IA32_PERF_GLOBAL_CTRL, draw_global(env, p));
@@ -294,10 +304,14 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 	}
 }
 
-static struct draw_operation draw_read(const struct draw_env *env, struct prng *p)
+static struct draw_operation draw_read(const struct draw_env *env, struct prng *p,
+				       const struct draw_case *c)
 {
 	unsigned gp = (unsigned)prng_below(p, env->gp);
 
+	/* OvfBuf, while records go on. */
+	if (c->ds.used && prng_one_in(p, 3))
+		return writes(MSR_IA32_PERF_GLOBAL_STATUS, 0);
 	switch (prng_below(p, 8)) {
 	case 0:
 		return writes(MSR_IA32_PERFEVTSEL0 + gp, 0);
@@ -357,7 +371,7 @@ static void fill_operations(const struct draw_env *env, struct prng *p, struct d
 			at++;
 		op = &c->operation[(unsigned)(*at - '0') % DRAW_OPERATIONS];
 		*op = piece->flags & PIECE_WRITE ? draw_write(env, p, c) :
-		      piece->flags & PIECE_READ	 ? draw_read(env, p) :
+		      piece->flags & PIECE_READ	 ? draw_read(env, p, c) :
 						   draw_rdpmc(env, p, before);
 		if (piece->flags & PIECE_RDPMC)
 			before = op;

@@ -111,6 +111,8 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 					1ULL << IA32_PERFEVTSEL_CMASK_SHIFT;
 	if (prng_one_in(p, 4) && !env->any_event && !(c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT))
 		c->select[i] |= IA32_PERFEVTSEL_INT;
+	if (c->ds.registers)
+		c->select[i] |= IA32_PERFEVTSEL_ADAPTIVE;
 	c->pebs_enable |= BIT(i);
 	events = total(env, c, trace, event, c->select[i]);
 	c->preset[i] = near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
@@ -128,9 +130,10 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 /* Places of the area, of the buffer, and of index, maximum and threshold in it. */
 static void draw_buffer(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
-	int size = (int)env->record_bytes;
-	int capacity = 1 + (int)prng_below(p, CAPACITY_MOST);
+	int capacity = 1 + (int)prng_below(p, CAPACITY_MOST), size;
 
+	c->ds.registers = env->any_event && prng_one_in(p, 2);
+	size = (int)draw_record_bytes(env, c);
 	c->ds.used = 1;
 	c->ds.high = (u8)(prng_one_in(p, 2) ? prng_below(p, 8) : 0);
 	c->ds.area = (u16)(AREA_MIDDLE - 8 * prng_below(p, 32));

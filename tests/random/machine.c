@@ -114,8 +114,11 @@ static void learn_sampling(struct machine *m, bool strict)
 	m->env.pebs = need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)) &&
 		      need_ds_write(reason, sizeof(reason));
 	m->env.any_event = caps->baseline;
+	m->env.rings = true;
 	m->env.shadow_exact = known->shadow_known && !known->shadow_least && !known->shadow_most;
-	/* No select has its Adaptive_Record bit: records of the basic group alone. */
+	/* The basic group alone, unless a select has its Adaptive_Record bit. */
+	if (m->env.any_event && m->env.pebs)
+		msr_write(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_GPR);
 	format = caps->baseline ? RECORD_ADAPTIVE_BASIC : caps->record_format;
 	m->env.format = (u8)format;
 	m->env.record_bytes = (unsigned)record_size(format);
@@ -221,6 +224,7 @@ const struct draw_env *machine_begin(bool strict)
 		return NULL;
 	calibration_get();
 	counter_reset();
+	descriptor_open_rings(true);
 	m->cr4 = cr4_read();
 	cr4_write(m->cr4 | CR4_PCE);
 	memset(m->select, 0, sizeof(m->select));
@@ -238,6 +242,7 @@ const struct draw_env *machine_begin(bool strict)
 void machine_end(void)
 {
 	cr4_write(machines[cpu_index()].cr4);
+	descriptor_open_rings(false);
 	counter_reset();
 }
 
@@ -368,7 +373,7 @@ static void look_at_sampling(struct machine *m, const struct draw_case *c,
 		seen->debugctl = m->debugctl = msr_read(MSR_IA32_DEBUGCTL);
 	if (c->ds.used) {
 		msr_write(MSR_IA32_PEBS_ENABLE, 0);
-		buffer_look(&m->env, &c->ds, seen);
+		buffer_look(&m->env, c, seen);
 	}
 }
 

@@ -143,6 +143,18 @@ static enum draw_claim claim_of_counter(const struct oracle *o, unsigned i)
 	return event ? claim_of_kind(event->kind) : DRAW_CLAIM_RUNS;
 }
 
+void oracle_expect_ovf_buf(struct oracle *o, u64 status, const char *what)
+{
+	const u64 ovf_buf = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+
+	if (!o->c->ds.used)
+		return;
+	if (o->must & ~o->may & ovf_buf)
+		oracle_expect(o, DRAW_CLAIM_OVF_BUF, ovf_buf, 0, status & ovf_buf, what, status);
+	else if (!(o->may & ovf_buf))
+		oracle_expect(o, DRAW_CLAIM_NO_OVF_BUF, 0, 0, status & ovf_buf, what, status);
+}
+
 /* Counters that wrapped show it, those that haven't don't; OvfBuf too, where there is a DS area. */
 static void judge_status(struct oracle *o)
 {
@@ -155,14 +167,7 @@ static void judge_status(struct oracle *o)
 	wrong = o->seen->status & ~o->must & ~o->may & looked_at;
 	oracle_expect(o, DRAW_CLAIM_NO_OVERFLOW, 0, 0, wrong,
 		      "bits of IA32_PERF_GLOBAL_STATUS too many (status %#lx)", o->seen->status);
-	if (!o->c->ds.used)
-		return;
-	if (o->must & ~o->may & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
-		oracle_expect(o, DRAW_CLAIM_OVF_BUF, 1, 0, o->seen->status >> 62 & 1,
-			      "OvfBuf at the end (status %#lx)", o->seen->status);
-	else if (!(o->may & IA32_PERF_GLOBAL_STATUS_OVF_BUF))
-		oracle_expect(o, DRAW_CLAIM_NO_OVF_BUF, 0, 0, o->seen->status >> 62 & 1,
-			      "OvfBuf at the end (status %#lx)", o->seen->status);
+	oracle_expect_ovf_buf(o, o->seen->status, "OvfBuf at the end (status %#lx)");
 }
 
 static void judge_end(struct oracle *o)

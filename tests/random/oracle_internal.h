@@ -55,6 +55,8 @@ struct oracle {
 /* oracle.c */
 void oracle_expect(struct oracle *o, enum draw_claim claim, u64 least, u64 room, u64 got,
 		   const char *what, u64 number);
+/* Is OvfBuf as it must be in a status that was read? */
+void oracle_expect_ovf_buf(struct oracle *o, u64 status, const char *what);
 void oracle_wrong(struct oracle *o, enum draw_claim claim, const char *what, u64 number);
 
 /* oracle_count.c: counters, and what a counter counts of one instruction */

@@ -114,6 +114,16 @@ static void count_write(struct oracle *o, const struct oracle *before, unsigned 
 	o->counter[i].ran |= was || is;
 }
 
+/* Of a counter that overflows, or may, on the write that gives or takes its interrupt or PEBS:
+ * which of the two settings the overflow meets isn't stated. */
+static bool is_between(const struct oracle *before, const struct oracle *o, unsigned i)
+{
+	if (!(o->wrapped & oracle_bit(i)) && !o->counter[i].cut)
+		return false;
+	return oracle_has_interrupt(before, i) != oracle_has_interrupt(o, i) ||
+	       oracle_records(before, i) != oracle_records(o, i);
+}
+
 void oracle_write(struct oracle *o, const struct trace_step *step)
 {
 	const struct draw_operation *op = &o->c->operation[step->slot];
@@ -127,8 +137,10 @@ void oracle_write(struct oracle *o, const struct trace_step *step)
 
 	write_register(o, msr, value);
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
-		if (oracle_exists(o, i) && i != target)
+		if (oracle_exists(o, i) && i != target) {
 			count_write(o, &before, i, changed && select == i, step);
+			o->vague = o->vague || is_between(&before, o, i);
+		}
 	if (changed)
 		disarm(o, BIT(select));
 	disarm(o, before.pebs_enable & ~o->pebs_enable);
@@ -209,6 +221,7 @@ static void read_register(struct oracle *o, u32 msr, u64 got)
 			      "bits of IA32_PERF_GLOBAL_STATUS (%#lx) that are wrong in the "
 			      "program",
 			      msr);
+		oracle_expect_ovf_buf(o, got, "OvfBuf in the program (status %#lx)");
 		/* What may have overflowed and is shown has. */
 		o->must |= got & o->may & STATUS_COUNTERS;
 	}

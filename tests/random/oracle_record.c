@@ -5,6 +5,7 @@
  * Instructions Retired". Where some events may pass before the assist, a record is taken where it
  * was seen.
  */
+#include "spec/adaptive.h"
 #include "tests/random/oracle_internal.h"
 
 #define EFLAGS_FIXED	BIT(1)
@@ -119,6 +120,20 @@ static void judge_address(struct oracle *o, const struct trace_step *step, unsig
 		      "latency of record %lu", o->record);
 }
 
+/* "Bits 31:0: MSR_PEBS_DATA_CFG" where the counter's Adaptive_Record bit is set, else 0; "63:48:
+ * the size of the record". Only adaptive records have the word. */
+static void judge_format(struct oracle *o, const struct pebs_record *r)
+{
+	u64 word;
+
+	if (!o->env->any_event || !record_get(r, RECORD_format, &word))
+		return;
+	oracle_expect(o, DRAW_CLAIM_GROUPS, o->c->ds.registers ? PEBS_DATA_CFG_GPR : 0, 0,
+		      word & ADAPTIVE_FORMAT_DATA_CFG, "groups of record %lu", o->record);
+	oracle_expect(o, DRAW_CLAIM_SIZE, draw_record_bytes(o->env, o->c), 0,
+		      word >> ADAPTIVE_FORMAT_SIZE_SHIFT, "size of record %lu", o->record);
+}
+
 static void judge_image(struct oracle *o, const struct pebs_record *r)
 {
 	u64 looked_at = STATUS_COUNTERS | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
@@ -158,13 +173,13 @@ static bool is_here(const struct oracle *o, unsigned step, const struct pebs_rec
 static bool has_room(const struct oracle *o)
 {
 	return (int64_t)o->index >= 0 &&
-	       (int64_t)(o->index + o->env->record_bytes) <= o->c->ds.maximum;
+	       (int64_t)(o->index + draw_record_bytes(o->env, o->c)) <= o->c->ds.maximum;
 }
 
 /* "After the assist completes": the threshold's interrupt, then those that waited for it. */
 static void after_assist(struct oracle *o, u64 served)
 {
-	o->index += o->env->record_bytes;
+	o->index += draw_record_bytes(o->env, o->c);
 	for (unsigned i = 0; i < 4; i++)
 		if (served >> i & 1) {
 			oracle_load(o, i, o->c->ds.reset[i]);
@@ -192,8 +207,7 @@ static u64 conditions(const struct oracle *o)
 	u64 found = 0;
 
 	for (unsigned i = 0; i < o->env->gp; i++)
-		if (o->c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT ||
-		    o->c->select[i] & IA32_PERFEVTSEL_E)
+		if (oracle_cmask(o->c->select[i]) || o->c->select[i] & IA32_PERFEVTSEL_E)
 			found |= BIT(i);
 	return found;
 }
@@ -209,6 +223,7 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 	expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
 		     "R/EIP of record %lu");
 	judge_registers(o, &o->trace->step[step], r);
+	judge_format(o, r);
 	judge_image(o, r);
 	if (alone)
 		judge_address(o, &o->trace->step[step], counter, r);

@@ -80,19 +80,24 @@ PIECE stop, PIECE_SPECIAL
 	ret
 END
 
-; Down to CPL 3 on the same stack, and back by the gate that user_call() uses
+; Down to CPL 3, 1 or 2 on the same stack, and back by the gate that user_call() uses
 ; (kernel/interrupt/user.asm), whose return path is made to lead here.
-PIECE to_user, PIECE_SPECIAL | PIECE_KERNEL
+%macro WAY_DOWN 3			; name, selectors of data and code
+PIECE %1, PIECE_SPECIAL | PIECE_KERNEL
 	N mov rax, rsp
-	PUSHES push SELECTOR_USER_DATA
+	PUSHES push %2
 	PUSHES push rax
 	PUSHES pushfq
-	PUSHES push SELECTOR_USER_CODE
-	N lea rdx, [rel .user]
+	PUSHES push %3
+	N lea rdx, [rel %%down]
 	PUSHES push rdx
 	I ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_TO_USER, 5, 0, 40, AT_SP, 8, 0, NOWHERE, iretq
-.user:	N nop
+%%down:	N nop
 END
+%endmacro
+	WAY_DOWN to_user, SELECTOR_USER_DATA, SELECTOR_USER_CODE
+	WAY_DOWN to_ring1, SELECTOR_RING1_DATA, SELECTOR_RING1_CODE
+	WAY_DOWN to_ring2, SELECTOR_RING2_DATA, SELECTOR_RING2_CODE
 %macro RETURN_PATH 3			; loads, length, flags
 	[section .data.draw_rows write]
 	dd	0, ROW_NOT_HERE | %3

@@ -21,7 +21,7 @@ enum row_flags {
 	ROW_WRMSR = 1 << 8,
 	ROW_RDMSR = 1 << 9,
 	ROW_RDPMC = 1 << 10,
-	ROW_TO_USER = 1 << 11,
+	ROW_TO_USER = 1 << 11,		/* to CPL 3, 1 or 2: what USR selects */
 	ROW_TO_KERNEL = 1 << 12,
 	ROW_NOT_HERE = 1 << 13,		/* its address is none of tests/random/piece.asm's */
 	ROW_IF_SET = 1 << 14,		/* RFLAGS.IF */

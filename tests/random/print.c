@@ -48,9 +48,9 @@ static void print_sampling(struct test *t, const struct draw_case *c)
 	if (!ds->used)
 		return;
 	test_note(t,
-		  "draw:\t.pebs_enable = %#lx, .ds = { .used = 1, .high = %u, .area = %u, .base = "
-		  "%u,",
-		  c->pebs_enable, ds->high, ds->area, ds->base);
+		  "draw:\t.pebs_enable = %#lx, .ds = { .used = 1, .registers = %u, .high = %u, "
+		  ".area = %u, .base = %u,",
+		  c->pebs_enable, ds->registers, ds->high, ds->area, ds->base);
 	test_note(t, "draw:\t\t.index = %d, .maximum = %d, .threshold = %d,", ds->index,
 		  ds->maximum, ds->threshold);
 	test_note(t, "draw:\t\t.reset = { %#lx, %#lx, %#lx, %#lx } },", ds->reset[0], ds->reset[1],

@@ -99,7 +99,7 @@ static void without_counters(struct shrinking *s)
 	for (unsigned i = 0; i < DRAW_GP; i++) {
 		with_zero(s, &c->select[i], 0);
 		with_zero(s, &c->preset[i], 0);
-		with_zero(s, &c->select[i], BITS(0, 23));
+		with_zero(s, &c->select[i], BITS(0, 23) | IA32_PERFEVTSEL_ADAPTIVE);
 		for (unsigned bit = 16; bit < 24; bit++)
 			with_zero(s, &c->select[i], ~BIT(bit));
 		with_zero(s, &c->global, ~BIT(i));

@@ -5,6 +5,8 @@
  */
 #include "tests/random/trace.h"
 
+#include "spec/adaptive.h"
+
 #define LINE	64
 #define NEXT_LENGTH (DRAW_NEXT_ADD + DRAW_NEXT_JMP)
 
@@ -37,6 +39,11 @@ const struct draw_event *draw_event_of(const struct draw_env *env, u64 select)
 		if (env->event[i].code == (u16)select)
 			return &env->event[i];
 	return NULL;
+}
+
+unsigned draw_record_bytes(const struct draw_env *env, const struct draw_case *c)
+{
+	return c->ds.registers ? ADAPTIVE_BASIC_BYTES + ADAPTIVE_GPR_BYTES : env->record_bytes;
 }
 
 struct walk {

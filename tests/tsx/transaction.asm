@@ -147,6 +147,35 @@ inner_nested:	mov	eax, 0xdead
 	ret
 END nested
 
+; Loads in front of one that is nested, and in it; XABORT there, or behind its XEND.
+PIECE nested_inside
+	BODY
+	mov	ecx, esi
+	xbegin	inner_nested_inside
+	BODY
+	CAUSE	nested_inside
+	xabort	0x5a
+	xend
+	xend
+	jmp	end_nested_inside
+inner_nested_inside:	mov	eax, 0xdead
+	ret
+END nested_inside
+
+PIECE nested_behind
+	BODY
+	mov	ecx, esi
+	xbegin	inner_nested_behind
+	BODY
+	xend
+	CAUSE	nested_behind
+	xabort	0x5a
+	xend
+	jmp	end_nested_behind
+inner_nested_behind:	mov	eax, 0xdead
+	ret
+END nested_behind
+
 ELIDED elided
 	BODY
 END_ELIDED elided

@@ -202,6 +202,37 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
 }
 
 /*
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 with IN_TX and IN_TXCP counts loads; transactions have loads in front of a
+ *        nested one and in it
+ * When   XABORT is in the nested one, or behind its XEND
+ * Then   the counter keeps the value that it had in front of the outermost XBEGIN
+ * Control: with IN_TX alone it counts at least one a transaction
+ */
+TEST(tsx, in_txcp_takes_nested_transactions_back_to_the_outermost_xbegin, REQS(TSX_07),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
+{
+	static const struct transaction *const pieces[] = { &transaction_nested_inside,
+							    &transaction_nested_behind };
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		unsigned committed;
+		u64 got = counted(FILTER, LOADS, BOTH_FILTERS, pieces[i], MORE, &committed);
+
+		CHECK_EQ(t, TSX_07, PRESET, got,
+			 "IA32_PMC2 with IN_TX and IN_TXCP after %u transactions, %s", RUNS,
+			 pieces[i]->name);
+		got = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TX, pieces[i], MORE, &committed);
+		CONTROL_RANGE(t, TSX_07, PRESET + RUNS, ~0ULL, got,
+			      "IA32_PMC2 with IN_TX alone after them");
+	}
+}
+
+/*
  * The manual's example: of three counters of one event IA32_PMC0 with IN_TX counts what is in
  * transactions, IA32_PMC1 everything, and IA32_PMC2 with IN_TXCP leaves out what has aborted.
  */

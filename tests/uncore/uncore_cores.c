@@ -3,7 +3,10 @@
  * The uncore is the package's: SDM "Uncore Performance Monitoring Management Facility" (any core
  * may be interrupted), Table 35-13 (its registers have the scope "Package").
  */
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/processor/time.h"
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
 #include "tests/measure/cache_workload.h"
@@ -150,6 +153,126 @@ TEST(unc, each_uncore_select_bit_interrupts_one_core, REQS(PMI_09, PMI_10),
 			 "interrupts of core %u with one bit "
 			 "after the other, against all at once",
 			 side);
+}
+
+#define UNTIL_ASLEEP	50	/* us: HLT is a few instructions away */
+#define UNTIL_AWAKE	200000	/* us, of one that is to wake up: other work may keep it waiting */
+#define STAYS_ASLEEP	1000	/* us, of one that isn't */
+#define VECTOR_WAKE	(VECTOR_IPI + 1)
+
+/* The other processor halts; the first one lets the fixed counter wrap. */
+struct uncore_sleeper {
+	struct two_cpus both;
+	bool listens;
+	u32 id;			/* its local APIC's */
+	volatile bool awake;	/* by an interrupt of the uncore */
+	bool in_time;		/* without the call that ends the wait */
+	unsigned interrupts;
+};
+
+static volatile bool called;
+
+static void on_call(struct trap_frame *frame)
+{
+	(void)frame;
+	called = true;
+	apic_eoi();
+}
+
+static void sleep_until_interrupted(struct uncore_sleeper *s)
+{
+	intr_disable();
+	while (!called && !s->awake) {
+		__asm__ volatile("sti; hlt; cli" ::: "memory");
+		intr_enable();
+		s->awake = pmi_settle()->count;
+		intr_disable();
+	}
+	intr_enable();
+}
+
+static bool is_awake(void *arg)
+{
+	return ((struct uncore_sleeper *)arg)->awake;
+}
+
+static void wake_by_uncore(struct uncore_sleeper *s)
+{
+	time_stall(UNTIL_ASLEEP);
+	uncore_wrap(true, EN_PMI_CORES);
+	s->in_time = wait_until(is_awake, s, s->listens ? UNTIL_AWAKE : STAYS_ASLEEP);
+	if (!s->in_time)
+		apic_ipi(s->id, VECTOR_WAKE);
+}
+
+static void uncore_doze(void *arg)
+{
+	struct uncore_sleeper *s = arg;
+	intr_handler before;
+
+	if (two_cpus_side() == 0) {
+		two_cpus_barrier(&s->both);
+		wake_by_uncore(s);
+		two_cpus_barrier(&s->both);
+		return;
+	}
+	before = intr_set_handler(VECTOR_WAKE, on_call);
+	called = false;
+	s->id = apic_id();
+	msr_write(MSR_IA32_DEBUGCTL, s->listens ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
+	pmi_open(NULL);
+	two_cpus_barrier(&s->both);
+	sleep_until_interrupted(s);
+	two_cpus_barrier(&s->both);
+	s->interrupts = pmi_end()->count;
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counters_clear(counters_status());
+	intr_set_handler(VECTOR_WAKE, before);
+}
+
+/*
+ * PMI-09  An uncore interrupt must reach only cores that are selected in the uncore and have
+ *         IA32_DEBUGCTL[13] set.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ * PMI-10  An uncore interrupt must reach every selected core.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  another processor of the package, a thread of the same core or of another one, is halted;
+ *        MSR_UNCORE_PERF_GLOBAL_CTRL selects all cores
+ * When   the uncore's fixed counter wraps, with IA32_DEBUGCTL[13] of that processor 1 and 0
+ * Then   with 1 it is interrupted once, and goes on after its HLT; with 0 it isn't interrupted
+ * Control: the status shows that the fixed counter has wrapped
+ */
+TEST(unc, uncore_interrupt_wakes_a_halted_processor_that_listens, REQS(PMI_09, PMI_10),
+     NEEDS(need_perfmon, need_uncore, need_second_processor))
+{
+	struct topology first = smp_topology(CPU_BOOT);
+
+	FOR_EACH_PARTNER(cpu) {
+		struct topology other = smp_topology(cpu);
+
+		for (unsigned listens = 0; listens < 2; listens++) {
+			struct uncore_sleeper s = { .listens = listens };
+
+			if (!topology_same_package(&first, &other))
+				continue;
+			if (!two_cpus_run(t, &s.both, cpu, uncore_doze, &s))
+				return;
+			CONTROL_EQ(t, IDS(PMI_09, PMI_10), OVF_FC0, uncore_status() & OVF_FC0,
+				   "OVF_FC0: the fixed counter has wrapped");
+			uncore_off();
+			if (listens) {
+				CHECK(t, PMI_10, s.in_time, "%s, IA32_DEBUGCTL[13] = 1, wakes up",
+				      two_cpus_name(cpu));
+				CHECK_EQ(t, PMI_10, 1, s.interrupts, "interrupts of %s",
+					 two_cpus_name(cpu));
+			} else {
+				CHECK_EQ(t, PMI_09, 0, s.interrupts,
+					 "interrupts of %s, IA32_DEBUGCTL[13] = 0",
+					 two_cpus_name(cpu));
+			}
+		}
+	}
 }
 
 /* Registers of the package: Table 35-13. The values are of bits that all of them have. */

@@ -51,6 +51,16 @@ static bool rings_between_are_user(struct fixture *r)
 	return PMC(0) == 6;
 }
 
+static bool rings_between_make_records(struct fixture *r)
+{
+	bool recorded;
+
+	r->cpl = 1;
+	recorded = one_record(r, 0, 0);
+	r->cpl = 0;
+	return recorded;
+}
+
 /* ---- status and interrupts ---- */
 
 static bool condchgd_is_cleared(struct fixture *r)
@@ -176,6 +186,7 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_CMASK_SEVEN_BITS] = cmask_has_eight_bits,
 	[FAULT_EDGE_CMASK_ONE] = edge_goes_by_cmask,
 	[FAULT_INV_AT_CMASK] = inv_is_below_cmask,
+	[FAULT_RINGS_BETWEEN_NO_RECORDS] = rings_between_make_records,
 	[FAULT_ANYTHREAD_DEAF_IN_HLT] = counts_while_halted,
 	[FAULT_FIXED12_ANYTHREAD_IGNORED] = fixed_any_counts,
 	[FAULT_FIXED2_ANYTHREAD_IGNORED] = fixed_any_counts,

@@ -108,6 +108,18 @@ static bool records_are_right(struct fixture *r)
 	return right && record_is_right(r, LBR, 8);
 }
 
+/* Calls, of which the third is recorded. */
+static bool registers_of_a_branch_are_right(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, GPR);
+	fixture_program_pebs(r, 2, EVENT_BR_INST_RETIRED_NEAR_CALL, ADAPTIVE, 2);
+	fixture_start(r, BIT(2));
+	for (unsigned i = 0; i < 3; i++)
+		fixture_branch(r, BRANCH_CALL, true);
+	return fixture_index(r) == FIXTURE_BUFFER + 0xb0 && gpr_is_right(r, 0x20);
+}
+
 /* An empty stack; a load that has its latency in the record. */
 static bool latency_is_recorded(struct fixture *r)
 {
@@ -541,6 +553,7 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_GROUP_REGISTERS_STALE] = records_are_right,
 	[FAULT_GROUP_OLD_ORDER] = records_are_right,
 	[FAULT_GROUP_RSP_RBP] = records_are_right,
+	[FAULT_GROUP_RSP_OF_BRANCHES] = registers_of_a_branch_are_right,
 	[FAULT_XMM_HALVES] = records_are_right,
 	[FAULT_XMM_REVERSED] = records_are_right,
 	[FAULT_XMM_LOW_EIGHT] = records_are_right,

@@ -164,6 +164,21 @@ static bool cascade(struct netburst_fixture *r)
 	return value(r, 14) == 5 && value(r, 15) == 0;
 }
 
+/* 12 starts 14 twice; the CCCR is written in between, its flag with it. */
+static bool cascades_again(struct netburst_fixture *r)
+{
+	u64 before;
+
+	if (!cascade(r))
+		return false;
+	nbfixture_set(r, 0, CCCR(12), 0);
+	nbfixture_set(r, 0, CCCR(14), SELECT(4) | ANY | CASCADE);
+	instructions(r, T0O, ENABLE, TOP - 2);
+	before = value(r, 14);
+	nbfixture_nops(r, 0, false, 8);
+	return value(r, 14) == before + 5;
+}
+
 static bool extended_cascade(struct netburst_fixture *r)
 {
 	nbfixture_set(r, 0, CCCR(12), SELECT(4) | ANY | BIT(11));
@@ -349,6 +364,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_CASCADE_AT_ONCE] = cascade,
 	[FAULT_NB_CASCADE_NEIGHBOUR] = cascade,
 	[FAULT_NB_CASCADE_16_INTO_14] = cascade,
+	[FAULT_NB_CASCADE_ONCE] = cascades_again,
 	[FAULT_NB_EXTENDED_NEVER] = extended_cascade,
 	[FAULT_NB_EXTENDED_AT_ONCE] = extended_cascade,
 	[FAULT_NB_PEBS_NO_EXECUTION] = netburst_three_events_sample,

@@ -228,6 +228,27 @@ static bool nested_abort_is_one(struct fixture *r)
 	return PMC(0) == 1;
 }
 
+/* Instructions of IA32_PMC2 with IN_TXCP, of a transaction in another one; ends: by XEND. */
+static u64 kept_of_nested(struct fixture *r, bool ends)
+{
+	u64 before;
+
+	fixture_program(r, 2, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_IN_TXCP, 0);
+	fixture_start(r, BIT(2));
+	rules_tx_begin(r, FALLBACK);
+	before = PMC(2);
+	fixture_nops(r, 3);
+	rules_tx_begin(r, INNER);
+	fixture_nops(r, 3);
+	if (ends)
+		rules_tx_end(r);
+	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
+	return PMC(2) - before;
+}
+
+RULE(inner_begin_keeps_nothing, kept_of_nested(r, false) == 0)
+RULE(inner_end_keeps_nothing, kept_of_nested(r, true) == 0)
+
 static bool record_ends_elision(struct fixture *r)
 {
 	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
@@ -255,6 +276,8 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_LBR_ABORT_TO_32] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_OUTSIDE] = an_abort_is_a_branch,
 	[FAULT_TX_NESTED_ABORT_TWICE] = nested_abort_is_one,
+	[FAULT_TX_CHECKPOINT_INNER] = inner_begin_keeps_nothing,
+	[FAULT_TX_CHECKPOINT_INNER_END] = inner_end_keeps_nothing,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
 	[FAULT_TX_RIP_INNER] = goes_to_the_outermost,
 	[FAULT_TX_CHECKPOINT_IGNORED] = in_txcp_takes_back,

@@ -256,6 +256,9 @@ static void break_gpr(struct model *m, const struct retire_ctx *s, u8 *gpr)
 		put64(gpr + ADAPTIVE_GPR_rip, s->r->ip);
 	if (broken(m, FAULT_GROUP_RSP_RBP))
 		swap(gpr + ADAPTIVE_GPR_rsp, gpr + ADAPTIVE_GPR_rbp);
+	if (s->r->branch != BRANCH_NONE && get64(gpr + ADAPTIVE_GPR_rsp) != before[REG_RSP] &&
+	    broken(m, FAULT_GROUP_RSP_OF_BRANCHES))
+		put64(gpr + ADAPTIVE_GPR_rsp, before[REG_RSP]);
 	if (broken(m, FAULT_GROUP_OLD_ORDER))
 		old_order(gpr);
 	/* The group has the order of their encoding. */

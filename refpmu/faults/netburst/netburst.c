@@ -165,6 +165,8 @@ static void note_write(struct model *m, const struct netburst_place *p, u64 valu
 	case NBR_CCCR:
 		f->cccr_writer[p->i] = (u8)netburst_thread_of(m);
 		f->forced &= ~(u32)BIT(p->i);
+		if (!(value & NB_CCCR_CASCADE))
+			f->cascaded &= ~(u32)BIT(p->i);
 		break;
 	case NBR_ESCR:
 		own(m)->own_escr = value;
@@ -363,6 +365,22 @@ static bool waits_for(struct model *m, unsigned k, u64 cccr, unsigned i)
 		!broken(m, FAULT_NB_EXTENDED_NEVER));
 }
 
+/* Of these, those that an overflow has started before, or that run. */
+static u32 start_again(struct model *m, u32 started)
+{
+	struct netburst *n = netburst_of(m);
+	u32 *cascaded = &netburst_faults(n)->cascaded, run = started & n->now.running;
+
+	if (run && broken(m, FAULT_NB_CASCADE_TOGGLES)) {
+		n->now.running &= ~run;
+		return started & ~run;
+	}
+	if (started & *cascaded && broken(m, FAULT_NB_CASCADE_ONCE))
+		return started & ~*cascaded;
+	*cascaded |= started;
+	return started;
+}
+
 u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i, u32 started)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -371,7 +389,7 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 	for (unsigned k = 0; k < NB_COUNTERS; k++)
 		if (waits_for(m, k, s->with->cccr[k], i))
 			started |= (u32)BIT(k);
-	return started;
+	return start_again(m, started);
 }
 
 void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netburst_pmi *pmi)

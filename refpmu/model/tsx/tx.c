@@ -165,6 +165,7 @@ static void note_cycles(struct model *m)
 
 void model_tx_end(struct model *m)
 {
+	fault_tx_ends(m);
 	if (!--m->tx.depth && fault_tx_end_noted(m, true))
 		note_cycles(m);
 }
