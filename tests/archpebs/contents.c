@@ -471,7 +471,7 @@ TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(A
  * Given  64-bit code at CPL 3 with marked loads, registers with values of their own
  * When   each of IA32_PMC0 to IA32_PMC3 counts at CPL 3 alone and makes a record with GPR
  * Then   bit 30 of the header is 1; BASIC has a marked load and that counter alone; each register
- * is at its place, with what that load left
+ *        is at its offset, with the value after that load
  */
 TEST(archpebs, record_of_64_bit_code_at_cpl_3_is_whole, REQS(APEBS_12, APEBS_16, APEBS_20),
      NEEDS(need_perfmon, need_gpr, need_events))

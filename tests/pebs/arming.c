@@ -141,7 +141,8 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
  *         SDM 18.4.4.4 Re-configuring PEBS Facilities (asks for a quiescent period)
  *
  * Given  each PEBS counter without PDist, armed by the window's last load; on silicon it is
- * reported, because the manual asks for a quiescent period, which leaves the latent record open
+ *        reported, because the manual asks for a quiescent period, which leaves the latent record
+ *        open
  * When   its bit of IA32_PEBS_ENABLE is cleared, loads follow, it is set, and loads follow
  * Then   the index hasn't moved
  * Control: the status bit shows the overflow
