@@ -315,7 +315,7 @@ static void check_assist_first(struct test *t, unsigned c)
 TEST(priority, assist_comes_before_the_overflow_interrupt_of_its_counter, REQS(PRIO_08),
      NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		check_assist_first(t, c);
 }
 
@@ -371,7 +371,7 @@ TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRI
 {
 	bool exact = two_interrupts_stay_two();
 
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		check_two_interrupts(t, c, exact);
 		counter_reset();
 	}
