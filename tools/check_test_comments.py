@@ -4,7 +4,8 @@
 
 Its head names exactly the ids in REQS, each with the row's sentence and source, as
 tools/test_comment.py prints them. Then come Given, When, Then and, where the claim is that
-something doesn't happen, Control. Prints one line a finding; exit status 1 if there is one.
+something doesn't happen, Control, each with its further lines indented. Prints one line a finding;
+exit status 1 if there is one.
 """
 import os
 import re
@@ -37,6 +38,8 @@ def findings(file, rows):
         keys = [match[1] for match in map(KEYS.match, text[len(head):]) if match]
         if keys not in (["Given", "When", "Then"], ["Given", "When", "Then", "Control:"]):
             yield f"{where}: no Given, When and Then, in this order and once each"
+        if any(line and line[0] != " " and not KEYS.match(line) for line in text[len(head) + 1:]):
+            yield f"{where}: a line of Given, When, Then or Control that isn't indented"
 
 
 def main():

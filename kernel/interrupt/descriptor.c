@@ -61,9 +61,16 @@ static void set_gate(unsigned vector, const u8 *entry, enum ist ist, u8 dpl)
 	};
 }
 
+#define STUB_BYTES 16	/* vectors.asm */
+
 static const u8 *stub(unsigned vector)
 {
-	return vectors_begin + 16 * vector;
+	return vectors_begin + STUB_BYTES * vector;
+}
+
+u64 descriptor_gate(unsigned vector)
+{
+	return (u64)(uintptr_t)stub(vector);
 }
 
 static u64 *tss_descriptor(unsigned cpu)

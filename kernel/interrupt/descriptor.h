@@ -27,6 +27,9 @@ void descriptor_init_tss(unsigned cpu, u64 nmi_stack_top, u64 df_stack_top, u64 
  * become null. */
 void descriptor_load(unsigned cpu);
 
+/* The first instruction that an interrupt or exception of this vector leads to. */
+u64 descriptor_gate(unsigned vector);
+
 /* Segments of CPL 1 and 2 in the GDT, or none. */
 void descriptor_open_rings(bool open);
 

@@ -84,17 +84,30 @@ static bool is_taken(const struct model *m, unsigned n)
 	       !(m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT);
 }
 
+/*
+ * Can the event of a general-purpose counter make records? A precise event is one without E, INV,
+ * CMASK and AnyThread: "Processor Event Based Sampling"; or all cycles. With baseline, and with
+ * architectural PEBS, any event makes records.
+ */
+static bool makes_records(const struct model *m, unsigned n, const struct event_row *event,
+			  const struct model_rule *rule)
+{
+	bool precise = !rule->edge && !rule->any &&
+		       ((event->flags & EV_PEBS && !rule->invert && !rule->cmask) ||
+			model_is_total_cycles(m, n));
+
+	if (model_has_baseline(m) || model_has_arch_pebs(m))
+		return true;
+	if (model_format_is_adaptive(m) && m->latitude[LAT_NO_BASELINE_EVENTS])
+		return precise && event->flags & (EV_LL | EV_DLA);
+	return precise;
+}
+
 /* Figure 18-6 "Layout of IA32_PERFEVTSELx MSRs Supporting Architectural Performance Monitoring
  * Version 3". */
-static void decode_gp(struct model *m, unsigned n, struct counter_setting *setting)
+static struct model_rule rule_of(struct model *m, u64 select, const struct event_row *event)
 {
-	u64 select = m->perfevtsel[n];
-	const struct event_row *event = event_of(m, n);
-	struct model_rule *rule = &setting->rule;
-
-	if (!event)
-		return;
-	*rule = (struct model_rule){
+	return (struct model_rule){
 		.kind = event->kind,
 		.flags = event->flags,
 		.cmask = (u8)(select >> IA32_PERFEVTSEL_CMASK_SHIFT),
@@ -108,18 +121,18 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 		.in_tx = select & IA32_PERFEVTSEL_IN_TX,
 		.in_txcp = select & IA32_PERFEVTSEL_IN_TXCP,
 	};
-	/*
-	 * A precise event is one without E, INV, CMASK and AnyThread: "Processor Event Based
-	 * Sampling"; or all cycles. With baseline any event makes records.
-	 */
-	rule->pebs = !rule->edge && !rule->any &&
-		     ((event->flags & EV_PEBS && !rule->invert && !rule->cmask) ||
-		      model_is_total_cycles(m, n));
-	if (model_format_is_adaptive(m) && !model_has_baseline(m) &&
-	    m->latitude[LAT_NO_BASELINE_EVENTS])
-		rule->pebs = rule->pebs && event->flags & (EV_LL | EV_DLA);
-	rule->pebs = (model_has_baseline(m) || model_has_arch_pebs(m) || rule->pebs) &&
-		     model_pebs_enabled(m, n);
+}
+
+static void decode_gp(struct model *m, unsigned n, struct counter_setting *setting)
+{
+	u64 select = m->perfevtsel[n];
+	const struct event_row *event = event_of(m, n);
+	struct model_rule *rule = &setting->rule;
+
+	if (!event)
+		return;
+	*rule = rule_of(m, select, event);
+	rule->pebs = makes_records(m, n, event, rule) && model_pebs_enabled(m, n);
 	rule->adaptive = model_has_baseline(m) &&
 			 fault_adaptive(m, n, select & IA32_PERFEVTSEL_ADAPTIVE);
 	if (model_is_total_cycles(m, n))
@@ -467,6 +480,24 @@ static u8 level_of(struct model *m, u8 cpl)
 	return cpl == 1 || cpl == 2 ? fault_level(m, cpl) : cpl;
 }
 
+/* How often does the event of counter i occur on this instruction? */
+static u64 events_of(struct model *m, struct retire_ctx *s, unsigned i)
+{
+	const struct model_rule *rule = s->rule[i];
+
+	if (s->uncounted & BIT(i))
+		return 0;
+	if (rule->kind == EK_SLOTS)
+		return model_slots(m);
+	if (model_is_topdown((enum event_kind)rule->kind))
+		return model_topdown(m, s->r, (enum event_kind)rule->kind);
+	if (rule->kind >= EK_TX_FIRST)
+		return model_tx_occurs(m, s, rule->kind);
+	if (rule->kind >= EK_SPLIT_LOADS)
+		return model_access_count(m, s, rule->kind);
+	return occurrences(rule->kind, s->r, s->frontend);
+}
+
 static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
@@ -475,19 +506,7 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	u64 add, before = c->value;
 
 	fault_at_counter(m, i);
-	if (s->uncounted & BIT(i))
-		add = 0;
-	else if (rule->kind == EK_SLOTS)
-		add = model_slots(m);
-	else if (model_is_topdown((enum event_kind)rule->kind))
-		add = model_topdown(m, s->r, (enum event_kind)rule->kind);
-	else if (rule->kind >= EK_TX_FIRST)
-		add = model_tx_occurs(m, s, rule->kind);
-	else if (rule->kind >= EK_SPLIT_LOADS)
-		add = model_access_count(m, s, rule->kind);
-	else
-		add = occurrences(rule->kind, s->r, s->frontend);
-	add += switching(m, s, i);
+	add = events_of(m, s, i) + switching(m, s, i);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
 	if (!scope || !(level_of(m, s->cpl) ? rule->usr : rule->os)) {
@@ -601,26 +620,47 @@ static void notify_watchers(struct model *m, const struct retire_ctx *s)
 	}
 }
 
-void arch_retire(struct model *m, bool shared, const struct model_retired *r)
+/* What is known of an instruction before its accesses are made. rule[] of counters that don't count
+ * isn't set. */
+static void begin_retire(struct model *m, const struct model_retired *r, struct retire_ctx *s)
 {
-	struct retire_ctx s;
-
-	s.r = r;
-	s.cpl = r->cpl;
-	s.writes = m->writing;
-	s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.uncounted = 0;
-	s.interrupted = s.tx_abort = s.aborts = false;
-	s.tx = model_tx_is_elided(m) ? (u8)model_tx_elision_act(m) : r->tx;
+	s->r = r;
+	s->cpl = r->cpl;
+	s->writes = m->writing;
+	s->due = s->wrapped = s->interrupts = s->opened = s->closed = s->uncounted = 0;
+	s->interrupted = s->tx_abort = s->aborts = false;
+	s->tx = model_tx_is_elided(m) ? (u8)model_tx_elision_act(m) : r->tx;
 	if (model_may_be_stolen(m) && !--m->steal_in)
 		model_steal(m);
 	model_requests_approach(m);
 	if (m->writing) {
-		choose_rules(m, &s);
-	} else {
-		s.active = m->active;
-		for (u64 left = s.active; left; left &= left - 1)
-			s.rule[__builtin_ctzll(left)] = &m->counter[__builtin_ctzll(left)].rule;
+		choose_rules(m, s);
+		return;
 	}
+	s->active = m->active;
+	for (u64 left = s->active; left; left &= left - 1)
+		s->rule[__builtin_ctzll(left)] = &m->counter[__builtin_ctzll(left)].rule;
+}
+
+/* The counters count, and what their overflows cause is served. */
+static void count_all(struct model *m, struct retire_ctx *s)
+{
+	s->active = fault_counters(m, s->r, s->active);
+	for (u64 left = s->active; left; left &= left - 1)
+		counter_count(m, s, (unsigned)__builtin_ctzll(left));
+	fault_at_counter(m, MODEL_NO_COUNTER);
+	if (s->wrapped && model_has_ext(m))
+		model_reload_by(m, s->wrapped);
+	m->smm_events = 0;
+	if (s->due | s->interrupts)
+		model_serve(m, s);
+}
+
+void arch_retire(struct model *m, bool shared, const struct model_retired *r)
+{
+	struct retire_ctx s;
+
+	begin_retire(m, r, &s);
 	s.frontend = m->watch_frontend && fault_frontend(m, model_frontend_occurs(m, r));
 	s.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION] + model_access_run(m, &s);
 	m->cycles += s.cycles;
@@ -628,15 +668,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 		model_metrics_retired(m, r, s.cycles, m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 	if (model_in_tx(m))
 		model_tx_takes(m, s.cycles);
-	s.active = fault_counters(m, r, s.active);
-	for (u64 left = s.active; left; left &= left - 1)
-		counter_count(m, &s, (unsigned)__builtin_ctzll(left));
-	fault_at_counter(m, MODEL_NO_COUNTER);
-	if (s.wrapped && model_has_ext(m))
-		model_reload_by(m, s.wrapped);
-	m->smm_events = 0;
-	if (s.due | s.interrupts)
-		model_serve(m, &s);
+	count_all(m, &s);
 	if (m->ref_repeats_in)
 		model_errata_retired(m);
 	if (m->uncore_before || model_uncore_busy(m))

@@ -12,6 +12,7 @@
 #define MODEL_NO_RECORD_BEFORE 0xa5
 
 #define FIRST_FIXED	MODEL_MAX_GP	/* counter index of fixed counter 0 */
+#define SLOTS_COUNTER	(FIRST_FIXED + 3)	/* of fixed counter 3: TOPDOWN.SLOTS */
 
 /* One row of spec/generation.def. No pointers: refpmu.efi moves after it was relocated. */
 struct generation {

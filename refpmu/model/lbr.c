@@ -35,11 +35,18 @@ unsigned model_lbr_format(const struct model *m)
 	return model_has_arch_lbr(m) ? architectural : model_generation(m)->lbr_fmt;
 }
 
-const struct lbr_entry *model_lbr_entry(const struct model *m, unsigned n)
+/* "LBR Stack": MSR_LASTBRANCH_TOS is the newest entry's index, older ones are below it, modulo the
+ * depth. */
+static unsigned nth_newest(const struct model *m, unsigned n)
 {
 	const unsigned depth = model_lbr_entries(m);
 
-	return &m->lbr.entry[depth ? (m->lbr.tos + depth - n % depth) % depth : 0];
+	return depth ? (m->lbr.tos + depth - n % depth) % depth : 0;
+}
+
+const struct lbr_entry *model_lbr_entry(const struct model *m, unsigned n)
+{
+	return &m->lbr.entry[nth_newest(m, n)];
 }
 
 /* Flags of a register by format: the columns of spec/lbr.def. */
@@ -112,7 +119,7 @@ u64 model_lbr_read(const struct model *m, const struct msr_ref *p)
 
 void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value)
 {
-	struct lbr_entry *entry = &m->lbr.entry[model_lbr_entry(m, p->i) - m->lbr.entry];
+	struct lbr_entry *entry = &m->lbr.entry[nth_newest(m, p->i)];
 
 	switch (p->reg) {
 	case MODEL_REG_LBR_SELECT:
@@ -153,7 +160,7 @@ void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value)
 /* ---- recording ---- */
 
 /* FROM[63] with formats 3 and 4, [62] and [61] with format 4; MSR_LBR_INFO_x with 5. */
-static void put_flags(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+static void fill_flags(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
 	u64 cycles = m->cycles - m->lbr.cycles;
 
@@ -181,13 +188,12 @@ static void put_flags(const struct model *m, const struct lbr_branch *b, struct 
 }
 
 /* "Filtering of Last Branch Records": a bit that is set keeps its kind out. */
-static bool is_kept(const struct model *m, const struct lbr_branch *b)
+static bool passes_filter(const struct model *m, const struct lbr_branch *b)
 {
 	u64 level = b->cpl ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0;
 
 	if (b->kind == LBR_SELECT_NEAR_REL_CALL && model_has_erratum(m, ERRATUM_CALL_FILTER))
 		level |= LBR_SELECT_NEAR_REL_JMP;
-
 	return b->kind && !(m->lbr.select & (level | b->kind));
 }
 
@@ -208,7 +214,7 @@ static void stack_calls(const struct model *m, const struct lbr_branch *b, struc
 	}
 }
 
-static void carry_out(struct model *m, const struct lbr_plan *plan)
+static void apply_plan(struct model *m, const struct lbr_plan *plan)
 {
 	const unsigned entries = plan->entries;
 
@@ -222,20 +228,21 @@ static void carry_out(struct model *m, const struct lbr_plan *plan)
 	m->lbr.cycles = m->cycles;
 }
 
-static void branch(struct model *m, const struct lbr_branch *b)
+/* A transfer of control while the recording is on. */
+static void record_branch(struct model *m, const struct lbr_branch *b)
 {
 	struct lbr_plan plan = {
-		.records = is_kept(m, b),
+		.records = passes_filter(m, b),
 		.entries = model_lbr_entries(m),
 		.from = b->from,
 		.to = b->to,
 		.step = 1,
 	};
 
-	put_flags(m, b, &plan);
+	fill_flags(m, b, &plan);
 	stack_calls(m, b, &plan);
 	fault_lbr(m, b, &plan);
-	carry_out(m, &plan);
+	apply_plan(m, &plan);
 }
 
 /* Of a branch that is taken. */
@@ -274,7 +281,7 @@ void model_lbr_retired(struct model *m, const struct model_retired *r)
 	};
 
 	if (r->branch != BRANCH_NONE && model_lbr_on(m))
-		branch(m, &b);
+		record_branch(m, &b);
 }
 
 bool model_lbr_records(const struct model *m, u8 cpl)
@@ -296,7 +303,7 @@ void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b)
 				!model_branch_is_backward(b->next_ip, b->target),
 	};
 
-	branch(m, &taken);
+	record_branch(m, &taken);
 }
 
 void model_lbr_aborted(struct model *m, const struct model_retired *r)
@@ -312,7 +319,7 @@ void model_lbr_aborted(struct model *m, const struct model_retired *r)
 	};
 
 	if (model_lbr_on(m))
-		branch(m, &b);
+		record_branch(m, &b);
 }
 
 /*
@@ -334,7 +341,7 @@ void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, bo
 	if (!model_lbr_on(m))
 		return;
 	if (!debug || !fault_lbr_debug(m, true))
-		branch(m, &b);
+		record_branch(m, &b);
 	else if (model_has_arch_lbr(m))
 		m->lbr.control &= ~(u64)IA32_LBR_CTL_LBREN;
 	else

@@ -24,11 +24,11 @@ struct lbr_branch {
 	bool is_event;		/* an interrupt or exception */
 };
 
-/* What the processor is about to do with one. */
+/* What a transfer of control does to the stack. */
 struct lbr_plan {
 	bool records;		/* as the newest entry */
-	bool pops;		/* call-stack mode: the newest entry is removed */
-	bool keeps;		/* and yet reads as before */
+	bool pops;		/* call-stack mode: the newest entry is removed, */
+	bool keeps;		/* but reads as before: of broken processors */
 	unsigned entries;	/* of the stack */
 	u64 from, to, info;	/* of the new entry */
 	int step;		/* of MSR_LASTBRANCH_TOS */
@@ -48,10 +48,10 @@ u64 model_lbr_flags(const struct model *m, enum model_reg reg);
 bool model_lbr_has_info(const struct model *m);
 /* An instruction has retired; a transaction has aborted. */
 void model_lbr_retired(struct model *m, const struct model_retired *r);
-/* Is there any branch of this level that would be kept? One of a run has been taken. */
+void model_lbr_aborted(struct model *m, const struct model_retired *r);
+/* Of instructions that are reported in bulk: are branches of this level recorded; one was taken. */
 bool model_lbr_records(const struct model *m, u8 cpl);
 void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b);
-void model_lbr_aborted(struct model *m, const struct model_retired *r);
 
 /* goldencove/arch_lbr.c: architectural ones. */
 /* What CPUID leaf 1CH tells. */

@@ -404,7 +404,7 @@ static struct msr_result rdpmc_metrics(struct model *m)
 	if (clear.metrics)
 		model_metrics_write(m, 0);
 	if (clear.slots)
-		model_set_counter(m, FIRST_FIXED + 3, 0);
+		model_set_counter(m, SLOTS_COUNTER, 0);
 	return result;
 }
 

@@ -41,7 +41,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_FIXED2:
 		return model_has_counter(m, FIRST_FIXED + 2) ? all : 0;
 	case CAP_FIXED3:
-		return model_has_counter(m, FIRST_FIXED + 3) ? all : 0;
+		return model_has_counter(m, SLOTS_COUNTER) ? all : 0;
 	case CAP_ANYTHREAD:
 		return model_has_anythread(m) ? all : 0;
 	case CAP_FIXED0_ANYTHREAD:

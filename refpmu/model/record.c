@@ -28,19 +28,12 @@ static const struct {
 #include "spec/record.def"
 };
 
-static u64 member(const struct record *record, unsigned offset)
-{
-	u64 value;
-
-	__builtin_memcpy(&value, (const u8 *)record + offset, sizeof(value));
-	return value;
-}
-
 static void write_fields(const struct model *m, const struct record *record, u8 *bytes)
 {
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].format == model_generation(m)->pebs_format)
-			put64(bytes + fields[i].offset, member(record, fields[i].member));
+			put64(bytes + fields[i].offset,
+			      get64((const u8 *)record + fields[i].member));
 }
 
 void model_record_gprs(const u64 *gpr, struct record *record)

@@ -65,9 +65,9 @@ enum adaptive_group {
 
 /* lioncove/snapshot.c: the counters group of format 6. */
 struct snapshot {
-	bool there;
-	unsigned head;			/* bytes in front of the values */
-	u32 gp, fixed, metrics;		/* its words */
+	bool present;			/* the group is in the record */
+	unsigned head;			/* bytes of it, in front of the values */
+	u32 gp, fixed, metrics;		/* the words of its head */
 	unsigned n;
 	u64 value[MODEL_MAX_COUNTERS + 2];
 };
@@ -76,7 +76,7 @@ struct snapshot {
 void model_snapshot(struct model *m, u64 config, struct snapshot *s);
 unsigned model_snapshot_bytes(const struct snapshot *s);
 void model_snapshot_fill(const struct snapshot *s, u8 *bytes);
-/* Bits of MSR_PEBS_DATA_CFG for counters, or metrics, that there aren't. */
+/* Bits of MSR_PEBS_DATA_CFG for counters, or metrics, that the processor hasn't. */
 u64 model_snapshot_absent(const struct model *m);
 
 struct adaptive_layout {

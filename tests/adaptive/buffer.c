@@ -10,7 +10,8 @@
 
 #define BASIC_RECORDS	3u
 
-static void arm_and_run(u64 flags)
+/* One record of IA32_PMC0, armed with these flags beside its levels. */
+static void make_record(u64 flags)
 {
 	pebs_arm_as(0, LOADS, COUNT_BOTH | flags, calibration_period(LOADS, PERIOD));
 	workload_run(&workload_sample, PERIOD, pmc_one(0));
@@ -32,10 +33,10 @@ static void arm_and_run(u64 flags)
 TEST(adaptive, record_that_would_end_past_the_maximum_is_not_written, REQS(ADP_42),
      NEEDS(need_perfmon, need_baseline, need_events))
 {
-	/* What is written is told in basic records. */
+	/* The layout says what ds_written_outside() takes for a record: a basic one. */
 	const struct adaptive_run run = { .config = CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM,
 					  .capacity = 32 };
-	const u64 two = 2 * BASIC_BYTES, whole = two + adaptive_bytes(run.config);
+	const u64 two_basic = 2 * BASIC_BYTES, all_three = two_basic + adaptive_bytes(run.config);
 
 	for (unsigned fits = 0; fits < 2; fits++) {
 		struct adaptive_layout layout;
@@ -44,23 +45,24 @@ TEST(adaptive, record_that_would_end_past_the_maximum_is_not_written, REQS(ADP_4
 
 		layout.size = BASIC_BYTES;
 		ds_open(&setup);
-		ds_set_maximum_bytes(fits ? whole : BASIC_RECORDS * BASIC_BYTES + 8);
-		ds_set_threshold_bytes(whole + 8);
-		arm_and_run(0);
-		arm_and_run(0);
+		ds_set_maximum_bytes(fits ? all_three : BASIC_RECORDS * BASIC_BYTES + 8);
+		ds_set_threshold_bytes(all_three + 8);
+		make_record(0);
+		make_record(0);
 		if (!ds_bytes() && counter_caps()->hypervisor) {
 			test_inconclusive(t, "no record");
 			return;
 		}
-		if (!CONTROL_EQ(t, ADP_42, two, (u64)ds_bytes(), "index after two basic records"))
+		if (!CONTROL_EQ(t, ADP_42, two_basic, (u64)ds_bytes(),
+				"index after two basic records"))
 			return;
-		arm_and_run(COUNT_ADAPTIVE);
+		make_record(COUNT_ADAPTIVE);
 		if (fits) {
-			CONTROL_EQ(t, ADP_42, whole, (u64)ds_bytes(),
+			CONTROL_EQ(t, ADP_42, all_three, (u64)ds_bytes(),
 				   "index after an adaptive record that ends at the maximum");
 			return;
 		}
-		CHECK_EQ(t, ADP_42, two, (u64)ds_bytes(),
+		CHECK_EQ(t, ADP_42, two_basic, (u64)ds_bytes(),
 			 "index after an adaptive record that has no room, maximum at %#x",
 			 BASIC_RECORDS * BASIC_BYTES + 8);
 		CHECK(t, ADP_42, !ds_written_outside(0, 2, &offset),
@@ -69,7 +71,9 @@ TEST(adaptive, record_that_would_end_past_the_maximum_is_not_written, REQS(ADP_4
 	}
 }
 
-static const struct pmi_log *one_more(u64 threshold, u64 flags, const struct adaptive_run *run)
+/* The interrupts of one adaptive record in an empty buffer with this threshold. */
+static const struct pmi_log *interrupts_with_threshold(const struct adaptive_run *run,
+						       u64 threshold)
 {
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(run, &layout);
@@ -78,7 +82,7 @@ static const struct pmi_log *one_more(u64 threshold, u64 flags, const struct ada
 	ds_set_maximum_bytes(DS_BUFFER_BYTES);
 	ds_set_threshold_bytes(threshold);
 	pmi_open(NULL);
-	arm_and_run(flags);
+	make_record(COUNT_ADAPTIVE);
 	return pmi_end();
 }
 
@@ -87,7 +91,8 @@ static const struct pmi_log *one_more(u64 threshold, u64 flags, const struct ada
  *         threshold interrupt.
  *         SDM 17.4.9 BTS and DS Save Area
  *
- * Given  a PEBS threshold in the middle of the record that is made next, at each group's beginning
+ * Given  a PEBS threshold at the beginning of each group of the record that is made next, within
+ *        its GPR group, 8 bytes before its end, and at its end
  * When   IA32_PMC0 makes a record with the memory, GPR and XMM group
  * Then   there is one interrupt, whose handler finds OvfBuf, and the index after the record
  * Control: there is none with the threshold 8 bytes after the record's end
@@ -101,7 +106,7 @@ TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
 	const struct pmi_log *log;
 
 	for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
-		log = one_more(thresholds[i], COUNT_ADAPTIVE, &run);
+		log = interrupts_with_threshold(&run, thresholds[i]);
 		sampling_want(t, 1);
 		if (!CONTROL_EQ(t, ADP_43, size, (u64)ds_bytes(), "index after the record") ||
 		    !CHECK_EQ(t, ADP_43, 1, log->count,
@@ -115,7 +120,7 @@ TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
 			 "index at the handler's entry");
 		counter_reset();
 	}
-	log = one_more(size + 8, COUNT_ADAPTIVE, &run);
+	log = interrupts_with_threshold(&run, size + 8);
 	CONTROL_EQ(t, ADP_43, 0, log->count, "interrupts below the threshold");
 }
 
@@ -140,7 +145,7 @@ TEST(adaptive, basic_record_below_a_threshold_does_not_interrupt, REQS(ADP_43),
 	ds_set_threshold_bytes(BASIC_BYTES + 8);
 	for (unsigned i = 0; i < 2; i++) {
 		pmi_open(NULL);
-		arm_and_run(0);
+		make_record(0);
 		log = pmi_end();
 		if (ds_bytes() < (int64_t)(BASIC_BYTES * (i + 1)) && counter_caps()->hypervisor) {
 			test_inconclusive(t, "no record");

@@ -22,8 +22,8 @@ static bool is_pebs_counter(unsigned c)
 }
 
 /*
- * Slots of bad speculation and the like, which fixed counters from 4 on count, may be too few in
- * any window for an overflow.
+ * Slots of bad speculation and the like, which fixed counters from 4 on count, may be too few for
+ * an overflow in all windows of a test together. Are there enough of them here?
  */
 static bool overflows_here(unsigned c)
 {
@@ -169,7 +169,7 @@ static u64 period_of(unsigned c)
  *
  * Given  PEBS on all counters, general-purpose and fixed, all of which count; all but one are out
  *        of reach of their overflow
- * When   that one overflows, each in turn
+ * When   that one overflows, each in turn but fixed counters from 4 on with too few events here
  * Then   there is a record, whose applicable counters are that counter alone
  */
 TEST(adaptive, each_counter_makes_records_beside_all_others, REQS(ADP_07, ADP_41, FIX_09),
@@ -182,7 +182,7 @@ TEST(adaptive, each_counter_makes_records_beside_all_others, REQS(ADP_07, ADP_41
 		struct ds_setup setup = adaptive_setup(&run, &layout);
 		struct pmc_mask all = { 0 };
 
-		if (!is_pebs_counter(c))
+		if (!is_pebs_counter(c) || !overflows_here(c))
 			continue;
 		ds_open(&setup);
 		for (unsigned i = 0; i < WINDOW_COUNTERS; i++) {
@@ -292,6 +292,14 @@ static bool need_format_5_slots(char *reason, size_t size)
 	return false;
 }
 
+/* Where the reset value of a counter is, which differs by format and kind of counter. */
+static struct test_claim claim_of_slot(unsigned counter)
+{
+	if (counter_caps()->pebs_format >= PEBS_FORMAT_MORE_RESETS)
+		return AT(ADP_45);
+	return PMC_IS_FIXED(counter) ? AT(ADP_08) : AT(ADP_44);
+}
+
 /* A record of the counter, with a value of its own in each slot. false: there is none. */
 static bool reload_window(struct test *t, struct test_claim claim, unsigned counter)
 {
@@ -394,19 +402,21 @@ TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_1
  *         area, n = 0 to 7.
  * ADP-08  In format 4 the reset value of fixed counter i must come from offset 80H + 8i of the DS
  *         save area.
+ * ADP-45  In format 5 and later the reset value of IA32_PMCn must come from offset 40H + 8n of the
+ *         DS save area, and that of fixed counter i from 140H + 8i.
  *         Linux struct debug_store
  *
- * Given  PEBS on one counter; its first record leaves it its period
- * When   its slot is changed in memory, nothing else is written, and it overflows again
- * Then   it reads the new value, and what it counted afterwards
+ * Given  PEBS on one counter, whose slot of the DS area holds its period; it has made a record
+ * When   the slot alone is changed in memory, and the counter overflows again
+ * Then   the counter reads the new value, and what it counted afterwards
  * Control: there are two records
  */
-TEST(adaptive, reset_slot_that_changes_between_records_is_reloaded, REQS(ADP_44, ADP_08),
+TEST(adaptive, reset_slot_that_changes_between_records_is_reloaded, REQS(ADP_44, ADP_08, ADP_45),
      NEEDS(need_perfmon, need_fixed, need_baseline, need_branches))
 {
 	FOR_EACH_COUNTER(c, counters_all().bits)
 	{
-		const struct test_claim claim = PMC_IS_FIXED(c) ? AT(ADP_08) : AT(ADP_44);
+		const struct test_claim claim = claim_of_slot(c);
 		struct adaptive_run run = { .counter = c, .basic = true,
 					    .capacity = DS_CAPACITY };
 		struct adaptive_layout layout;

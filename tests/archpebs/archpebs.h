@@ -17,6 +17,11 @@
 #define GROUP_XMM	BIT(49)
 #define GROUP_LBR(code)	((u64)(code) << IA32_PMC_GP0_CFG_C_LBR_SHIFT)
 
+/* Bytes of a record whose header BASIC follows. */
+#define AT_EVENTING_IP	0x10u
+#define AT_APPLICABLE	0x18u	/* applicable counters */
+#define AT_TSC		0x20u
+
 bool need_arch_pebs(char *reason, size_t size);
 /* And these groups, as bits of CFG_C, on the first four counters. */
 bool need_arch_groups(u64 groups, char *reason, size_t size);

@@ -11,7 +11,6 @@
 #include "tests/frame/calibration.h"
 #include "tests/lbr/branches.h"
 
-#define AT_EVENTING_IP	0x10u	/* of a record that begins the buffer, after its header */
 #define ALLOW_IN_RECORD	BIT(35)
 
 static bool need_aux(char *reason, size_t size)
@@ -471,7 +470,7 @@ TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(A
  * Given  64-bit code at CPL 3 with marked loads, registers with values of their own
  * When   each of IA32_PMC0 to IA32_PMC3 counts at CPL 3 alone and makes a record with GPR
  * Then   bit 30 of the header is 1; BASIC has a marked load and that counter alone; each register
- * is at its place, with what that load left
+ *        is at its offset, with the value after that load
  */
 TEST(archpebs, record_of_64_bit_code_at_cpl_3_is_whole, REQS(APEBS_12, APEBS_16, APEBS_20),
      NEEDS(need_perfmon, need_gpr, need_events))
@@ -500,7 +499,8 @@ TEST(archpebs, record_of_64_bit_code_at_cpl_3_is_whole, REQS(APEBS_12, APEBS_16,
 			return;
 		CHECK_EQ(t, APEBS_12, BIT(30), arch_at(0) & BIT(30),
 			 "bit 30 of the header at CPL 3, IA32_PMC%u", c);
-		CHECK_EQ(t, APEBS_16, BIT(c), arch_at(0x18), "applicable counters at CPL 3");
+		CHECK_EQ(t, APEBS_16, BIT(c), arch_at(AT_APPLICABLE),
+			 "applicable counters at CPL 3");
 		ip = arch_at(AT_EVENTING_IP);
 		mark = workload_mark_at(w, SAMPLE_MARKS, ip);
 		gpr = arch_group(0, ARCH_GPR, &f);

@@ -68,11 +68,12 @@ TEST(archpebs, basic_group_is_0x30_bytes_after_a_header,
 		CHECK_EQ(t, APEBS_14, 0, header & HEADER_RESERVED, "reserved bits of the header");
 		CHECK_EQ(t, APEBS_14, 0, arch_at(8), "second quadword of the header");
 		CHECK(t, APEBS_16,
-		      workload_mark_at(&workload_sample, SAMPLE_MARKS, arch_at(0x10)) >= 0,
-		      "EventingIP %#lx at 00H is a marked load", arch_at(0x10));
-		CHECK_EQ(t, APEBS_16, BIT(c), arch_at(0x18), "applicable counters at 08H, PMC%u",
-			 c);
-		CHECK_RANGE(t, APEBS_16, before, after, arch_at(0x20),
+		      workload_mark_at(&workload_sample, SAMPLE_MARKS, arch_at(AT_EVENTING_IP)) >=
+			      0,
+		      "EventingIP %#lx at 00H is a marked load", arch_at(AT_EVENTING_IP));
+		CHECK_EQ(t, APEBS_16, BIT(c), arch_at(AT_APPLICABLE),
+			 "applicable counters at 08H, PMC%u", c);
+		CHECK_RANGE(t, APEBS_16, before, after, arch_at(AT_TSC),
 			    "TSC at 10H, from RDTSC before arming to one after");
 		arch_pebs_close();
 	}
@@ -162,7 +163,7 @@ static void check_counter(struct test *t, unsigned c)
 		return;
 	if (!arch_one_record(t, AT(APEBS_10, APEBS_38), 0))
 		return;
-	CHECK_EQ(t, APEBS_38, BIT(c), arch_at(0x18), "applicable counters, counter %u", c);
+	CHECK_EQ(t, APEBS_38, BIT(c), arch_at(AT_APPLICABLE), "applicable counters, counter %u", c);
 	CHECK_RANGE(t, APEBS_10, (0 - reload_of(c)) & ones,
 		    ((0 - reload_of(c)) & ones) + RETIRED_SLACK, counter_read(c),
 		    "counter %u after a record, CFG_C[31:0] = %#x", c, (u32)(0 - reload_of(c)));
@@ -212,13 +213,13 @@ static bool need_two_load_counters(char *reason, size_t size)
  * When   they overflow far apart
  * Then   there are two records, each with the group that its own CFG_C asks for
  */
-TEST(archpebs, two_counters_have_groups_of_their_own, REQS(APEBS_33),
+TEST(archpebs, records_of_two_counters_have_the_groups_of_their_cfg_c, REQS(APEBS_33),
      NEEDS(need_perfmon, need_two_load_counters, need_events), .under_every_fault = true)
 {
-	const u64 there = (u64)counter_caps()->v6.groups << 32;
+	const u64 enumerated = (u64)counter_caps()->v6.groups << 32;
 	const unsigned first = counter_next(arch_load_counters(), 0);
 	const unsigned second = counter_next(arch_load_counters(), first + 1);
-	const u64 groups[2] = { there & GROUP_GPR, there & GROUP_AUX };
+	const u64 groups[2] = { enumerated & GROUP_GPR, enumerated & GROUP_AUX };
 	struct arch_fragment f;
 	u64 bytes;
 
@@ -232,10 +233,12 @@ TEST(archpebs, two_counters_have_groups_of_their_own, REQS(APEBS_33),
 	if (!CONTROL(t, APEBS_33, bytes, "the first record is whole") ||
 	    !arch_one_record(t, AT(APEBS_33), bytes))
 		return;
-	CHECK_EQ(t, APEBS_33, BIT(first), arch_at(0x18), "applicable counters of the first record");
-	CHECK_EQ(t, APEBS_33, !!groups[0], !!arch_group(0, ARCH_GPR, &f), "GPR in record 1");
+	CHECK_EQ(t, APEBS_33, BIT(first), arch_at(AT_APPLICABLE),
+		 "applicable counters of the first record");
+	CHECK_EQ(t, APEBS_33, !!groups[0], !!arch_group(0, ARCH_GPR, &f),
+		 "GPR in the first record");
 	CHECK(t, APEBS_33, !arch_group(0, ARCH_AUX, &f), "no AUX in the first record");
-	CHECK_EQ(t, APEBS_33, BIT(second), arch_at(bytes + 0x18),
+	CHECK_EQ(t, APEBS_33, BIT(second), arch_at(bytes + AT_APPLICABLE),
 		 "applicable counters of the second record");
 	CHECK_EQ(t, APEBS_33, !!groups[1], !!arch_group(bytes, ARCH_AUX, &f),
 		 "AUX in the second record");
@@ -244,22 +247,26 @@ TEST(archpebs, two_counters_have_groups_of_their_own, REQS(APEBS_33),
 	counter_reset();
 }
 
-/* One of four kinds of records: neighbours have others, and in odd assignments those four apart. */
-static u64 groups_of(unsigned place, unsigned assignment)
-{
-	static const u64 kinds[] = { 0, GROUP_GPR, GROUP_AUX, GROUP_GPR | GROUP_AUX };
+#define ASSIGNMENTS	8u
 
-	return kinds[(place + (assignment & 1 ? place / 4 : 0) + assignment / 2) % 4];
+/* The groups that the nth counter asks for. Counters next to each other ask for different ones, and
+ * in odd assignments so do counters that are four apart. */
+static u64 groups_of(unsigned nth, unsigned assignment)
+{
+	static const u64 groups[] = { 0, GROUP_GPR, GROUP_AUX, GROUP_GPR | GROUP_AUX };
+
+	return groups[(nth + (assignment & 1 ? nth / 4 : 0) + assignment / 2) % 4];
 }
 
-/* Overflows of one window that lie apart: more than SHADOW_MOST events of each. */
-static u64 period_of(unsigned c, unsigned place)
+/* Overflows of one window that lie apart: more than SHADOW_MOST events of each. c is the nth
+ * counter. */
+static u64 period_of(unsigned c, unsigned nth)
 {
 	enum { FIRST_FIXED_ONE = 48, STEP = 16 };
 
 	if (c == OVERFLOW_SLOW)
 		return SLOW_PERIOD;
-	return ROUNDS_PERIOD * (PMC_IS_FIXED(c) ? FIRST_FIXED_ONE + STEP * (c % 32) : 1ULL + place);
+	return ROUNDS_PERIOD * (PMC_IS_FIXED(c) ? FIRST_FIXED_ONE + STEP * (c % 32) : 1ULL + nth);
 }
 
 /* The counters that records of the buffer name; one that isn't whole ends it. */
@@ -268,25 +275,26 @@ static u64 named_counters(void)
 	u64 named = 0;
 
 	for (u64 at = 0, next; (next = arch_next(at)); at = next)
-		named |= arch_at(at + 0x18);
+		named |= arch_at(at + AT_APPLICABLE);
 	return named;
 }
 
-/* Every counter that writes records is armed, and runs until each has made one. */
+/* Every counter that writes records is armed with its groups, which go into asked[], and runs until
+ * each has made a record. */
 static void run_all(u64 asked[WINDOW_COUNTERS], unsigned assignment)
 {
 	enum { WINDOWS = 32, ROUNDS = 4096, SIZE = 2 };
 	const u64 all = counter_caps()->v6.pebs;
-	const u64 there = (u64)counter_caps()->v6.groups << 32;
-	unsigned place = 0;
+	const u64 enumerated = (u64)counter_caps()->v6.groups << 32;
+	unsigned nth = 0;
 
 	arch_pebs_open(SIZE, ARCH_PEBS_NEVER);
 	FOR_EACH_COUNTER(c, all)
 	{
-		asked[c] = groups_of(place, assignment) & there;
-		arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH,
-			      period_of(c, place), asked[c], NEVER);
-		place++;
+		asked[c] = groups_of(nth, assignment) & enumerated;
+		arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, period_of(c, nth),
+			      asked[c], NEVER);
+		nth++;
 	}
 	for (unsigned i = 0; i < WINDOWS && all & ARCH_SURE & ~named_counters(); i++)
 		workload_run(&workload_random, ROUNDS, (struct pmc_mask){ all });
@@ -298,32 +306,33 @@ static void run_all(u64 asked[WINDOW_COUNTERS], unsigned assignment)
  *           Linux: CFG_C is each counter's
  *
  * Given  all counters of CPUID.(23H,5):EAX and ECX at once; CFG_C of each asks for no group, for
- *        GPR, for AUX or for both, in eight assignments: each two of them differ in some
- * When   each makes a record; one that names several counters decides nothing
- * Then   a record that names one counter has the groups that its CFG_C asks for, and no other
+ *        GPR, for AUX or for both, in eight assignments: any two counters differ in some
+ * When   each makes a record
+ * Then   a record that names one counter as applicable has the groups that its CFG_C asks for, and
+ *        no other; one that names several decides nothing
  * Control: each counter but fixed ones from 4 on has made a record
  */
-TEST(archpebs, all_counters_at_once_have_groups_of_their_own, REQS(APEBS_33),
+TEST(archpebs, records_of_all_counters_at_once_have_the_groups_of_their_cfg_c, REQS(APEBS_33),
      NEEDS(need_perfmon, need_two_load_counters, need_branches), .deadline_ms = 10000)
 {
 	const u64 all = counter_caps()->v6.pebs;
 	u64 asked[WINDOW_COUNTERS] = { 0 };
 
-	for (unsigned assignment = 0; assignment < 8; assignment++) {
+	for (unsigned assignment = 0; assignment < ASSIGNMENTS; assignment++) {
 		u64 next;
 
 		run_all(asked, assignment);
 		for (u64 at = 0; at < arch_pebs_written(); at = next) {
-			const u64 who = arch_at(at + 0x18);
+			const u64 applicable = arch_at(at + AT_APPLICABLE);
 			struct arch_fragment f;
 			unsigned c;
 
 			next = arch_next(at);
 			if (!CONTROL(t, APEBS_33, next, "the record at %#lx is whole", at))
 				return;
-			if (!who || who & (who - 1) || who & ~all)
+			if (!applicable || applicable & (applicable - 1) || applicable & ~all)
 				continue;
-			c = counter_next(who, 0);
+			c = counter_next(applicable, 0);
 			CHECK_EQ(t, APEBS_33, !!(asked[c] & GROUP_GPR),
 				 !!arch_group(at, ARCH_GPR, &f),
 				 "GPR in the record of counter %u, CFG_C[63:32] %#lx", c,
@@ -376,8 +385,9 @@ TEST(archpebs, counter_with_pdist_records_the_load_that_overflowed, REQS(APEBS_3
 		counter_program_disabled(c, 0, 0);
 		if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
 			return;
-		CHECK_EQ(t, APEBS_34, workload_mark(&workload_sample, mark), arch_at(0x10),
-			 "EventingIP, IA32_PMC%u, overflow on mark %u", c, mark);
+		CHECK_EQ(t, APEBS_34, workload_mark(&workload_sample, mark),
+			 arch_at(AT_EVENTING_IP), "EventingIP, IA32_PMC%u, overflow on mark %u", c,
+			 mark);
 		arch_pebs_close();
 		counters_clear(BIT(c));
 	}

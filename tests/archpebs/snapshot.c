@@ -38,7 +38,8 @@ static u64 value_of(unsigned c)
 	       (BIT(counter_width(c)) - 1);
 }
 
-/* Counters but this one stand still, each with its value; records may have those of the set. */
+/* Counters but the sampler stand still, each with its value; those of the set have CFG_C[35] = 1.
+ */
 static void preset_others(struct test *t, struct test_claim claim, unsigned sampler, u64 set)
 {
 	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & ~BIT(sampler))
@@ -59,7 +60,7 @@ static void clear_others(unsigned sampler)
 
 /* A record with these groups, by a counter that may be in it itself. Where the group begins; 0:
  * there is none, and a check has failed. */
-static u64 take(struct test *t, struct test_claim claim, unsigned c, u64 groups)
+static u64 record_counters(struct test *t, struct test_claim claim, unsigned c, u64 groups)
 {
 	struct arch_fragment f;
 	u64 group;
@@ -76,9 +77,18 @@ static u64 take(struct test *t, struct test_claim claim, unsigned c, u64 groups)
 	return group;
 }
 
-/* Every counter, none, every counter again of one kind alone, and each single one. false: there are
- * no more. */
-static bool draw_case(unsigned i, u64 all, u64 *set, u64 *kinds)
+static u64 counters_of(u64 set)
+{
+	u64 count = 0;
+
+	for (; set; set &= set - 1)
+		count++;
+	return count;
+}
+
+/* The case numbered i: CFG_C[35] of which counters, and which kinds CFG_C[37:36] asks for. Every
+ * counter; none; every counter, of one kind alone; each single one. false: there are no more. */
+static bool choose_case(unsigned i, u64 all, u64 *set, u64 *kinds)
 {
 	enum { EVERY, NONE, GENERAL_ONLY, FIXED_ONLY, SINGLE };
 
@@ -112,14 +122,14 @@ TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
 	const u64 all = counter_caps()->v6.pebs & ~BIT(c);
 	u64 set, kinds;
 
-	for (unsigned i = 0; draw_case(i, all, &set, &kinds); i++) {
+	for (unsigned i = 0; choose_case(i, all, &set, &kinds); i++) {
 		const u64 wanted = (set | BIT(c)) & ((kinds & GENERAL ? BITS(0, 31) : 0) |
 						     (kinds & FIXED ? BITS(32, 63) : 0));
 		u64 group, at;
 
 		arch_pebs_open(0, ARCH_PEBS_NEVER);
 		preset_others(t, CONTROL_AT(APEBS_25), c, set);
-		group = take(t, AT(APEBS_25), c, kinds);
+		group = record_counters(t, AT(APEBS_25), c, kinds);
 		if (!group)
 			return;
 		CHECK_EQ(t, APEBS_25, wanted, arch_at(group),
@@ -147,11 +157,11 @@ TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
  * Given  fixed counter 3 and MSR_PERF_METRICS have counted, and stand still with different values;
  *        CFG_C[35] of every counter
  * When   a counter makes a record with CFG_C[38] alone, and with [36] and [37] beside it
- * Then   08H of the group is 3, and after the counters of its head come fixed counter 3 and then
- *        MSR_PERF_METRICS
- * Control: both read the same after it; without CFG_C[38] 08H is 0
+ * Then   08H of the group is 3, and after the counters that its head names come fixed counter 3 and
+ *        then MSR_PERF_METRICS
+ * Control: both registers read the same after the record; without CFG_C[38] 08H is 0
  */
-TEST(archpebs, metrics_of_a_record_follow_slots_after_the_counters, REQS(APEBS_25),
+TEST(archpebs, slots_and_then_metrics_follow_the_counters_of_a_record, REQS(APEBS_25),
      NEEDS(need_perfmon, need_slots_in_records, need_full_width, need_events))
 {
 	static const u64 kinds[] = { METRICS, METRICS | GENERAL, METRICS | GENERAL | FIXED,
@@ -173,15 +183,13 @@ TEST(archpebs, metrics_of_a_record_follow_slots_after_the_counters, REQS(APEBS_2
 		metrics = msr_read(MSR_PERF_METRICS);
 		CONTROL(t, APEBS_25, slots && metrics && slots != metrics,
 			"slots %#lx and metrics %#lx differ", slots, metrics);
-		group = take(t, AT(APEBS_25), c, kinds[i]);
+		group = record_counters(t, AT(APEBS_25), c, kinds[i]);
 		if (!group)
 			return;
 		CONTROL_EQ(t, APEBS_25, slots, counter_read(SLOTS), "fixed counter 3 after it");
 		CONTROL_EQ(t, APEBS_25, metrics, msr_read(MSR_PERF_METRICS),
 			   "MSR_PERF_METRICS after it");
-		at = group + HEAD_BYTES;
-		FOR_EACH_COUNTER(n, arch_at(group))
-		at += 8;
+		at = group + HEAD_BYTES + 8 * counters_of(arch_at(group));
 		if (kinds[i] & METRICS) {
 			CHECK_EQ(t, APEBS_25, SLOTS_AND_METRICS, arch_at(group + METRICS_AT),
 				 "metrics at 08H, CFG_C[38] = 1");

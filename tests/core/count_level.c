@@ -149,9 +149,9 @@ TEST(count, each_fixed_counter_has_privilege_levels_of_its_own, REQS(CNT_28),
  * When   the fixed counters of cycles count with enable 1 (OS), and with enable 2 (any ring above
  *        0)
  * Then   with 2 they count at least twice what they count with 1
- * Control: with 1 they count the way
+ * Control: with 1 they count cycles of the way
  */
-TEST(count, fixed_counters_of_cycles_go_by_the_privilege_level, REQS(CNT_28),
+TEST(count, fixed_counters_of_cycles_count_at_the_selected_level_only, REQS(CNT_28),
      NEEDS(need_perfmon, need_fixed))
 {
 	struct pmc_mask on = counters_fixed();

@@ -51,8 +51,8 @@ static bool need_no_any_thread(char *reason, size_t size)
  *
  * Given  CPUID.0AH:ECX and EDX[4:0]
  * When   the register of each fixed counter, 309H + i, is read, and RDPMC of 40000000H + i executed
- * Then   neither raises #GP for one that CPUID names; RDPMC of another one does, and so does RDMSR
- * of the one after the last, whose address is no other register
+ * Then   neither raises #GP for one that CPUID names; RDPMC of another one does, and so does
+ *        RDMSR of the one after the last, whose address is no other register
  */
 TEST(enumeration, fixed_counter_is_there_where_cpuid_names_it, REQS(FIX_01),
      NEEDS(need_perfmon, need_version_5, need_refused_msrs), .under_every_fault = true)
@@ -194,8 +194,8 @@ TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
  *
  * Given  each fixed counter
  * When   it overflows
- * Then   IA32_PERF_GLOBAL_STATUS has bit 32+i and no other counter's;
- * IA32_PERF_GLOBAL_OVF_CTRL[32+i] clears it
+ * Then   IA32_PERF_GLOBAL_STATUS has bit 32+i and no other counter's, and
+ *        IA32_PERF_GLOBAL_OVF_CTRL[32+i] clears it
  */
 TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon, need_fixed),
      .under_every_fault = true)

@@ -41,7 +41,7 @@ static void read_others(u64 value[WINDOW_COUNTERS])
 		value[c] = every_counter().bits & BIT(c) ? counter_read(c) : 0;
 }
 
-/* How many of them have moved from a to b. */
+/* How many of them read otherwise in b than in a. */
 static unsigned moved(const u64 a[WINDOW_COUNTERS], const u64 b[WINDOW_COUNTERS])
 {
 	unsigned count = 0;
@@ -51,6 +51,7 @@ static unsigned moved(const u64 a[WINDOW_COUNTERS], const u64 b[WINDOW_COUNTERS]
 	return count;
 }
 
+/* How many counters there are beside IA32_PMC0. */
 static unsigned others(void)
 {
 	unsigned count = 0;
@@ -68,7 +69,7 @@ static u64 clearable(void)
 	       IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 }
 
-/* Enough for each counter to move, those with a slow clock too. */
+/* A loop outside of windows, long enough for each counter to move, those with a slow clock too. */
 static void work(void)
 {
 	workload_run_uncounted(&workload_branch, SLOW_ROUNDS);
@@ -427,29 +428,41 @@ TEST(pmi, ctr_frz_set_by_software_stops_every_counter, REQS(FRZ_11, PMI_16),
  *
  * Given  LVTPC is masked, IA32_DEBUGCTL[12] = 1, IA32_PMC1 counts instructions
  * When   IA32_PMC0 overflows early in the window
- * Then   CTR_Frz is set, and IA32_PMC1 stops before half of the window
- * Control: no more than what waited is delivered afterwards
+ * Then   CTR_Frz is set, and IA32_PMC1 stops before half of the window; once LVTPC is unmasked, at
+ *        most the one interrupt that waited is delivered
+ * Control: with IA32_DEBUGCTL[12] = 0 IA32_PMC1 counts the whole window, and CTR_Frz is 0
  */
 TEST(pmi, overflow_freezes_although_lvtpc_is_masked, REQS(FRZ_09, PMI_17),
      NEEDS(need_perfmon, need_two_counters, need_branches, need_instructions, need_version_4,
 	   need_freeze))
 {
 	static const struct pmi_options masked = { .masked = true };
-	u64 value[WINDOW_COUNTERS], whole;
+	const u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
 
-	whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
-	pmi_open(&masked);
-	msr_write(MSR_IA32_DEBUGCTL, FREEZE);
-	prepare_others();
-	overflow_prepare(0, COUNT_INT);
-	workload_run(&workload_long_sled, PERIOD, every_counter());
-	read_others(value);
-	CHECK_EQ(t, FRZ_09, CTR_FRZ, overflow_status() & CTR_FRZ, "CTR_FRZ, nothing delivered");
-	CHECK_RANGE(t, PMI_17, 1, whole / 2, value[1],
-		    "instructions until the freeze, nothing delivered, of %lu", whole);
-	pmi_unmask();		/* what waits is taken here */
-	CONTROL_RANGE(t, IDS(FRZ_09, PMI_17), 0, 1, pmi_settle()->count, "interrupts");
-	thaw();
+	for (unsigned freezes = 0; freezes < 2; freezes++) {
+		u64 counted, frozen;
+
+		pmi_open(&masked);
+		msr_write(MSR_IA32_DEBUGCTL, freezes ? FREEZE : 0);
+		prepare_others();
+		overflow_prepare(0, COUNT_INT);
+		workload_run(&workload_long_sled, PERIOD, every_counter());
+		counted = counter_read(1);
+		frozen = overflow_status() & CTR_FRZ;
+		if (freezes) {
+			CHECK_EQ(t, FRZ_09, CTR_FRZ, frozen, "CTR_FRZ, nothing delivered");
+			CHECK_RANGE(t, PMI_17, 1, whole / 2, counted,
+				    "instructions until the freeze, nothing delivered, of %lu",
+				    whole);
+		} else {
+			CONTROL_EQ(t, FRZ_09, 0, frozen, "CTR_FRZ, IA32_DEBUGCTL[12] = 0");
+			CONTROL_RANGE(t, PMI_17, whole, ~0ULL, counted,
+				      "instructions of the window, IA32_DEBUGCTL[12] = 0");
+		}
+		pmi_unmask();		/* what waits is taken here */
+		CONTROL_RANGE(t, IDS(FRZ_09, PMI_17), 0, 1, pmi_settle()->count, "interrupts");
+		thaw();
+	}
 }
 
 /*

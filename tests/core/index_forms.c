@@ -29,7 +29,7 @@ static u64 rdpmc_of(u64 rcx)
 	return joined(rax, rdx);
 }
 
-/* With the upper halves of the value's two registers. */
+/* RAX[63:32] and RDX[63:32] are all ones. */
 static void wrmsr_of(u32 msr, u64 value)
 {
 	__asm__ volatile("wrmsr"
@@ -87,7 +87,7 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
 	counter_program_disabled(last, 0, 0);
 }
 
-#define FIRST_BIT_TRIED	4u	/* below 16: enumeration.rdpmc_of_... */
+#define FIRST_BIT_TRIED	4u	/* below: enumeration.rdpmc_of_an_absent_counter_raises_gp */
 #define LAST_BIT_TRIED	28u	/* 29: type 2000H, the metrics */
 #define BACKDOOR_BIT	16u	/* 10000H to 10002H: VMware's pseudo counters, of its guests */
 
@@ -96,8 +96,8 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
  *         SDM volume 2 RDPMC
  *
  * Given  the index of IA32_PMC0 and, with ECX[30], of fixed counter 0
- * When   one of the bits 4 to 28 is 1 beside it, each in turn; on a guest not bit 16, which is
- *        another hypervisor's
+ * When   one of the bits 4 to 28 is 1 beside it, each in turn; in a guest not bit 16, which is
+ *        VMware's
  * Then   RDPMC raises #GP
  * Control: without that bit it doesn't
  */

@@ -215,7 +215,7 @@ static u64 slots_at(u64 flags, bool user)
  *        bit 1 does: the way there and back
  * Control: the other bit, and both, count the loop
  */
-TEST(metrics, fixed_counter_3_keeps_to_its_levels_while_metrics_count, REQS(FIX_05),
+TEST(metrics, fixed_counter_3_counts_at_its_levels_only_while_metrics_count, REQS(FIX_05),
      NEEDS(need_perfmon, need_metrics))
 {
 	u64 user;
@@ -487,7 +487,7 @@ TEST(msr, metrics_clear_bit_is_there_where_perf_capabilities_say_so, REQS(MET_13
  *        second returns 0
  * Control: they weren't 0
  */
-TEST(metrics, rdpmc_of_metrics_clears_both_where_it_is_told_to, REQS(MET_14),
+TEST(metrics, rdpmc_of_metrics_clears_metrics_and_slots_with_metrics_clear_en, REQS(MET_14),
      NEEDS(need_perfmon, need_metrics_clear))
 {
 	u64 metrics = metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE);

@@ -148,7 +148,7 @@ TEST(pmi, condchgd_is_clear_after_software_cleared_it, REQS(PMI_08),
 TEST(ds, assist_leaves_the_status_bits_of_every_other_counter, REQS(DS_22),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed))
 {
-	for (unsigned c = 0; c < counter_caps()->gp && c < 4; c++) {
+	for (unsigned c = 0; c < counter_caps()->gp && c < PEBS_COUNTERS; c++) {
 		const struct ds_setup setup = sampling_setup(8);
 		const u64 others = counters_all().bits & ~BIT(c);
 		struct pebs_record record;
@@ -185,7 +185,7 @@ TEST(ds, ovfbuf_stays_set_when_a_later_record_is_below_the_threshold, REQS(STS_1
 {
 	const u64 buffer = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 
-	for (unsigned c = 0; c < counter_caps()->gp && c < 4; c++) {
+	for (unsigned c = 0; c < counter_caps()->gp && c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 		u64 after;

@@ -5,9 +5,9 @@
  * isn't looked at.
  */
 #include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
-#include "pmu/pmi.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/arch.h"
 
@@ -45,8 +45,9 @@ static void check_kinds(struct test *t, struct test_claim claim, u64 kinds)
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  a branch of each kind, and a conditional one that isn't taken
- * When   IA32_LBR_CTL[16] is 1 of the kinds; all but [16] are
- * Then   the conditional branch that is taken is recorded, and nothing else; then each other one
+ * When   of the bits of kinds, IA32_LBR_CTL[22:16], [16] alone is 1; then all but [16] are 1
+ * Then   first the conditional branch that is taken is recorded, and nothing else; then every taken
+ *        branch but that one
  */
 TEST(lbr, jcc_lets_conditional_branches_in_and_nothing_else, REQS(ALBR_09),
      NEEDS(need_arch_lbr_kinds))
@@ -60,7 +61,7 @@ TEST(lbr, jcc_lets_conditional_branches_in_and_nothing_else, REQS(ALBR_09),
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  a branch of each kind
- * When   IA32_LBR_CTL[17] is 1 of the kinds; [18]; both
+ * When   of the bits of kinds, IA32_LBR_CTL[22:16], [17] alone is 1; [18] alone; both
  * Then   the jumps of these kinds are recorded, and nothing else
  */
 TEST(lbr, jump_bits_let_their_own_kind_of_jump_in, REQS(ALBR_10), NEEDS(need_arch_lbr_kinds))
@@ -76,7 +77,8 @@ TEST(lbr, jump_bits_let_their_own_kind_of_jump_in, REQS(ALBR_10), NEEDS(need_arc
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  a branch of each kind
- * When   IA32_LBR_CTL[19] is 1 of the kinds; [20]; [21]; all three
+ * When   of the bits of kinds, IA32_LBR_CTL[22:16], [19] alone is 1; [20] alone; [21] alone; these
+ *        three
  * Then   the calls and returns of these kinds are recorded, and nothing else
  */
 TEST(lbr, call_and_return_bits_let_their_own_kind_in, REQS(ALBR_11), NEEDS(need_arch_lbr_kinds),
@@ -90,27 +92,13 @@ TEST(lbr, call_and_return_bits_let_their_own_kind_in, REQS(ALBR_11), NEEDS(need_
 			    IA32_LBR_CTL_NEAR_RET);
 }
 
-static void return_at_once(struct trap_frame *frame)
-{
-	(void)frame;
-}
-
 /* INT3 with these kinds let in: its branch, and the one back. */
 static void record_breakpoint(u64 kinds, struct lbr_stack *stack)
 {
-	intr_handler before = intr_set_handler(VECTOR_BP, return_at_once);
+	intr_handler before = intr_set_handler(VECTOR_BP, lbr_return_at_once);
 
 	arch_lbr_record(&lbr_piece_lbr_breakpoint, 0, arch_lbr_only(kinds), stack);
 	intr_set_handler(VECTOR_BP, before);
-}
-
-extern const u8 vectors_begin[] __attribute__((visibility("hidden")));
-
-#define STUB_BYTES	16	/* kernel/interrupt/vectors.asm: where the gate of a vector leads */
-
-static u64 gate(unsigned vector)
-{
-	return (u64)(uintptr_t)(vectors_begin + STUB_BYTES * vector);
 }
 
 /*
@@ -119,9 +107,9 @@ static u64 gate(unsigned vector)
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  a branch of each kind, a far return among them; INT3, whose handler returns
- * When   IA32_LBR_CTL[22] alone is 1 of the kinds; all but [22] are
- * Then   the far return alone is recorded, and of INT3 the way to its handler and back; without
- * [22] each near branch of the first is recorded, and neither of INT3
+ * When   of the bits of kinds, IA32_LBR_CTL[22:16], [22] alone is 1; then all but [22] are 1
+ * Then   first the far return alone is recorded, and of INT3 the branch to its handler and the one
+ *        back; then each near branch, no far one, and none of INT3
  */
 TEST(lbr, other_branch_lets_far_branches_and_exceptions_in, REQS(ALBR_12),
      NEEDS(need_arch_lbr_kinds))
@@ -134,7 +122,8 @@ TEST(lbr, other_branch_lets_far_branches_and_exceptions_in, REQS(ALBR_12),
 	record_breakpoint(IA32_LBR_CTL_OTHER_BRANCH, &stack);
 	CHECK_EQ(t, ALBR_12, 2, arch_lbr_count(&stack), "far branches of INT3 and its handler");
 	CHECK_EQ(t, ALBR_12, row->from, stack.branch[1].from, "FROM of INT3");
-	CHECK_EQ(t, ALBR_12, gate(VECTOR_BP), stack.branch[1].to, "TO of INT3: its handler");
+	CHECK_EQ(t, ALBR_12, descriptor_gate(VECTOR_BP), stack.branch[1].to,
+		 "TO of INT3: its handler");
 	CHECK_EQ(t, ALBR_12, row->to, stack.branch[0].to, "TO of IRET from the handler");
 	record_breakpoint(ARCH_LBR_EVERY_KIND & ~IA32_LBR_CTL_OTHER_BRANCH, &stack);
 	CHECK_EQ(t, ALBR_12, stack.depth, lbr_find(&stack, row->from),
@@ -147,10 +136,9 @@ TEST(lbr, other_branch_lets_far_branches_and_exceptions_in, REQS(ALBR_12),
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  an interrupt that waits
- * When   interrupts are let in while IA32_LBR_CTL[22] alone is 1 of the kinds; while all but [22]
- *        are
- * Then   one entry goes to the interrupt's handler, and there is one more far branch, back from it;
- *        without [22] no entry goes there
+ * When   it is taken while all bits of kinds but IA32_LBR_CTL[22] are 1; while [22] alone is
+ * Then   without [22] no entry goes to the interrupt's handler; with it one does, and there is one
+ *        more far branch, back from it
  * Control: there is one interrupt each time
  */
 TEST(lbr, other_branch_lets_interrupts_in, REQS(ALBR_12), NEEDS(need_arch_lbr_kinds))
@@ -160,23 +148,14 @@ TEST(lbr, other_branch_lets_interrupts_in, REQS(ALBR_12), NEEDS(need_arch_lbr_ki
 
 	for (unsigned far = 0; far < 2; far++) {
 		struct lbr_stack stack;
-		unsigned entered = 0;
 
-		pmi_open(NULL);
 		arch_lbr_close();
-		intr_disable();
-		apic_self_ipi(VECTOR_PMI);
-		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(kinds[far]));
-		intr_window();
-		msr_write(MSR_IA32_LBR_CTL, 0);
-		intr_enable();
+		CONTROL_EQ(t, ALBR_12, 1,
+			   lbr_take_interrupt(MSR_IA32_LBR_CTL, arch_lbr_only(kinds[far])),
+			   "interrupts");
 		arch_lbr_read(&stack);
 		arch_lbr_close();
-		CONTROL_EQ(t, ALBR_12, 1, pmi_settle()->count, "interrupts");
-		pmi_close();
-		for (unsigned i = 0; i < stack.depth; i++)
-			entered += stack.branch[i].to == gate(VECTOR_PMI);
-		CHECK_EQ(t, ALBR_12, far, entered,
+		CHECK_EQ(t, ALBR_12, far, lbr_entries_to(&stack, descriptor_gate(VECTOR_PMI)),
 			 "entries with the interrupt's handler as TO, IA32_LBR_CTL[22] = %u", far);
 		if (far)
 			CHECK_RANGE(t, ALBR_12, 2, stack.depth - 1, arch_lbr_count(&stack),
@@ -186,7 +165,8 @@ TEST(lbr, other_branch_lets_interrupts_in, REQS(ALBR_12), NEEDS(need_arch_lbr_ki
 
 #define USER_LINKS	3
 
-/* The chain at CPL 3, with the way there and back: how many of its branches are recorded. */
+/* How many branches of the chain at CPL 3 are recorded; IRET and INT, the way there and back, are
+ * executed too. */
 static unsigned user_branches(u64 control)
 {
 	struct lbr_stack stack;
@@ -217,7 +197,7 @@ static unsigned kernel_branches(u64 control)
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  jumps at CPL 3; a branch of each kind at CPL 0
- * When   of IA32_LBR_CTL[2:1] neither is 1; [1]; [2]; both
+ * When   IA32_LBR_CTL[2:1] is 0; [1] alone is 1; [2] alone; both
  * Then   those at CPL 0 are recorded if and only if [1] is 1, those at CPL 3 if and only if [2] is
  */
 TEST(lbr, level_bits_let_the_branches_at_their_level_in, REQS(ALBR_08), NEEDS(need_arch_lbr_levels),
@@ -248,8 +228,8 @@ TEST(lbr, level_bits_let_the_branches_at_their_level_in, REQS(ALBR_08), NEEDS(ne
  * ALBR-29  In call-stack mode a removed entry must leave no branch in its place.
  *          Linux intel_pmu_lbr_read: reads a call stack until an entry whose FROM is 0
  *
- * Given  three calls, one in the other; IA32_LBR_CTL[3] = 1, of the kinds near calls and returns
- *        alone let in
+ * Given  three calls, one in the other; IA32_LBR_CTL[3] = 1, and of the bits of kinds those of near
+ *        calls and near returns alone
  * When   recording ends after none, one, two and three returns
  * Then   the first entries are the calls that haven't returned, newest first; no entry has one
  *        that has

@@ -252,25 +252,6 @@ TEST(msr, event_select_35_is_there_where_leaf_1ch_logs_the_counter, REQS(ALBR_19
 	}
 }
 
-/* Each bit of `bits` alone beside `base`, in each entry of the bank one after the other. */
-static void check_bank(struct test *t, const char *name, u32 msr, u64 base, u64 bits)
-{
-	const unsigned depth = arch_lbr_depth();
-	u64 value[64];
-	unsigned n = 0;
-
-	for (unsigned bit = 0; bit < 64; bit++)
-		if (bits & BIT(bit))
-			value[n++] = base ^ BIT(bit);
-	for (unsigned first = 0; first < n; first += depth) {
-		for (unsigned i = 0; i < depth; i++)
-			msr_write(msr + i, value[(first + i) % n]);
-		for (unsigned i = 0; i < depth; i++)
-			CHECK_EQ(t, ALBR_22, value[(first + i) % n], msr_read(msr + i),
-				 "%s of entry %u", name, i);
-	}
-}
-
 /*
  * ALBR-22  FROM, TO and INFO must read back what WRMSR wrote.
  *          Linux intel_pmu_arch_lbr_restore; lkvs tdx-compliance
@@ -289,12 +270,14 @@ TEST(msr, architectural_lbr_entries_hold_each_bit_of_what_is_recorded_there, REQ
 			 (leaf.branch_type ? ARCH_LBR_BR_TYPE : 0) |
 			 (leaf.mispredict ? ARCH_LBR_MISPRED : 0) |
 			 (cpuid_get(CPUID_RTM) ? ARCH_LBR_TSX_ABORT | ARCH_LBR_IN_TSX : 0);
+	unsigned depth;
 
 	arch_lbr_close();
-	check_bank(t, "FROM", MSR_IA32_LBR_0_FROM_IP, 0, address);
-	check_bank(t, "TO", MSR_IA32_LBR_0_TO_IP, 0, address);
-	check_bank(t, "FROM", MSR_IA32_LBR_0_FROM_IP, upper, address);
-	check_bank(t, "TO", MSR_IA32_LBR_0_TO_IP, upper, address);
-	check_bank(t, "INFO", MSR_IA32_LBR_0_INFO, 0, info);
+	depth = arch_lbr_depth();
+	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_FROM_IP, depth, 0, address);
+	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_TO_IP, depth, 0, address);
+	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_FROM_IP, depth, upper, address);
+	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_TO_IP, depth, upper, address);
+	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_INFO, depth, 0, info);
 	arch_lbr_close();
 }

@@ -2,11 +2,14 @@
 /* See branches.h. */
 #include "tests/lbr/branches.h"
 
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
 #include "pmu/counter.h"
 #include "pmu/lbr/any.h"
+#include "pmu/pmi.h"
 #include "tests/lbr/arch.h"
 
 bool need_lbr(char *reason, size_t size)
@@ -153,4 +156,54 @@ bool lbr_is(const struct lbr_stack *stack, unsigned i, const struct lbr_row *row
 {
 	return i < stack->depth && stack->branch[i].from == row->from &&
 	       stack->branch[i].to == row->to;
+}
+
+void lbr_return_at_once(struct trap_frame *frame)
+{
+	(void)frame;
+}
+
+unsigned lbr_take_interrupt(u32 msr, u64 recording)
+{
+	unsigned interrupts;
+
+	pmi_open(NULL);
+	intr_disable();
+	apic_self_ipi(VECTOR_PMI);
+	msr_write(msr, recording);
+	intr_window();
+	msr_write(msr, 0);
+	intr_enable();
+	interrupts = pmi_settle()->count;
+	pmi_close();
+	return interrupts;
+}
+
+unsigned lbr_entries_to(const struct lbr_stack *stack, u64 target)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < stack->depth; i++)
+		count += stack->branch[i].to == target;
+	return count;
+}
+
+void lbr_check_each_bit(struct test *t, struct test_claim claim, u32 msr, unsigned entries,
+			u64 base, u64 bits)
+{
+	u64 value[64];
+	unsigned n = 0;
+
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (bits & BIT(bit))
+			value[n++] = base ^ BIT(bit);
+	for (unsigned first = 0; first < n; first += entries) {
+		for (unsigned i = 0; i < entries; i++)
+			msr_write(msr + i, value[(first + i) % n]);
+		for (unsigned i = 0; i < entries; i++)
+			test_check_eq(t, claim, value[(first + i) % n], msr_read(msr + i),
+				      "MSR %#x as it was written", msr + i);
+	}
+	for (unsigned i = 0; i < entries; i++)
+		msr_write(msr + i, 0);
 }

@@ -7,6 +7,7 @@
 #ifndef TESTS_LBR_BRANCHES_H
 #define TESTS_LBR_BRANCHES_H
 
+#include "kernel/interrupt/intr.h"
 #include "pmu/lbr/lbr.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
@@ -59,6 +60,34 @@ void lbr_any_go_on(const struct lbr_piece *piece, u64 n, struct lbr_stack *stack
 /* The same with the piece's code so much higher: PAGING_HIGH or PAGING_UPPER. */
 void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select,
 		      struct lbr_stack *stack);
+/* MSR_LBR_SELECT that keeps every near branch out; and call-stack mode: near calls and returns
+ * alone.
+ */
+#define LBR_SELECT_NEAR_BRANCHES							\
+	(LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL |		\
+	 LBR_SELECT_NEAR_RET | LBR_SELECT_NEAR_IND_JMP | LBR_SELECT_NEAR_REL_JMP)
+#define LBR_SELECT_CALL_STACK								\
+	(LBR_SELECT_EN_CALLSTACK | LBR_SELECT_JCC | LBR_SELECT_NEAR_IND_JMP |		\
+	 LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_FAR_BRANCH)
+
+/* A handler of INT3, which goes on after it. */
+void lbr_return_at_once(struct trap_frame *frame);
+/*
+ * An interrupt that waits is taken while the MSR holds `recording`; before and after, it holds 0.
+ * Returns how many interrupts there were.
+ */
+unsigned lbr_take_interrupt(u32 msr, u64 recording);
+/* How many of the branches went to this address. */
+unsigned lbr_entries_to(const struct lbr_stack *stack, u64 target);
+
+/*
+ * WRMSR and RDMSR of the FROM, TO or INFO registers from `msr` on, one of each entry: each bit of
+ * `bits` is inverted in `base` alone, each in another entry, until each has been in one. All are 0
+ * afterwards.
+ */
+void lbr_check_each_bit(struct test *t, struct test_claim claim, u32 msr, unsigned entries,
+			u64 base, u64 bits);
+
 /* Bits of FROM that are the address: the flags are above them. */
 u64 lbr_address_bits(void);
 

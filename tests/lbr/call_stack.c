@@ -7,8 +7,6 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
-#define CALL_STACK_SELECT (LBR_SELECT_EN_CALLSTACK | LBR_SELECT_JCC | LBR_SELECT_NEAR_IND_JMP | \
-			   LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_FAR_BRANCH)
 #define CALLS	3u
 
 /*
@@ -36,7 +34,7 @@ TEST(lbr, return_removes_its_call_wherever_the_top_of_the_stack_is, REQS(LBR_02,
 		for (unsigned returns = 0; returns < CALLS; returns += 2) {
 			const unsigned left = CALLS - returns;
 
-			lbr_open(CALL_STACK_SELECT, top);
+			lbr_open(LBR_SELECT_CALL_STACK, top);
 			lbr_go_on(piece, returns, IA32_DEBUGCTL_LBR, &stack);
 			if (!returns) {
 				CONTROL_EQ(t, IDS(LBR_02, LBR_16), (top + left) % depth, stack.top,

@@ -39,27 +39,6 @@ static void named_bits(u64 *from, u64 *info)
 	}
 }
 
-/* Each bit of `bits` alone beside `base`, each in another entry of the bank, until all were in one.
- */
-static void check_bank(struct test *t, const char *name, u32 msr, u64 base, u64 bits)
-{
-	u64 value[64];
-	unsigned n = 0;
-
-	for (unsigned bit = 0; bit < 64; bit++)
-		if (bits & BIT(bit))
-			value[n++] = base ^ BIT(bit);
-	for (unsigned first = 0; first < n; first += lbr_depth()) {
-		for (unsigned i = 0; i < lbr_depth(); i++)
-			msr_write(msr + i, value[(first + i) % n]);
-		for (unsigned i = 0; i < lbr_depth(); i++)
-			CHECK_EQ(t, LBR_25, value[(first + i) % n], msr_read(msr + i),
-				 "%s of entry %u", name, i);
-	}
-	for (unsigned i = 0; i < lbr_depth(); i++)
-		msr_write(msr + i, 0);
-}
-
 /*
  * LBR-25  FROM, TO, INFO and MSR_LASTBRANCH_TOS must read back what WRMSR wrote (context switch
  *         use).
@@ -79,12 +58,13 @@ TEST(msr, lbr_entries_hold_each_bit_of_addresses_of_both_halves_and_each_flag, R
 
 	named_bits(&flags, &info);
 	lbr_open(0, 0);
-	check_bank(t, "FROM", MSR_LASTBRANCH_0_FROM_IP, 0, address | flags);
-	check_bank(t, "FROM", MSR_LASTBRANCH_0_FROM_IP, UPPER, address);
-	check_bank(t, "TO", MSR_LASTBRANCH_0_TO_IP, 0, address);
-	check_bank(t, "TO", MSR_LASTBRANCH_0_TO_IP, UPPER, address);
+	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_FROM_IP, lbr_depth(), 0,
+			   address | flags);
+	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_FROM_IP, lbr_depth(), UPPER, address);
+	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_TO_IP, lbr_depth(), 0, address);
+	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_TO_IP, lbr_depth(), UPPER, address);
 	if (info)
-		check_bank(t, "INFO", MSR_LBR_INFO_0, 0, info);
+		lbr_check_each_bit(t, AT(LBR_25), MSR_LBR_INFO_0, lbr_depth(), 0, info);
 	lbr_close();
 }
 

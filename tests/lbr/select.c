@@ -4,11 +4,10 @@
  * out, so each test has its controls in one window: the other kinds.
  */
 #include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
 #include "kernel/memory/paging.h"
-#include "pmu/counter.h"
-#include "pmu/pmi.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
@@ -132,15 +131,6 @@ TEST(lbr, each_set_of_kinds_is_kept_out_and_nothing_else, REQS(LBR_10, LBR_12, L
 	}
 }
 
-#define EVERY_NEAR_BRANCH (LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | \
-			   LBR_SELECT_NEAR_RET | LBR_SELECT_NEAR_IND_JMP |			  \
-			   LBR_SELECT_NEAR_REL_JMP)
-
-static void return_at_once(struct trap_frame *frame)
-{
-	(void)frame;
-}
-
 static void skip_ud2(struct trap_frame *frame)
 {
 	frame->rip += lbr_piece_lbr_undefined.workload->mark_length;
@@ -149,7 +139,7 @@ static void skip_ud2(struct trap_frame *frame)
 /* INT3 with these bits: its branch, and the one back. */
 static void record_breakpoint(u64 select, struct lbr_stack *stack)
 {
-	intr_handler before = intr_set_handler(VECTOR_BP, return_at_once);
+	intr_handler before = intr_set_handler(VECTOR_BP, lbr_return_at_once);
 
 	lbr_record(&lbr_piece_lbr_breakpoint, 0, select, stack);
 	intr_set_handler(VECTOR_BP, before);
@@ -171,15 +161,11 @@ TEST(lbr, far_branch_keeps_far_branches_out_and_no_near_one, REQS(LBR_14), NEEDS
 	struct lbr_stack stack;
 
 	check_filter(t, AT(LBR_14), LBR_SELECT_FAR_BRANCH);
-	record_breakpoint(EVERY_NEAR_BRANCH, &stack);
+	record_breakpoint(LBR_SELECT_NEAR_BRANCHES, &stack);
 	CONTROL_EQ(t, LBR_14, 2, stack.top, "far branches of INT3 and its handler");
-	record_breakpoint(EVERY_NEAR_BRANCH | LBR_SELECT_FAR_BRANCH, &stack);
+	record_breakpoint(LBR_SELECT_NEAR_BRANCHES | LBR_SELECT_FAR_BRANCH, &stack);
 	CHECK_EQ(t, LBR_14, 0, stack.top, "branches recorded of INT3, each kind kept out");
 }
-
-extern const u8 vectors_begin[] __attribute__((visibility("hidden")));
-
-#define STUB_BYTES	16	/* kernel/interrupt/vectors.asm: where the gate of a vector leads */
 
 /*
  * LBR-06  An interrupt, an exception and IRET must be recorded unless filtered.
@@ -193,10 +179,10 @@ extern const u8 vectors_begin[] __attribute__((visibility("hidden")));
 TEST(lbr, exception_and_the_return_from_it_are_recorded, REQS(LBR_06), NEEDS(need_lbr))
 {
 	const struct lbr_row *row = lbr_piece_lbr_breakpoint.rows;
-	const u64 handler = (u64)(uintptr_t)(vectors_begin + STUB_BYTES * VECTOR_BP);
+	const u64 handler = descriptor_gate(VECTOR_BP);
 	struct lbr_stack stack;
 
-	record_breakpoint(EVERY_NEAR_BRANCH, &stack);
+	record_breakpoint(LBR_SELECT_NEAR_BRANCHES, &stack);
 	CHECK_EQ(t, LBR_06, row->from, stack.branch[1].from, "FROM of INT3");
 	CHECK_EQ(t, LBR_06, handler, stack.branch[1].to, "TO of INT3: its handler");
 	CHECK_EQ(t, LBR_06, row->to, stack.branch[0].to, "TO of IRET from the handler");
@@ -222,7 +208,7 @@ TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_
 		u8 vector;
 		intr_handler handler;
 	} exceptions[] = {
-		{ &lbr_piece_lbr_breakpoint, VECTOR_BP, return_at_once },
+		{ &lbr_piece_lbr_breakpoint, VECTOR_BP, lbr_return_at_once },
 		{ &lbr_piece_lbr_undefined, VECTOR_UD, skip_ud2 },
 	};
 	struct lbr_stack stack;
@@ -233,7 +219,7 @@ TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_
 		const struct lbr_row *row = exceptions[i / 2].piece->rows;
 		intr_handler before = intr_set_handler(vector, exceptions[i / 2].handler);
 
-		lbr_record_above(exceptions[i / 2].piece, above, EVERY_NEAR_BRANCH, &stack);
+		lbr_record_above(exceptions[i / 2].piece, above, LBR_SELECT_NEAR_BRANCHES, &stack);
 		intr_set_handler(vector, before);
 		CONTROL_EQ(t, LBR_06, 2, stack.top, "far branches of exception %u", vector);
 		CHECK_EQ(t, LBR_06, (row->from + above) & lbr_address_bits(),
@@ -255,25 +241,15 @@ TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_
  */
 TEST(lbr, interrupt_is_recorded_with_its_handler, REQS(LBR_06), NEEDS(need_lbr))
 {
-	const u64 handler = (u64)(uintptr_t)(vectors_begin + STUB_BYTES * VECTOR_PMI);
 	struct lbr_stack stack;
-	unsigned entered = 0;
 
-	pmi_open(NULL);
-	lbr_open(EVERY_NEAR_BRANCH, 0);
-	intr_disable();
-	apic_self_ipi(VECTOR_PMI);
-	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
-	intr_window();
-	msr_write(MSR_IA32_DEBUGCTL, 0);
-	intr_enable();
+	lbr_open(LBR_SELECT_NEAR_BRANCHES, 0);
+	CONTROL_EQ(t, LBR_06, 1, lbr_take_interrupt(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR),
+		   "interrupts");
 	lbr_read(&stack);
 	lbr_close();
-	CONTROL_EQ(t, LBR_06, 1, pmi_settle()->count, "interrupts");
-	pmi_close();
-	for (unsigned i = 0; i < stack.depth; i++)
-		entered += stack.branch[i].to == handler;
-	CHECK_EQ(t, LBR_06, 1, entered, "entries with the interrupt's handler as TO");
+	CHECK_EQ(t, LBR_06, 1, lbr_entries_to(&stack, descriptor_gate(VECTOR_PMI)),
+		 "entries with the interrupt's handler as TO");
 	CHECK_RANGE(t, LBR_06, 2, stack.depth - 1, stack.top,
 		    "far branches: the interrupt, and IRET from its handler");
 }
@@ -437,8 +413,6 @@ TEST(msr, lbr_select_refuses_bits_that_are_reserved, REQS(LBR_17),
 	CHECK_EQ(t, LBR_17, 0, msr_read(MSR_LBR_SELECT), "MSR_LBR_SELECT after what was refused");
 }
 
-#define CALL_STACK_SELECT (LBR_SELECT_EN_CALLSTACK | LBR_SELECT_JCC | LBR_SELECT_NEAR_IND_JMP | \
-			   LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_FAR_BRANCH)
 #define CALLS	3
 
 /*
@@ -461,7 +435,7 @@ TEST(lbr, return_removes_its_call_in_call_stack_mode, REQS(LBR_16),
 	struct lbr_stack stack;
 
 	for (unsigned returns = 0; returns < CALLS; returns++) {
-		lbr_record(piece, returns, CALL_STACK_SELECT, &stack);
+		lbr_record(piece, returns, LBR_SELECT_CALL_STACK, &stack);
 		for (unsigned i = 0; i < CALLS - returns; i++)
 			CHECK_EQ(t, LBR_16, piece->rows[CALLS - 1 - returns - i].from,
 				 stack.branch[i].from,
@@ -470,7 +444,7 @@ TEST(lbr, return_removes_its_call_in_call_stack_mode, REQS(LBR_16),
 		CHECK_EQ(t, LBR_16, CALLS - returns, stack.top,
 			 "MSR_LASTBRANCH_TOS after 3 calls and %u returns, 0 before", returns);
 	}
-	lbr_record(piece, 1, CALL_STACK_SELECT & ~LBR_SELECT_EN_CALLSTACK, &stack);
+	lbr_record(piece, 1, LBR_SELECT_CALL_STACK & ~LBR_SELECT_EN_CALLSTACK, &stack);
 	CONTROL_EQ(t, LBR_16, CALLS + 1, stack.top,
 		   "MSR_LASTBRANCH_TOS after 3 calls and a return without call-stack mode");
 }
@@ -490,7 +464,7 @@ TEST(lbr, entry_that_a_return_removes_reads_0, REQS(LBR_30), NEEDS(need_lbr, nee
 	struct lbr_stack stack;
 
 	for (unsigned returns = 0; returns <= CALLS; returns++) {
-		lbr_record(piece, returns, CALL_STACK_SELECT, &stack);
+		lbr_record(piece, returns, LBR_SELECT_CALL_STACK, &stack);
 		for (unsigned call = 0; call < CALLS; call++) {
 			struct lbr_raw
 				raw = stack.raw[(stack.top + stack.depth - call - 1) % stack.depth];

@@ -12,12 +12,11 @@
 #define TRIES		200
 #define BY_XABORT	0x5a000001u	/* EAX after XABORT 5AH: "RTM Abort Status Definition" */
 
-static u64 from_of(const struct lbr_piece *piece, unsigned row)
-{
-	return piece->rows[row].from;
-}
+/* Rows of lbr_abort and of lbr_elided, oldest first; the newest entry is that of the last row. */
+enum { ABORT_JUMP_BEFORE, ABORT_JUMP_INSIDE, ABORT_ITSELF, ABORT_JUMP_AFTER, ABORT_ROWS };
+enum { ELIDED_JUMP, ELIDED_ABORT, ELIDED_JUMP_AGAIN, ELIDED_ROWS };
 
-/* Of the abort, FROM: the instruction that ends it, or the one after that. */
+/* FROM of the abort: the instruction that ends the transaction, or the one after that. */
 static void check_from(struct test *t, const struct lbr_piece *piece,
 		       const struct lbr_branch *abort)
 {
@@ -25,6 +24,20 @@ static void check_from(struct test *t, const struct lbr_piece *piece,
 
 	CHECK_RANGE(t, LBR_29, cause, cause + piece->workload->mark_length, abort->from,
 		    "FROM of the abort: %#lx ends the transaction", cause);
+}
+
+/* The branches of lbr_abort, until XABORT is what ends its transaction. false: it never was. */
+static bool record_xabort(struct test *t, u64 above, struct lbr_stack *stack)
+{
+	const volatile u64 *eax = workload_memory();
+
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		lbr_record_above(&lbr_piece_lbr_abort, above, 0, stack);
+		if (*eax == BY_XABORT)
+			return true;
+	}
+	test_inconclusive(t, "none of %u transactions got to XABORT", TRIES);
+	return false;
 }
 
 /*
@@ -39,39 +52,36 @@ static void check_from(struct test *t, const struct lbr_piece *piece,
  * Then   the entries are the jump before, the one inside with IN_TX alone, the abort from XABORT
  *        to its handler with TSX_ABORT and IN_TX, the jump after it with neither
  */
-TEST(lbr, abort_of_a_transaction_is_an_entry_with_its_flag, REQS(LBR_29, LBR_31),
+TEST(lbr, abort_of_a_transaction_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31),
      NEEDS(need_lbr, need_lbr_transactions))
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_abort;
-	const volatile u64 *eax = workload_memory();
-	const struct lbr_branch *abort;
+	const struct lbr_row *rows = piece->rows;
+	const struct lbr_branch *before, *inside, *abort, *after;
 	struct lbr_stack stack;
-	unsigned tries = 0;
 
-	do
-		lbr_record(piece, 0, 0, &stack);
-	while (*eax != BY_XABORT && ++tries < TRIES);
-	if (*eax != BY_XABORT) {
-		test_inconclusive(t, "none of %u transactions got to XABORT", tries);
+	if (!record_xabort(t, 0, &stack))
 		return;
-	}
-	abort = &stack.branch[1];
-	CONTROL_EQ(t, IDS(LBR_29, LBR_31), from_of(piece, 3), stack.branch[0].from,
+	before = &stack.branch[ABORT_ROWS - 1 - ABORT_JUMP_BEFORE];
+	inside = &stack.branch[ABORT_ROWS - 1 - ABORT_JUMP_INSIDE];
+	abort = &stack.branch[ABORT_ROWS - 1 - ABORT_ITSELF];
+	after = &stack.branch[ABORT_ROWS - 1 - ABORT_JUMP_AFTER];
+	CONTROL_EQ(t, IDS(LBR_29, LBR_31), rows[ABORT_JUMP_AFTER].from, after->from,
 		   "FROM of the newest entry, the jump after it");
-	CHECK_EQ(t, LBR_29, piece->rows[2].to, abort->to, "TO of the abort, its handler");
+	CHECK_EQ(t, LBR_29, rows[ABORT_ITSELF].to, abort->to, "TO of the abort, its handler");
 	check_from(t, piece, abort);
 	CHECK(t, LBR_29, abort->aborted, "TSX_ABORT of the abort");
 	CHECK(t, LBR_31, abort->in_transaction, "IN_TX of the abort");
-	CHECK_EQ(t, LBR_29, from_of(piece, 1), stack.branch[2].from,
+	CHECK_EQ(t, LBR_29, rows[ABORT_JUMP_INSIDE].from, inside->from,
 		 "FROM of the entry before it, the jump inside");
-	CHECK(t, LBR_29, stack.branch[2].in_transaction && !stack.branch[2].aborted,
+	CHECK(t, LBR_29, inside->in_transaction && !inside->aborted,
 	      "IN_TX and not TSX_ABORT of the jump inside");
-	CHECK_EQ(t, LBR_29, from_of(piece, 0), stack.branch[3].from,
+	CHECK_EQ(t, LBR_29, rows[ABORT_JUMP_BEFORE].from, before->from,
 		 "FROM of the entry before that, the jump before");
-	for (unsigned i = 0; i <= 3; i += 3)
-		CHECK(t, IDS(LBR_29, LBR_31),
-		      !stack.branch[i].in_transaction && !stack.branch[i].aborted,
-		      "neither flag of entry %u, outside", i);
+	CHECK(t, IDS(LBR_29, LBR_31), !before->in_transaction && !before->aborted,
+	      "neither flag of the jump before");
+	CHECK(t, IDS(LBR_29, LBR_31), !after->in_transaction && !after->aborted,
+	      "neither flag of the jump after it");
 }
 
 /*
@@ -88,29 +98,23 @@ TEST(lbr, abort_in_either_half_is_an_entry_with_whole_addresses, REQS(LBR_29),
      NEEDS(need_lbr, need_lbr_transactions))
 {
 	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
+	enum { ABORT_AGE = ABORT_ROWS - 1 - ABORT_ITSELF };
 	const struct lbr_piece *piece = &lbr_piece_lbr_abort;
 	const u64 cause = workload_mark(piece->workload, 0);
-	const volatile u64 *eax = workload_memory();
 	struct lbr_stack stack;
 
 	for (unsigned half = 0; half < 2; half++) {
 		const u64 from = (cause + halves[half]) & lbr_address_bits();
-		unsigned tries = 0;
 
-		do
-			lbr_record_above(piece, halves[half], 0, &stack);
-		while (*eax != BY_XABORT && ++tries < TRIES);
-		if (*eax != BY_XABORT) {
-			test_inconclusive(t, "none of %u transactions got to XABORT", tries);
+		if (!record_xabort(t, halves[half], &stack))
 			return;
-		}
-		CONTROL(t, LBR_29, stack.branch[1].aborted,
+		CONTROL(t, LBR_29, stack.branch[ABORT_AGE].aborted,
 			"TSX_ABORT of the entry before the newest");
 		CHECK_RANGE(t, LBR_29, from, from + piece->workload->mark_length,
-			    stack.raw[1].from & lbr_address_bits(),
+			    stack.raw[ABORT_AGE].from & lbr_address_bits(),
 			    "FROM of the abort: XABORT, or what follows it");
-		CHECK_EQ(t, LBR_29, piece->rows[2].to + halves[half], stack.raw[1].to,
-			 "TO of the abort, its handler");
+		CHECK_EQ(t, LBR_29, piece->rows[ABORT_ITSELF].to + halves[half],
+			 stack.raw[ABORT_AGE].to, "TO of the abort, its handler");
 	}
 }
 
@@ -119,37 +123,44 @@ TEST(lbr, abort_in_either_half_is_an_entry_with_whole_addresses, REQS(LBR_29),
  *         in TO where the processor goes on.
  *         SDM 17.9, Table 17-14; 17.10, Table 17-16
  *
- * Given  a lock that is elided, a jump, PAUSE; until the lock was elided
- * When   they are recorded
+ * Given  a jump and PAUSE with a lock elided: PAUSE aborts the elision, and the jump is executed
+ *        again with the lock taken; repeated until PAUSE, and nothing else, aborts an elision
+ * When   the branches are recorded
  * Then   the entries are the jump with IN_TX, the abort from PAUSE to the start of the region with
  *        TSX_ABORT, and the jump again with neither
+ * Control: the newest entry is the jump
  */
-TEST(lbr, abort_of_an_elided_lock_is_an_entry_with_its_flag, REQS(LBR_29),
+TEST(lbr, abort_of_an_elided_lock_is_an_entry_with_tsx_abort, REQS(LBR_29),
      NEEDS(need_lbr, need_lbr_transactions, need_lbr_elision))
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_elided;
-	const u64 jump = from_of(piece, 0);
+	const struct lbr_row *rows = piece->rows;
 	struct lbr_stack stack;
+	const struct lbr_branch *elided = &stack.branch[ELIDED_ROWS - 1 - ELIDED_JUMP];
+	const struct lbr_branch *abort = &stack.branch[ELIDED_ROWS - 1 - ELIDED_ABORT];
+	const struct lbr_branch *taken = &stack.branch[ELIDED_ROWS - 1 - ELIDED_JUMP_AGAIN];
 	unsigned tries = 0;
 
-	/* The whole of what a try records has to be of this one. */
+	/* Without elision there is one entry; with an abort of another cause there are others. */
 	do {
 		*workload_memory() = 0;
 		lbr_record(piece, 0, 0, &stack);
-	} while ((stack.branch[2].from != jump || stack.top != 3) && ++tries < TRIES);
+	} while ((elided->from != rows[ELIDED_JUMP].from || stack.top != ELIDED_ROWS) &&
+		 ++tries < TRIES);
 	if (tries == TRIES) {
 		test_inconclusive(t, "none of %u locks was elided and aborted by PAUSE alone",
 				  tries);
 		return;
 	}
-	CONTROL_EQ(t, LBR_29, jump, stack.branch[0].from, "FROM of the newest entry, the jump");
-	/* It goes on with XCHG, without the prefix. */
-	CHECK_RANGE(t, LBR_29, piece->rows[1].to, jump, stack.branch[1].to,
+	CONTROL_EQ(t, LBR_29, rows[ELIDED_JUMP_AGAIN].from, taken->from,
+		   "FROM of the newest entry, the jump");
+	/* It goes on at XCHG, executed again without its prefix, or after it. */
+	CHECK_RANGE(t, LBR_29, rows[ELIDED_ABORT].to, rows[ELIDED_JUMP].from, abort->to,
 		    "TO of the abort, the start of the region");
-	check_from(t, piece, &stack.branch[1]);
-	CHECK(t, LBR_29, stack.branch[1].aborted, "TSX_ABORT of the abort");
-	CHECK(t, LBR_29, stack.branch[2].in_transaction && !stack.branch[2].aborted,
+	check_from(t, piece, abort);
+	CHECK(t, LBR_29, abort->aborted, "TSX_ABORT of the abort");
+	CHECK(t, LBR_29, elided->in_transaction && !elided->aborted,
 	      "IN_TX and not TSX_ABORT of the jump with the lock elided");
-	CHECK(t, LBR_29, !stack.branch[0].in_transaction && !stack.branch[0].aborted,
+	CHECK(t, LBR_29, !taken->in_transaction && !taken->aborted,
 	      "neither flag of the jump with the lock taken");
 }

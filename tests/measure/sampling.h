@@ -9,6 +9,7 @@
 #include "tests/measure/window.h"
 
 #define NO_OTHERS	((struct pmc_mask){ 0 })
+#define PEBS_COUNTERS	4u	/* IA32_PMC0 to IA32_PMC3: PEBS on every generation */
 #define NEVER		(1ULL << 30)	/* a period that no window reaches */
 /* This processor's precise events of all loads and all stores; for tests that need_events(). */
 #define LOADS		sampling_event(EK_LOADS)

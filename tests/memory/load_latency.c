@@ -12,7 +12,6 @@
 #define SOME		128	/* rounds of a window that is counted */
 #define OTHERS		8	/* loads of a window that aren't the workload's, at most */
 #define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
-#define COUNTERS	4u	/* with load latency */
 #define RECORDS_ENOUGH	2	/* of each counter */
 #define THRESHOLD_BITS	16	/* Figure 18-23 */
 
@@ -147,7 +146,7 @@ TEST(ll, latency_enable_of_another_counter_yields_no_latency, REQS(LL_02, LL_29)
 	/* A claim: where other enables leave no record at all, this is what decides LL-02. */
 	if (!with_both_enables(t, AT(LL_02), &setup, &h))
 		return;
-	for (unsigned other = 0; other < COUNTERS; other++) {
+	for (unsigned other = 0; other < PEBS_COUNTERS; other++) {
 		if (other == setup.counter)
 			continue;
 		setup.enable.bits = BIT(setup.counter) |
@@ -172,7 +171,7 @@ TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
 	struct cache_workload h;
 
 	setup.wanted = RECORDS_ENOUGH;
-	for (setup.counter = 0; setup.counter < COUNTERS; setup.counter++) {
+	for (setup.counter = 0; setup.counter < PEBS_COUNTERS; setup.counter++) {
 		unsigned count;
 
 		setup.enable = latency_enable(setup.counter);

@@ -90,7 +90,7 @@ static void check_next_event(struct test *t, unsigned c)
 TEST(arm, next_event_after_the_overflow_is_recorded, REQS(ARM_02),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		if (!pebs_has_pdist(c))
 			check_next_event(t, c);
 }
@@ -121,7 +121,7 @@ static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsign
 TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		unsigned interrupts, records;
 
 		count_interrupts(c, 0, &interrupts, &records);
@@ -141,7 +141,8 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
  *         SDM 18.4.4.4 Re-configuring PEBS Facilities (asks for a quiescent period)
  *
  * Given  each PEBS counter without PDist, armed by the window's last load; on silicon it is
- * reported, because the manual asks for a quiescent period, which leaves the latent record open
+ *        reported, because the manual asks for a quiescent period, which leaves the latent record
+ *        open
  * When   its bit of IA32_PEBS_ENABLE is cleared, loads follow, it is set, and loads follow
  * Then   the index hasn't moved
  * Control: the status bit shows the overflow
@@ -149,7 +150,7 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
 TEST(arm, clearing_pebs_enable_disarms_the_counter, REQS(ARM_04),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = pebs_first_without_pdist(); c < 4; c++) {
+	for (unsigned c = pebs_first_without_pdist(); c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		ds_open(&setup);
@@ -187,7 +188,7 @@ TEST(arm, clearing_pebs_enable_disarms_the_counter, REQS(ARM_04),
 TEST(arm, record_is_written_while_interrupts_are_off, REQS(ARM_05),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 		u64 off;
@@ -286,7 +287,7 @@ static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
 TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		CHECK_EQ(t, ARM_06, 1, records_of(t, c, COUNT_OS, false),
 			 "records of CPL 0, OS = 1 USR = 0, IA32_PMC%u", c);
 		CHECK_EQ(t, ARM_06, 0, records_of(t, c, COUNT_USR, false),
@@ -309,7 +310,7 @@ TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
 TEST(arm, armed_counter_waits_for_its_privilege_level, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = pebs_first_without_pdist(); c < 4; c++)
+	for (unsigned c = pebs_first_without_pdist(); c < PEBS_COUNTERS; c++)
 		check_user_arm(t, c);
 }
 
@@ -328,7 +329,7 @@ TEST(arm, armed_counter_waits_for_its_privilege_level, REQS(ARM_06),
 TEST(arm, enabling_pebs_or_writing_its_counter_makes_no_record, REQS(ARM_10),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 
@@ -529,7 +530,7 @@ TEST(arm, clearing_one_pebs_enable_keeps_the_other_counter_armed, REQS(ARM_02),
 TEST(arm, each_general_purpose_counter_makes_pebs_records, REQS(MSR_22),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 

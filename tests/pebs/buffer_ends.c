@@ -67,7 +67,7 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 TEST(ds, record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		check_interrupt(t, c, (struct ends){ .index = 0, .capacity = 1, .threshold = 1 });
 		check_interrupt(t, c, (struct ends){ .index = 2, .capacity = 3, .threshold = 3 });
 		check_interrupt(t, c, (struct ends){ .index = 2, .capacity = 3, .threshold = 2 });
@@ -93,9 +93,32 @@ TEST(ds, record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_
 TEST(ds, threshold_at_the_buffer_base_interrupts_at_each_record, REQS(DS_03, DS_05, DS_21, REC_13),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		check_interrupt(t, c, (struct ends){ .index = 0, .capacity = 4, .threshold = 0 });
 		check_interrupt(t, c, (struct ends){ .index = 1, .capacity = 4, .threshold = 0 });
+	}
+}
+
+/* One overflow of counter c in an empty buffer of `room` bytes; then in one that holds a record. */
+static void check_room(struct test *t, unsigned c, u64 room, u64 record_bytes)
+{
+	struct ds_setup setup = sampling_setup(8);
+	int64_t offset = 0;
+
+	setup.threshold = DS_CAPACITY;
+	for (unsigned fits = 0; fits < 2; fits++) {
+		ds_open(&setup);
+		ds_set_maximum_bytes(fits ? record_bytes : room);
+		pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+		workload_run(&workload_sample, PERIOD, pmc_one(c));
+		if (fits)
+			CONTROL_EQ(t, DS_24, 1, ds_records(),
+				   "records where there is room for one, IA32_PMC%u", c);
+		else
+			CHECK(t, DS_24, !ds_written_outside(0, 0, &offset),
+			      "a byte at offset %ld, with %lu bytes up to the maximum, IA32_PMC%u",
+			      (long)offset, room, c);
+		counter_reset();
 	}
 }
 
@@ -115,27 +138,37 @@ TEST(ds, record_without_room_for_all_of_it_is_not_written, REQS(DS_24),
 	u64 size = record_size(counter_caps()->record_format);
 	const u64 rooms[] = { size - 1, size - 8, size - 0x10, 0x90, 8 };
 
-	for (unsigned i = 0; i < 4 * sizeof(rooms) / sizeof(rooms[0]); i++) {
-		unsigned c = i % 4;
-		struct ds_setup setup = sampling_setup(8);
-		int64_t offset = 0;
+	for (unsigned i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
+		for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+			check_room(t, c, rooms[i], size);
+}
 
-		setup.threshold = DS_CAPACITY;
-		for (unsigned fits = 0; fits < 2; fits++) {
-			ds_open(&setup);
-			ds_set_maximum_bytes(fits ? size : rooms[i / 4]);
-			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
-			workload_run(&workload_sample, PERIOD, pmc_one(c));
-			if (fits)
-				CONTROL_EQ(t, DS_24, 1, ds_records(),
-					   "records where there is room for one, IA32_PMC%u", c);
-			else
-				CHECK(t, DS_24, !ds_written_outside(0, 0, &offset),
-				      "a byte at offset %ld, with %lu bytes up to the maximum, "
-				      "IA32_PMC%u",
-				      (long)offset, rooms[i / 4], c);
-			counter_reset();
+/* One overflow of counter c with the index `start` records after the base, beyond the maximum; then
+ * with the maximum a record after the index. */
+static void check_beyond(struct test *t, unsigned c, unsigned start, u64 record_bytes)
+{
+	struct ds_setup setup = sampling_setup(8);
+	int64_t offset = 0;
+
+	setup.start = start;
+	setup.threshold = DS_CAPACITY;
+	for (unsigned fits = 0; fits < 2; fits++) {
+		ds_open(&setup);
+		ds_set_maximum_bytes(fits ? (start + 1) * record_bytes : record_bytes);
+		pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+		workload_run(&workload_sample, PERIOD, pmc_one(c));
+		if (fits) {
+			sampling_want(t, start + 1);
+			CONTROL(t, DS_10, ds_record_written(start),
+				"a record at the index, with room for it, IA32_PMC%u", c);
+		} else {
+			CHECK(t, DS_10, !ds_written_outside(0, 0, &offset),
+			      "a byte at offset %ld, the index being %u records after the base of "
+			      "a buffer for one, IA32_PMC%u",
+			      (long)offset, start, c);
+			CHECK_EQ(t, DS_10, start * record_bytes, (u64)ds_bytes(), "index - base");
 		}
+		counter_reset();
 	}
 }
 
@@ -153,32 +186,9 @@ TEST(ds, no_record_is_written_with_the_index_beyond_the_absolute_maximum, REQS(D
 {
 	u64 size = record_size(counter_caps()->record_format);
 
-	for (unsigned i = 0; i < 4 * 2; i++) {
-		unsigned c = i % 4, start = 2 + i / 4;
-		struct ds_setup setup = sampling_setup(8);
-		int64_t offset = 0;
-
-		setup.start = start;
-		setup.threshold = DS_CAPACITY;
-		for (unsigned fits = 0; fits < 2; fits++) {
-			ds_open(&setup);
-			ds_set_maximum_bytes(fits ? (start + 1) * size : size);
-			pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
-			workload_run(&workload_sample, PERIOD, pmc_one(c));
-			if (fits) {
-				sampling_want(t, start + 1);
-				CONTROL(t, DS_10, ds_record_written(start),
-					"a record at the index, with room for it, IA32_PMC%u", c);
-			} else {
-				CHECK(t, DS_10, !ds_written_outside(0, 0, &offset),
-				      "a byte at offset %ld, the index being %u records after the "
-				      "base of a buffer for one, IA32_PMC%u",
-				      (long)offset, start, c);
-				CHECK_EQ(t, DS_10, start * size, (u64)ds_bytes(), "index - base");
-			}
-			counter_reset();
-		}
-	}
+	for (unsigned start = 2; start <= 3; start++)
+		for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+			check_beyond(t, c, start, size);
 }
 
 /*

@@ -159,7 +159,7 @@ TEST(record, pebs_record_in_compatibility_mode_is_that_of_64_bit_mode,
 {
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		check_compat(t, c);
 		counter_reset();
 	}

@@ -82,7 +82,7 @@ TEST(record, haswell_load_record_holds_its_data_linear_address,
      REQS(DLA_01, DLA_02, DLA_08, DLA_11, REC_HSW_05),
      NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct pebs_record record;
 		unsigned mark;
 		u64 address;
@@ -262,9 +262,11 @@ TEST(record, store_record_after_a_load_record_has_its_hit_bit, REQS(DLA_03),
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 
-		sampling_run(&setup, i % 4, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_run(&setup, i % PEBS_COUNTERS, LOADS, COUNT_BOTH, &workload_sample,
+			     NO_OTHERS);
 		counters_clear(counters_status());
-		sampling_run(&setup, i % 4, STORES, COUNT_BOTH, &workload_sample_store, NO_OTHERS);
+		sampling_run(&setup, i % PEBS_COUNTERS, STORES, COUNT_BOTH, &workload_sample_store,
+			     NO_OTHERS);
 		counters_clear(counters_status());
 		if (!sampling_one_record(t, AT(DLA_03), &record))
 			return;

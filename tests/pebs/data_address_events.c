@@ -163,7 +163,7 @@ TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
 	if (!HARNESS_CHECK(t, event_get(EK_STORES, EV_DLA | EV_STORE_L1, &event),
 			   "the event is in the table"))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		setup = profile(&event, c);
 		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, MOST, hit, BIT(0),
 				      "have bit 0");

@@ -322,7 +322,7 @@ TEST(ds, counter_without_pebs_is_not_reloaded_by_an_assist, REQS(DS_14),
 TEST(ds, assist_changes_only_the_index_of_the_ds_area, REQS(DS_17, DS_20),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
@@ -481,7 +481,7 @@ TEST(ds, full_pebs_buffer_raises_no_interrupt, REQS(DS_08),
 TEST(ds, assist_clears_only_status_bits_of_pebs_counters, REQS(DS_22),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 		struct pmc_mask others = { counters_gp().bits & 0xf & ~BIT(c) };
 		struct pebs_record record;

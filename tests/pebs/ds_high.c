@@ -43,12 +43,12 @@ TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
 {
 	struct ds_setup setup = sampling_setup(DS_HIGH_CAPACITY);
 
-	for (unsigned i = 0; i < 2 * 4; i++) {
-		const unsigned c = i % 4;
+	for (unsigned i = 0; i < 2 * PEBS_COUNTERS; i++) {
+		const unsigned c = i % PEBS_COUNTERS;
 		const struct pmi_log *log;
 		int64_t offset = 0;
 
-		ds_use(i / 4 ? DS_UPPER : DS_HIGH);
+		ds_use(i / PEBS_COUNTERS ? DS_UPPER : DS_HIGH);
 		setup.start = c;
 		setup.threshold = c + 1;
 		ds_open(&setup);
@@ -138,7 +138,7 @@ static void check_far_base(struct test *t, unsigned c)
 TEST(ds, pebs_index_is_compared_by_all_64_bits, REQS(DS_02, DS_05, DS_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		check_far_ends(t, c);
 		check_far_base(t, c);
 	}

@@ -86,7 +86,7 @@ static void check_changed(struct test *t, unsigned c)
 TEST(ds, assist_goes_by_the_ds_area_as_it_is_in_memory, REQS(DS_05, DS_10, DS_15),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		check_changed(t, c);
 }
 
@@ -185,7 +185,7 @@ TEST(ds, assist_goes_by_the_ds_area_while_pebs_stays_enabled,
 {
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		check_slots(t, c, &setup);
@@ -262,7 +262,7 @@ TEST(arm, each_further_record_of_a_counter_with_int_interrupts, REQS(PMI_01, PRI
 {
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 		const struct pmi_log *log;
 		u64 size;

@@ -44,7 +44,7 @@ static bool need_eight_counters(char *reason, size_t size)
 TEST(record, pebs_format3_record_is_0xc8_bytes, REQS(SKL_01),
      NEEDS(need_perfmon, need_format3, need_events), .under_every_fault = true)
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
@@ -109,7 +109,7 @@ TEST(record, tsc_of_a_record_is_of_the_time_when_it_was_made, REQS(SKL_02),
 	struct pebs_record record;
 	u64 before, after;
 
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		before = tsc_read();
@@ -187,8 +187,8 @@ TEST(record, applicable_counters_of_a_record_are_those_that_it_is_for, REQS(SKL_
 {
 	const u64 fixed = PMC_FIXED(0);
 
-	for (unsigned c = 0; c < 4; c++) {
-		const unsigned plain = (c + 1) % 4;
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		const unsigned plain = (c + 1) % PEBS_COUNTERS;
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 		u64 named;

@@ -315,7 +315,7 @@ static void check_assist_first(struct test *t, unsigned c)
 TEST(priority, assist_comes_before_the_overflow_interrupt_of_its_counter, REQS(PRIO_08),
      NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		check_assist_first(t, c);
 }
 
@@ -371,7 +371,7 @@ TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRI
 {
 	bool exact = two_interrupts_stay_two();
 
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		check_two_interrupts(t, c, exact);
 		counter_reset();
 	}
@@ -446,7 +446,7 @@ static void check_meeting(struct test *t, struct test_claim claim, struct meetin
  * Then   the record is of that load, there is one interrupt, and its handler finds the lower
  *        counter's status bit
  */
-TEST(priority, assist_and_interrupt_of_a_lower_counter_both_take_place, REQS(PRIO_06),
+TEST(priority, assist_meets_interrupt_of_a_lower_counter_and_neither_is_lost, REQS(PRIO_06),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	if (!assists_are_prompt(t))
@@ -466,7 +466,7 @@ TEST(priority, assist_and_interrupt_of_a_lower_counter_both_take_place, REQS(PRI
  * Then   the record is of that load, there is one interrupt, and its handler finds the higher
  *        counter's status bit
  */
-TEST(priority, interrupt_and_assist_of_a_lower_counter_both_take_place, REQS(PRIO_07),
+TEST(priority, assist_meets_interrupt_of_a_higher_counter_and_neither_is_lost, REQS(PRIO_07),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	if (!assists_are_prompt(t))

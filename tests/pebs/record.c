@@ -83,7 +83,7 @@ TEST(record, pebs_format1_record_is_0xb0_bytes, REQS(REC_02),
 TEST(record, pebs_format2_record_is_0xc0_bytes, REQS(REC_HSW_01),
      NEEDS(need_perfmon, need_format2, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		sampling_fill(expected, SAMPLE_MARKS);
@@ -108,7 +108,7 @@ TEST(record, pebs_format2_record_is_0xc0_bytes, REQS(REC_HSW_01),
 TEST(record, eventing_ip_of_a_record_names_a_load_that_retired, REQS(REC_HSW_02),
      NEEDS(need_perfmon, need_eventing_ip, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct pebs_record record;
 		unsigned mark;
 
@@ -150,7 +150,7 @@ TEST(record, rip_of_a_record_is_the_instruction_after_the_load, REQS(REC_03),
 {
 	struct pebs_record record;
 
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		check_rip(t, AT(REC_03), c, &record);
 }
 
@@ -167,7 +167,7 @@ TEST(record, rip_of_a_record_is_the_instruction_after_eventing_ip, REQS(REC_HSW_
 {
 	struct pebs_record record;
 
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		if (check_rip(t, AT(REC_HSW_03), c, &record) &&
 		    sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0)
 			CHECK_EQ(t, REC_HSW_03, workload_sample.mark_length,
@@ -327,8 +327,8 @@ static void check_status(struct test *t, unsigned c, unsigned plain)
 TEST(record, status_of_a_record_is_global_status_before_the_assist, REQS(REC_07, REC_08),
      NEEDS(need_perfmon, need_status_image, need_events, need_branches))
 {
-	for (unsigned c = 0; c < 4; c++) {
-		check_status(t, c, (c + 1) % 4);
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		check_status(t, c, (c + 1) % PEBS_COUNTERS);
 		counter_reset();
 	}
 }
@@ -365,7 +365,7 @@ TEST(record, assist_writes_no_byte_outside_its_record, REQS(REC_13),
 {
 	unsigned n = 3;
 
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		check_outside(t, c, 2);
 	while (n < 3 + 2 * PAGE / FORMAT2_BYTES && !ds_record_crosses_page(n))
 		n++;

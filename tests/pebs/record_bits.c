@@ -181,7 +181,7 @@ TEST(record, flags_of_a_record_show_the_direction_flag, REQS(REC_11),
 
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		if (take_backward(t, c, &record))
 			CHECK_EQ(t, REC_11, RFLAGS_DF,
 				 sampling_field(&record, RECORD_rflags) & RFLAGS_DF,
@@ -252,7 +252,7 @@ TEST(record, addresses_of_a_record_above_4_gib_are_whole,
 {
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		check_above(t, c, PAGING_HIGH);
 		counter_reset();
 		check_above(t, c, PAGING_UPPER);

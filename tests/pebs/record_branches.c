@@ -91,7 +91,7 @@ TEST(record, next_address_of_each_kind_of_branch_is_where_it_went, REQS(REC_03, 
 
 		step_branches(pieces[p], STEPPED, &went);
 		for (unsigned i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
-			take_records((p + i) % 4, pieces[p], periods[i]);
+			take_records((p + i) % PEBS_COUNTERS, pieces[p], periods[i]);
 			sampling_want(t, 1);
 			judged += check_records(t, claim, pieces[p], &went);
 		}

@@ -105,7 +105,7 @@ TEST(record, each_precise_event_makes_records_on_its_counters, REQS(MSR_22, REC_
 		if (!event_get(kinds[i].kind, EV_PEBS, &event) || event.min_period > LONG_PERIOD)
 			continue;
 		seen++;
-		for (unsigned c = 0; c < 4; c++)
+		for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 			if (event.counters & BIT(c))
 				check_kind(t, &kinds[i], &event, c);
 	}
@@ -175,7 +175,7 @@ TEST(record, rip_of_a_taken_branch_record_is_the_branch_target,
 	}
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		if (event.counters & BIT(c))
 			check_jump(t, event.code, c);
 }

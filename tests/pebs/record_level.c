@@ -131,7 +131,7 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
 
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 		u64 reload = 0 - 1000000 * ((u64)c + 1), width = BIT(counter_width(c)) - 1;
 		const struct pmi_log *log;

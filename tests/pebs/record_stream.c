@@ -47,7 +47,7 @@ static void check_status(struct batch *b, const struct pebs_record *record, u64 
 
 	if (!record_has(record->format, RECORD_status))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		if (!b->wraps[c])
 			continue;
 		if (access > b->wraps[c] + STATUS_MARGIN)
@@ -146,7 +146,7 @@ static void record_stream_take(struct batch *b, unsigned rounds)
 	marked_walk_prepare(w, rounds);
 	setup.reset[b->counter] = pebs_reset_value(b->counter, MARKED_WALK_PERIOD);
 	ds_open(&setup);
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		b->wraps[c] = 0;
 		if (c == b->counter || c >= counter_caps()->gp)
 			continue;

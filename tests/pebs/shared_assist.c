@@ -13,8 +13,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-#define COUNTERS	4u	/* that make records on each generation */
-#define SETS		BIT(COUNTERS)
+#define SETS		BIT(PEBS_COUNTERS)
 #define OVF_BUF		IA32_PERF_GLOBAL_STATUS_OVF_BUF
 #define COUNTING_SLACK	32	/* events of the window's end, and of microcode */
 #define WAITING_EVENT	STORES	/* of which no more comes */
@@ -53,7 +52,7 @@ static u64 interrupts_of(const struct sharing *s, unsigned c)
 /* What never waits: it records the event on which it overflows. */
 static bool has_pdist(u64 set)
 {
-	for (unsigned c = 0; c < COUNTERS; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		if (set & BIT(c) && pebs_has_pdist(c))
 			return true;
 	return false;
@@ -61,7 +60,7 @@ static bool has_pdist(u64 set)
 
 static void arm_all(const struct sharing *s, u64 counters, u16 event, u64 period)
 {
-	for (unsigned c = 0; c < COUNTERS; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		if (counters & BIT(c))
 			pebs_arm(c, event, COUNT_BOTH | interrupts_of(s, c), period);
 }
@@ -76,7 +75,7 @@ static bool share(struct test *t, const struct sharing *s, unsigned threshold)
 	u64 waiting = s->set & ~s->recorded;
 
 	setup.threshold = threshold;
-	for (unsigned c = 0; c < COUNTERS; c++)
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		setup.reset[c] = pebs_reset_value(c, period_of(c));
 	pmi_open(NULL);
 	ds_open(&setup);
@@ -99,7 +98,7 @@ static bool share(struct test *t, const struct sharing *s, unsigned threshold)
 /* The counters hold their reset values, and what they have counted since. */
 static void check_reloaded(struct test *t, struct test_claim claim, const struct sharing *s)
 {
-	for (unsigned c = 0; c < COUNTERS; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		u64 reset = pebs_reset_value(c, period_of(c)) & (BIT(counter_width(c)) - 1);
 		u64 events = s->recorded & BIT(c) ? SAMPLE_MARKS : 0;
 
@@ -164,7 +163,7 @@ TEST(ds, one_record_reloads_each_set_of_counters_that_wait, REQS(DS_13, DS_22),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (u64 set = 1; set < SETS; set++) {
-		for (unsigned c = 0; c < COUNTERS; c++) {
+		for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 			struct sharing s = { .set = set, .recorded = BIT(c) };
 
 			if (!is_several(set) || !(set & BIT(c)) || has_pdist(set))
@@ -274,7 +273,7 @@ TEST(arm, overflow_with_int_interrupts_although_another_counter_has_the_record, 
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (u64 set = 1; set < SETS; set++) {
-		for (unsigned c = 0; c < COUNTERS; c++) {
+		for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 			struct sharing together = { .set = set, .recorded = set,
 						    .with_int = BIT(c) };
 			struct sharing waits = { .set = set, .recorded = set & ~BIT(c),

@@ -12,7 +12,6 @@
 
 #define LONGEST_START	200u	/* beyond every limit of the generation before: 128 */
 #define SHORTEST_START	2u	/* that Linux uses: whether 1 works is inference */
-#define PEBS_COUNTERS	4u
 #define CYCLES_PERIOD	128u	/* of which Broadwell's PREC_DIST honours multiples of 64 */
 #define ABOVE_WIDTH	TOTAL_CYCLES_CMASK	/* more than a cycle retires */
 
@@ -191,7 +190,7 @@ TEST(arm, record_names_no_load_before_the_overflow, REQS(FIX_15),
 		return;
 	}
 
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 

@@ -57,7 +57,7 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 	size_t size = record_size(counter_caps()->record_format);
 
 	for (unsigned threshold = 1; threshold <= THRESHOLDS; threshold++) {
-		unsigned c = threshold % 4;
+		unsigned c = threshold % PEBS_COUNTERS;
 		const struct pmi_log *log;
 
 		if (threshold > 1) {
@@ -123,7 +123,7 @@ TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
 TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		static const struct in_records at = { .index = 2, .threshold = 2 };
 		static const struct in_records beyond = { .index = 5, .threshold = 2 };
 

@@ -38,9 +38,9 @@ static unsigned counter_of(unsigned turn, unsigned role)
  * Given  four counters count reads that miss the L3, with CMASK 255, with it and INV, with CMASK 1,
  *        with it and INV; each counter has each of these in turn
  * When   flushed lines are loaded
- * Then   CMASK 255 counts nothing; CMASK 1 one for at least half of the loads and for no more
- * clocks than there are loads; without and with INV they count all clocks together, which CMASK 255
- *        with INV has counted
+ * Then   CMASK 255 counts nothing; CMASK 1 counts at least half as many clocks as there are loads,
+ *        and not every clock; CMASK 1 and the same with INV count together what CMASK 255 with INV
+ *        does, every clock
  * Control: there were more clocks than loads
  */
 TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_10),

@@ -262,7 +262,7 @@ TEST(msr, register_of_1980h_is_the_fixed_counter, REQS(V6_15),
  * When   RDMSR reads each member of 1902H + 4n and of 1982H + 4i
  * Then   those of these counters can be read, others raise #GP
  */
-TEST(msr, cfg_b_is_there_of_counters_that_can_be_reloaded, REQS(V6_16),
+TEST(msr, cfg_b_exists_for_counters_that_can_be_reloaded_alone, REQS(V6_16),
      NEEDS(need_perfmon, need_leaf_23h, need_refused_msrs))
 {
 	const u64 set = counter_caps()->v6.reloadable;
@@ -282,7 +282,7 @@ TEST(msr, cfg_b_is_there_of_counters_that_can_be_reloaded, REQS(V6_16),
  * When   RDMSR reads each member of 1903H + 4n and of 1983H + 4i
  * Then   those of these counters can be read, others raise #GP
  */
-TEST(msr, cfg_c_is_there_of_counters_with_reload_or_pebs, REQS(V6_17),
+TEST(msr, cfg_c_exists_for_counters_with_reload_or_pebs_alone, REQS(V6_17),
      NEEDS(need_perfmon, need_leaf_23h, need_refused_msrs))
 {
 	const struct version6 *v = &counter_caps()->v6;

@@ -11,59 +11,79 @@
 
 #define EVENT		EVENT_BR_INST_RETIRED_ALL_BRANCHES
 #define ROUNDS		1024u		/* of workload_load: a branch each */
-#define Q		256u		/* of the counter that causes the load */
+#define CAUSE_PERIOD	256u		/* of the counter whose overflow causes the load */
 #define SLACK		16u		/* branches of opening and closing the window */
 
-#define RELOAD		(0u - 0x01000000u)
+/* CFG_C[31:0]: further below 0 than any window counts. */
+#define RELOAD_VALUE	(0u - 0x01000000u)
 
 /* What CFG_C[31:0] loads: bit 31 is 1, and what is above it is ones (docs/READINGS.md). */
-static u64 of_load(unsigned counter, u32 load)
+static u64 loaded_with(unsigned counter, u32 load)
 {
 	return (BITS(32, 63) | load) & (BIT(counter_width(counter)) - 1);
 }
 
 static u64 loaded(unsigned counter)
 {
-	return of_load(counter, RELOAD);
+	return loaded_with(counter, RELOAD_VALUE);
 }
 
 /* The first general-purpose counter that can be reloaded, and another one that can cause it. */
-static bool general_pair(u64 reloadable, u64 causes, unsigned *x, unsigned *y)
+static bool first_pair(unsigned *reloaded, unsigned *cause)
 {
-	*x = counter_next(reloadable & counter_caps()->gp_mask, 0);
-	*y = *x < COUNTERS_END ? counter_next(causes & counter_caps()->gp_mask & ~BIT(*x), 0) :
-				 COUNTERS_END;
-	return *x < COUNTERS_END && *y < COUNTERS_END;
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 general = counter_caps()->gp_mask;
+
+	*cause = COUNTERS_END;
+	*reloaded = counter_next(v->reloadable & general, 0);
+	if (*reloaded < COUNTERS_END)
+		*cause = counter_next(v->causes & general & ~BIT(*reloaded), 0);
+	return *cause < COUNTERS_END;
 }
 
 static bool need_pair(char *reason, size_t size)
 {
-	const struct version6 *v = &counter_caps()->v6;
-	unsigned x, y;
+	unsigned reloaded, cause;
 
-	return version6_need(general_pair(v->reloadable, v->causes, &x, &y),
-			     "counter that another one reloads", reason, size);
+	return version6_need(first_pair(&reloaded, &cause), "counter that another one reloads",
+			     reason, size);
 }
 
-/* y overflows at its Qth branch, x counts from 0, with a mask of counters that load it. */
-static void run_pair(unsigned x, unsigned y, u64 mask)
+/* One window: `cause` overflows at its branch CAUSE_PERIOD, `reloaded` counts from 0, and its CFG_B
+ * names the counters of the mask. */
+static void run_pair(unsigned reloaded, unsigned cause, u64 mask)
 {
-	counter_program(x, EVENT, COUNT_BOTH);
-	counter_write(x, 0);
-	counter_program(y, EVENT, COUNT_BOTH);
-	counter_preset(y, Q);
-	msr_write(version6_cfg_c(x), RELOAD);
-	msr_write(version6_cfg_b(x), mask);
-	workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(x), pmc_one(y)));
+	counter_program(reloaded, EVENT, COUNT_BOTH);
+	counter_write(reloaded, 0);
+	counter_program(cause, EVENT, COUNT_BOTH);
+	counter_preset(cause, CAUSE_PERIOD);
+	msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
+	msr_write(version6_cfg_b(reloaded), mask);
+	workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(reloaded), pmc_one(cause)));
 }
 
-static void stop_pair(unsigned x, unsigned y)
+static void stop_pair(unsigned reloaded, unsigned cause)
 {
-	msr_write(version6_cfg_b(x), 0);
-	msr_write(version6_cfg_c(x), 0);
-	counter_program_disabled(x, 0, 0);
-	counter_program_disabled(y, 0, 0);
-	counters_clear(BIT(x) | BIT(y));
+	msr_write(version6_cfg_b(reloaded), 0);
+	msr_write(version6_cfg_c(reloaded), 0);
+	counter_program_disabled(reloaded, 0, 0);
+	counter_program_disabled(cause, 0, 0);
+	counters_clear(BIT(reloaded) | BIT(cause));
+}
+
+static void check_reloads(struct test *t, unsigned reloaded, unsigned cause)
+{
+	const u64 least = loaded(reloaded), most = least + ROUNDS - CAUSE_PERIOD + SLACK;
+
+	run_pair(reloaded, cause, BIT(cause));
+	CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
+		   "status bit of IA32_PMC%u, which loads IA32_PMC%u", cause, reloaded);
+	CHECK_RANGE(t, V6_18, least, most, counter_read(reloaded),
+		    "IA32_PMC%u after an overflow of IA32_PMC%u, CFG_C %#x", reloaded, cause,
+		    RELOAD_VALUE);
+	CHECK_EQ(t, V6_18, 0, counters_status() & BIT(reloaded), "status bit of IA32_PMC%u",
+		 reloaded);
+	stop_pair(reloaded, cause);
 }
 
 /*
@@ -79,33 +99,16 @@ static void stop_pair(unsigned x, unsigned y)
  *        bit is 0
  * Control: the second's status bit is 1
  */
-TEST(version6, overflow_of_a_named_counter_reloads, REQS(V6_18),
+TEST(version6, overflow_reloads_each_counter_that_names_the_one_that_overflowed, REQS(V6_18),
      NEEDS(need_perfmon, need_pair, need_branches), .under_every_fault = true)
 {
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 general = counter_caps()->gp_mask;
 
-	FOR_EACH_COUNTER(x, v->reloadable & general)
-	{
-		const unsigned y = counter_next(v->causes & general & ~BIT(x), 0);
-
-		run_pair(x, y, BIT(y));
-		CONTROL_EQ(t, V6_18, BIT(y), counters_status() & BIT(y),
-			   "status bit of IA32_PMC%u, which loads IA32_PMC%u", y, x);
-		CHECK_RANGE(t, V6_18, loaded(x), loaded(x) + ROUNDS - Q + SLACK, counter_read(x),
-			    "IA32_PMC%u after an overflow of IA32_PMC%u, CFG_C %#x", x, y, RELOAD);
-		CHECK_EQ(t, V6_18, 0, counters_status() & BIT(x), "status bit of IA32_PMC%u", x);
-		stop_pair(x, y);
-	}
-	FOR_EACH_COUNTER(y, v->causes & general)
-	{
-		const unsigned x = counter_next(v->reloadable & general & ~BIT(y), 0);
-
-		run_pair(x, y, BIT(y));
-		CHECK_RANGE(t, V6_18, loaded(x), loaded(x) + ROUNDS - Q + SLACK, counter_read(x),
-			    "IA32_PMC%u after an overflow of IA32_PMC%u, CFG_C %#x", x, y, RELOAD);
-		stop_pair(x, y);
-	}
+	FOR_EACH_COUNTER(reloaded, v->reloadable & general)
+	check_reloads(t, reloaded, counter_next(v->causes & general & ~BIT(reloaded), 0));
+	FOR_EACH_COUNTER(cause, v->causes & general)
+	check_reloads(t, counter_next(v->reloadable & general & ~BIT(cause), 0), cause);
 }
 
 static bool need_fixed_pair(char *reason, size_t size)
@@ -118,18 +121,19 @@ static bool need_fixed_pair(char *reason, size_t size)
 			     "fixed counter that is reloaded or causes it", reason, size);
 }
 
-/* As run_pair(), for counters of each kind: x loaded with that, windows until y has overflowed. */
-static void run_any_pair(unsigned x, unsigned y, u32 load, u64 mask)
+/* As run_pair(), for general-purpose and fixed counters: CFG_C[31:0] is `load`, and there are
+ * windows until `cause` has overflowed. */
+static void run_any_pair(unsigned reloaded, unsigned cause, u32 load, u64 mask)
 {
-	counter_program(x, EVENT, COUNT_BOTH);
-	counter_write(x, 0);
-	counter_program(y, EVENT, COUNT_BOTH);
-	counter_preset(y, y == OVERFLOW_SLOW ? SLOW_PERIOD : Q);
-	msr_write(version6_cfg_c(x), load);
-	msr_write(version6_cfg_b(x), mask);
-	for (unsigned windows = 0; overflow_wants(y, windows); windows++)
-		workload_run(&workload_load, y == OVERFLOW_SLOW ? SLOW_ROUNDS : ROUNDS,
-			     pmc_or(pmc_one(x), pmc_one(y)));
+	counter_program(reloaded, EVENT, COUNT_BOTH);
+	counter_write(reloaded, 0);
+	counter_program(cause, EVENT, COUNT_BOTH);
+	counter_preset(cause, cause == OVERFLOW_SLOW ? SLOW_PERIOD : CAUSE_PERIOD);
+	msr_write(version6_cfg_c(reloaded), load);
+	msr_write(version6_cfg_b(reloaded), mask);
+	for (unsigned windows = 0; overflow_wants(cause, windows); windows++)
+		workload_run(&workload_load, cause == OVERFLOW_SLOW ? SLOW_ROUNDS : ROUNDS,
+			     pmc_or(pmc_one(reloaded), pmc_one(cause)));
 }
 
 /*
@@ -143,36 +147,38 @@ static void run_any_pair(unsigned x, unsigned y, u32 load, u64 mask)
  * Then   the first is less than 2^24 above that value, with ones above it; its own status bit is 0
  * Control: the second's status bit is 1; with CFG_B = 0 the first stays above 0
  */
-TEST(version6, each_counter_that_can_cause_it_reloads_each_other, REQS(V6_18),
+TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V6_18),
      NEEDS(need_perfmon, need_fixed_pair, need_branches), .deadline_ms = 5000)
 {
-	enum { COUNTED = 0x1000000 };	/* events of a window, and more */
+	enum { COUNTED = 0x1000000 };	/* more events than the windows of a pair have */
 	const struct version6 *v = &counter_caps()->v6;
 
-	FOR_EACH_COUNTER(x, v->reloadable)
-	FOR_EACH_COUNTER(y, v->causes & ~BIT(x))
+	FOR_EACH_COUNTER(reloaded, v->reloadable)
+	FOR_EACH_COUNTER(cause, v->causes & ~BIT(reloaded))
 	{
-		/* Of each pair another one. */
-		const u32 load = 0u - (x % 32 + 2 * (y % 32) + 3) * COUNTED;
-		const u64 least = of_load(x, load);
+		/* No other pair's value, and further below 0 than the windows count. */
+		const u32 load = 0u - (reloaded % 32 + 2 * (cause % 32) + 3) * COUNTED;
+		const u64 least = loaded_with(reloaded, load);
 
-		run_any_pair(x, y, load, BIT(y));
-		CONTROL_EQ(t, V6_18, BIT(y), counters_status() & BIT(y),
-			   "status bit of counter %u, which loads counter %u", y, x);
-		CHECK_RANGE(t, V6_18, least, least + COUNTED - 1, counter_read(x),
-			    "counter %u after an overflow of counter %u, CFG_C %#x", x, y, load);
-		CHECK_EQ(t, V6_18, 0, counters_status() & BIT(x), "status bit of counter %u", x);
-		stop_pair(x, y);
-		if (y == counter_next(v->causes & ~BIT(x), 0)) {
-			run_any_pair(x, y, load, 0);
-			CONTROL_RANGE(t, V6_18, 0, COUNTED, counter_read(x),
-				      "counter %u, CFG_B = 0", x);
-			stop_pair(x, y);
+		run_any_pair(reloaded, cause, load, BIT(cause));
+		CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
+			   "status bit of counter %u, which loads counter %u", cause, reloaded);
+		CHECK_RANGE(t, V6_18, least, least + COUNTED - 1, counter_read(reloaded),
+			    "counter %u after an overflow of counter %u, CFG_C %#x", reloaded,
+			    cause, load);
+		CHECK_EQ(t, V6_18, 0, counters_status() & BIT(reloaded), "status bit of counter %u",
+			 reloaded);
+		stop_pair(reloaded, cause);
+		if (cause == counter_next(v->causes & ~BIT(reloaded), 0)) {
+			run_any_pair(reloaded, cause, load, 0);
+			CONTROL_RANGE(t, V6_18, 0, COUNTED, counter_read(reloaded),
+				      "counter %u, CFG_B = 0", reloaded);
+			stop_pair(reloaded, cause);
 		}
 	}
 }
 
-static bool need_self(char *reason, size_t size)
+static bool need_counter_that_reloads_itself(char *reason, size_t size)
 {
 	const struct version6 *v = &counter_caps()->v6;
 
@@ -180,21 +186,24 @@ static bool need_self(char *reason, size_t size)
 			     size);
 }
 
+#define SELF_PERIOD		256u
 /* Of fixed counter 2, whose clock is slow: windows enough for several overflows. */
 #define SELF_SLOW_PERIOD	1024u
 #define SELF_SLOW_WINDOWS	8u
 
-/* The counter from -n on, with these names in its CFG_B, until it has counted several times n. */
-static void run_self(unsigned x, u64 n, u64 names)
+/* The counter counts from -n on, its CFG_B being `names`, until it has had several times n events.
+ */
+static void run_self(unsigned reloaded, u64 n, u64 names)
 {
-	const bool slow = x == OVERFLOW_SLOW;
+	const bool slow = reloaded == OVERFLOW_SLOW;
 
-	counter_program(x, EVENT, COUNT_BOTH);
-	counter_preset(x, n);
-	msr_write(version6_cfg_c(x), (u32)(0 - n));
-	msr_write(version6_cfg_b(x), names);
+	counter_program(reloaded, EVENT, COUNT_BOTH);
+	counter_preset(reloaded, n);
+	msr_write(version6_cfg_c(reloaded), (u32)(0 - n));
+	msr_write(version6_cfg_b(reloaded), names);
 	for (unsigned windows = 0; windows < (slow ? SELF_SLOW_WINDOWS : 1); windows++)
-		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS + Q / 2, pmc_one(x));
+		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS + SELF_PERIOD / 2,
+			     pmc_one(reloaded));
 }
 
 /*
@@ -204,51 +213,54 @@ static void run_self(unsigned x, u64 n, u64 names)
  *
  * Given  each counter of CPUID.(23H,2) that can be reloaded and cause it, fixed ones too; its CFG_B
  *        names itself alone, itself and one other, and every counter that may be named; the others
- *        stand still; CFG_C[31:0] = -Q, without its interrupt
- * When   it counts several times Q, from -Q
- * Then   it is less than Q below 0, and its status bit is 0
+ *        stand still; CFG_C[31:0] = -SELF_PERIOD, without its interrupt
+ * When   it counts several times SELF_PERIOD, from -SELF_PERIOD
+ * Then   it is at most SELF_PERIOD below 0, and its status bit is 0
  * Control: with CFG_B = 0 its status bit is 1, and it counts on above 0
  */
 TEST(version6, counter_that_names_itself_sets_no_status_bit, REQS(V6_19),
-     NEEDS(need_perfmon, need_self, need_branches))
+     NEEDS(need_perfmon, need_counter_that_reloads_itself, need_branches))
 {
 	const struct version6 *v = &counter_caps()->v6;
 
-	FOR_EACH_COUNTER(x, v->reloadable & v->causes)
+	FOR_EACH_COUNTER(reloaded, v->reloadable & v->causes)
 	{
-		const u64 others = v->causes & ~BIT(x);
+		const u64 others = v->causes & ~BIT(reloaded);
 		const u64 one = others & (~others + 1);
-		const u64 names[] = { BIT(x), BIT(x) | one, v->causes };
-		const u64 n = x == OVERFLOW_SLOW ? SELF_SLOW_PERIOD : Q;
-		const u64 top = BIT(counter_width(x));
+		const u64 names[] = { BIT(reloaded), BIT(reloaded) | one, v->causes };
+		const u64 n = reloaded == OVERFLOW_SLOW ? SELF_SLOW_PERIOD : SELF_PERIOD;
+		const u64 top = BIT(counter_width(reloaded));
 
 		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-			run_self(x, n, names[i]);
-			CHECK_RANGE(t, V6_19, top - n, top - 1, counter_read(x),
-				    "counter %u, which reloads itself, CFG_B = %#lx", x, names[i]);
-			CHECK_EQ(t, V6_19, 0, counters_status() & BIT(x),
-				 "status bit of counter %u, which reloads itself, CFG_B = %#lx", x,
-				 names[i]);
-			stop_pair(x, x);
+			run_self(reloaded, n, names[i]);
+			CHECK_RANGE(t, V6_19, top - n, top - 1, counter_read(reloaded),
+				    "counter %u, which reloads itself, CFG_B = %#lx", reloaded,
+				    names[i]);
+			CHECK_EQ(t, V6_19, 0, counters_status() & BIT(reloaded),
+				 "status bit of counter %u, which reloads itself, CFG_B = %#lx",
+				 reloaded, names[i]);
+			stop_pair(reloaded, reloaded);
 		}
-		run_self(x, n, 0);
-		CONTROL_RANGE(t, V6_19, 1, top / 2, counter_read(x), "counter %u with CFG_B = 0",
-			      x);
-		CONTROL_EQ(t, V6_19, BIT(x), counters_status() & BIT(x),
-			   "status bit of counter %u with CFG_B = 0", x);
-		stop_pair(x, x);
+		run_self(reloaded, n, 0);
+		CONTROL_RANGE(t, V6_19, 1, top / 2, counter_read(reloaded),
+			      "counter %u with CFG_B = 0", reloaded);
+		CONTROL_EQ(t, V6_19, BIT(reloaded), counters_status() & BIT(reloaded),
+			   "status bit of counter %u with CFG_B = 0", reloaded);
+		stop_pair(reloaded, reloaded);
 	}
 }
 
-static u64 not_causes(void)
+/* General-purpose counters that aren't in CPUID.(23H,2):ECX. */
+static u64 counters_that_are_no_cause(void)
 {
 	return counter_caps()->gp_mask & ~counter_caps()->v6.causes;
 }
 
-static bool need_no_cause(char *reason, size_t size)
+static bool need_counter_that_is_no_cause(char *reason, size_t size)
 {
 	return need_pair(reason, size) &&
-	       version6_need(not_causes(), "counter that can't reload others", reason, size);
+	       version6_need(counters_that_are_no_cause(), "counter that can't reload others",
+			     reason, size);
 }
 
 /*
@@ -260,31 +272,32 @@ static bool need_no_cause(char *reason, size_t size)
  * Given  a counter that CPUID.(23H,2):ECX doesn't have, another one that can be reloaded
  * When   CFG_B of the latter gets the bit of the former, if the write isn't refused, and the former
  *        overflows
- * Then   nothing is loaded
- * Control: a counter of CPUID.(23H,2):ECX does load it, and the former's status bit is 1
+ * Then   the one that can be reloaded counts on from 0
+ * Control: a counter of CPUID.(23H,2):ECX does reload it, and the former's status bit is 1
  */
-TEST(version6, counter_that_is_no_cause_reloads_no_other, REQS(V6_20),
-     NEEDS(need_perfmon, need_no_cause, need_branches))
+TEST(version6, overflow_of_a_counter_that_cannot_cause_it_reloads_no_other, REQS(V6_20),
+     NEEDS(need_perfmon, need_counter_that_is_no_cause, need_branches))
 {
-	unsigned x, y;
+	unsigned reloaded, cause;
 
-	general_pair(counter_caps()->v6.reloadable, counter_caps()->v6.causes, &x, &y);
-	run_pair(x, y, BIT(y));
-	CONTROL_RANGE(t, V6_20, loaded(x), loaded(x) + ROUNDS, counter_read(x),
-		      "IA32_PMC%u, which IA32_PMC%u loads", x, y);
-	stop_pair(x, y);
-	FOR_EACH_COUNTER(other, not_causes())
+	first_pair(&reloaded, &cause);
+	run_pair(reloaded, cause, BIT(cause));
+	CONTROL_RANGE(t, V6_20, loaded(reloaded), loaded(reloaded) + ROUNDS, counter_read(reloaded),
+		      "IA32_PMC%u, which IA32_PMC%u loads", reloaded, cause);
+	stop_pair(reloaded, cause);
+	FOR_EACH_COUNTER(other, counters_that_are_no_cause())
 	{
-		const u64 mask = msr_try_write(version6_cfg_b(x), BIT(other)).raised ? 0 :
-										       BIT(other);
+		const u64 mask = msr_try_write(version6_cfg_b(reloaded), BIT(other)).raised ?
+					 0 :
+					 BIT(other);
 
-		run_pair(x, other, mask);
+		run_pair(reloaded, other, mask);
 		CONTROL_EQ(t, V6_20, BIT(other), counters_status() & BIT(other),
 			   "status bit of IA32_PMC%u", other);
-		CHECK_RANGE(t, V6_20, ROUNDS, ROUNDS + SLACK, counter_read(x),
-			    "IA32_PMC%u after an overflow of IA32_PMC%u, CFG_B = %#lx", x, other,
-			    mask);
-		stop_pair(x, other);
+		CHECK_RANGE(t, V6_20, ROUNDS, ROUNDS + SLACK, counter_read(reloaded),
+			    "IA32_PMC%u after an overflow of IA32_PMC%u, CFG_B = %#lx", reloaded,
+			    other, mask);
+		stop_pair(reloaded, other);
 	}
 }
 
@@ -300,13 +313,14 @@ TEST(version6, counter_that_is_no_cause_reloads_no_other, REQS(V6_20),
 TEST(version6, cfg_b_of_0_turns_reloading_off, REQS(V6_21),
      NEEDS(need_perfmon, need_pair, need_branches))
 {
-	unsigned x, y;
+	unsigned reloaded, cause;
 
-	general_pair(counter_caps()->v6.reloadable, counter_caps()->v6.causes, &x, &y);
-	run_pair(x, y, BIT(y));
-	CONTROL_RANGE(t, V6_21, loaded(x), loaded(x) + ROUNDS, counter_read(x),
-		      "IA32_PMC%u, CFG_B names IA32_PMC%u", x, y);
-	run_pair(x, y, 0);
-	CHECK_RANGE(t, V6_21, ROUNDS, ROUNDS + SLACK, counter_read(x), "IA32_PMC%u, CFG_B = 0", x);
-	stop_pair(x, y);
+	first_pair(&reloaded, &cause);
+	run_pair(reloaded, cause, BIT(cause));
+	CONTROL_RANGE(t, V6_21, loaded(reloaded), loaded(reloaded) + ROUNDS, counter_read(reloaded),
+		      "IA32_PMC%u, CFG_B names IA32_PMC%u", reloaded, cause);
+	run_pair(reloaded, cause, 0);
+	CHECK_RANGE(t, V6_21, ROUNDS, ROUNDS + SLACK, counter_read(reloaded),
+		    "IA32_PMC%u, CFG_B = 0", reloaded);
+	stop_pair(reloaded, cause);
 }

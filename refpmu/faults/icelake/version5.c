@@ -5,7 +5,6 @@
 #include "refpmu/faults/lioncove/lioncove.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 
-#define SLOTS		(FIRST_FIXED + 3)
 #define ANYTHREAD_FIXED	(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 | \
 			 IA32_FIXED_CTR_CTRL_ANY2)
 #define FIRST_FOUR	4
@@ -115,8 +114,9 @@ u64 fault_v5_clears(struct model *m, u64 bits)
 
 void fault_v5_halt(struct model *m)
 {
-	if (m->active & BIT(SLOTS) && broken(m, FAULT_FIXED_3_IN_HLT))
-		model_set_counter(m, SLOTS, m->counter[SLOTS].value + LEAST_HALT * model_slots(m));
+	if (m->active & BIT(SLOTS_COUNTER) && broken(m, FAULT_FIXED_3_IN_HLT))
+		model_set_counter(m, SLOTS_COUNTER,
+				  m->counter[SLOTS_COUNTER].value + LEAST_HALT * model_slots(m));
 }
 
 /* ---- metrics ---- */
@@ -134,7 +134,7 @@ struct msr_result fault_rdpmc_metrics(struct model *m, struct msr_result result)
 	if (broken(m, FAULT_METRICS_RDPMC_ABSENT))
 		return (struct msr_result){ .status = MSR_GP };
 	if (broken(m, FAULT_METRICS_RDPMC_SLOTS))
-		result.value = m->counter[SLOTS].value;
+		result.value = m->counter[SLOTS_COUNTER].value;
 	return result;
 }
 
@@ -164,7 +164,7 @@ bool fault_v5_pebs_enabled(struct model *m, unsigned counter)
 {
 	if (counter >= 4 && counter < FIRST_FIXED && broken(m, FAULT_PEBS_FIRST_FOUR))
 		return false;
-	if (counter == SLOTS && broken(m, FAULT_PEBS_NO_FIXED_3))
+	if (counter == SLOTS_COUNTER && broken(m, FAULT_PEBS_NO_FIXED_3))
 		return false;
 	return counter < FIRST_FIXED || !broken(m, FAULT_PEBS_NO_FIXED);
 }
@@ -188,7 +188,7 @@ void fault_v5_setting(struct model *m, unsigned i, struct counter_setting *setti
 	    !(m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + i)) &&
 	    broken(m, FAULT_LATENCY_WANTS_BITS))
 		setting->rule.pebs = false;
-	if (i != SLOTS)
+	if (i != SLOTS_COUNTER)
 		return;
 	if (broken(m, FAULT_FIXED_3_INERT))
 		setting->enabled = false;
@@ -229,12 +229,12 @@ u64 fault_v5_fixed_control(struct model *m, unsigned n, u64 control)
 
 u64 fault_v5_increment(struct model *m, unsigned i, u64 add)
 {
-	return i == SLOTS && broken(m, FAULT_SLOTS_HALVED) ? add / 2 : add;
+	return i == SLOTS_COUNTER && broken(m, FAULT_SLOTS_HALVED) ? add / 2 : add;
 }
 
 void fault_v5_overflow(struct model *m, unsigned i, struct counter_overflow *overflow)
 {
-	if (i == SLOTS && broken(m, FAULT_FIXED_3_STATUS))
+	if (i == SLOTS_COUNTER && broken(m, FAULT_FIXED_3_STATUS))
 		overflow->status = 0;
 }
 
@@ -262,7 +262,7 @@ u64 fault_v5_reset(struct model *m, const struct assist_plan *plan, unsigned i, 
 	if (i >= FIRST_FIXED && broken(m, FAULT_RESET_FIXED_PMC0))
 		return plan->area.pebs_counter0_reset;
 	if (i >= FIRST_FIXED && broken(m, FAULT_RESET_FIXED_NEXT))
-		return i == SLOTS || i + 1 == MODEL_MAX_COUNTERS ?
+		return i == SLOTS_COUNTER || i + 1 == MODEL_MAX_COUNTERS ?
 			       plan->area.pebs_fixed_counter0_reset :
 			       plan->reset[i + 1];
 	if (model_pebs_format(m) >= PEBS_FORMAT_MORE_RESETS)

@@ -11,8 +11,8 @@
 /* Latitude pebs-fragments. */
 enum { ONE_FRAGMENT, TWO_FRAGMENTS, EMPTY_BETWEEN };
 
-/* Which counters are stored: those that allow it. */
-static u64 stored(const struct model *m, u64 among)
+/* Those of the counters whose CFG_C allows them in records. */
+static u64 allowed_in_record(const struct model *m, u64 among)
 {
 	u64 all = 0;
 
@@ -22,6 +22,7 @@ static u64 stored(const struct model *m, u64 among)
 	return all;
 }
 
+/* Entries that a code of CFG_C[41:40] asks for. */
 static unsigned entries_of(const struct model *m, u64 config)
 {
 	switch ((config & IA32_PMC_GP0_CFG_C_LBR) >> IA32_PMC_GP0_CFG_C_LBR_SHIFT) {
@@ -53,9 +54,9 @@ void model_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 
 	*l = (struct arch_layout){ .entries = entries_of(m, config) };
 	if (config & IA32_PMC_GP0_CFG_C_CNTR_GP)
-		gp = stored(m, BITS(0, FIRST_FIXED - 1));
+		gp = allowed_in_record(m, BITS(0, FIRST_FIXED - 1));
 	if (config & IA32_PMC_GP0_CFG_C_CNTR_FIXED)
-		fixed = stored(m, BITS(FIRST_FIXED, MODEL_MAX_COUNTERS - 1));
+		fixed = allowed_in_record(m, BITS(FIRST_FIXED, MODEL_MAX_COUNTERS - 1));
 	l->counters = gp | fixed;
 	l->metrics = config & IA32_PMC_GP0_CFG_C_CNTR_METRICS && model_has_metrics(m);
 	if (m->host->xmm)
@@ -107,10 +108,12 @@ static unsigned fill_gpr(const struct record *record, u8 *at)
 	static const struct {
 		u16 offset, member;
 	} fields[] = {
-#define FIELD(field) { ARCH_PEBS_GPR_##field, offsetof(struct record, field) },
-		FIELD(rflags) FIELD(rip) FIELD(rax) FIELD(rcx) FIELD(rdx) FIELD(rbx) FIELD(rsp)
-			FIELD(rbp) FIELD(rsi) FIELD(rdi) FIELD(r8) FIELD(r9) FIELD(r10) FIELD(r11)
-				FIELD(r12) FIELD(r13) FIELD(r14) FIELD(r15)
+#define FIELD(field) { ARCH_PEBS_GPR_##field, offsetof(struct record, field) }
+		FIELD(rflags), FIELD(rip), FIELD(rax), FIELD(rcx), FIELD(rdx),
+		FIELD(rbx), FIELD(rsp), FIELD(rbp), FIELD(rsi), FIELD(rdi),
+		FIELD(r8), FIELD(r9), FIELD(r10), FIELD(r11), FIELD(r12),
+		FIELD(r13), FIELD(r14), FIELD(r15),
+#undef FIELD
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -150,7 +153,7 @@ static unsigned fill_counters(struct model *m, const struct arch_layout *l, u8 *
 	for (u64 left = l->counters; left; left &= left - 1, to += ARCH_PEBS_COUNTER_BYTES)
 		put64(to, m->counter[__builtin_ctzll(left)].value);
 	if (l->metrics) {
-		put64(to, m->counter[FIRST_FIXED + 3].value);
+		put64(to, m->counter[SLOTS_COUNTER].value);
 		put64(to + ARCH_PEBS_COUNTER_BYTES, model_metrics_read(m));
 		to += 2 * ARCH_PEBS_COUNTER_BYTES;
 	}
@@ -164,9 +167,10 @@ static unsigned rounded(unsigned bytes)
 	return (bytes + ARCH_PEBS_UNIT - 1) / ARCH_PEBS_UNIT * ARCH_PEBS_UNIT;
 }
 
-/* One of these groups, of which the layout has all. */
-static unsigned fragment(struct model *m, const struct retire_ctx *s, const struct arch_layout *l,
-			 const struct record *record, u64 groups, u64 flags, u8 *bytes)
+/* One fragment, which has these of the groups. Returns its bytes. */
+static unsigned fill_fragment(struct model *m, const struct retire_ctx *s,
+			      const struct arch_layout *l, const struct record *record, u64 groups,
+			      u64 flags, u8 *bytes)
 {
 	unsigned size = ARCH_PEBS_HEADER_BYTES;
 
@@ -198,14 +202,14 @@ unsigned model_arch_fill(struct model *m, const struct retire_ctx *s, unsigned x
 	model_collect_record(m, s, x, m->global_status, model_global_bit(x), &record);
 	if (m->latitude[LAT_PEBS_FRAGMENTS] == ONE_FRAGMENT)
 		last = 0;
-	size = fragment(m, s, l, &record, l->groups & ~last, mode | (last ? ARCH_PEBS_CONT : 0),
-			bytes);
+	size = fill_fragment(m, s, l, &record, l->groups & ~last,
+			     mode | (last ? ARCH_PEBS_CONT : 0), bytes);
 	if (last && m->latitude[LAT_PEBS_FRAGMENTS] == EMPTY_BETWEEN) {
 		put64(bytes + size + ARCH_PEBS_HEADER_format, ARCH_PEBS_HEADER_BYTES);
 		size += ARCH_PEBS_HEADER_BYTES;
 	}
 	if (last)
-		size += fragment(m, s, l, &record, last, mode, bytes + size);
+		size += fill_fragment(m, s, l, &record, last, mode, bytes + size);
 	fault_arch_bytes(m, s, x, l, bytes, &size);
 	return size;
 }

@@ -21,6 +21,7 @@ static const struct {
 #define EQ			BIT(1)
 #define RDPMC_USER_DISABLE	BIT(2)
 
+/* The generation's registers of a sub-leaf; NULL: they are 0. */
 static const u32 *row_of(const struct model *m, u32 subleaf)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -35,6 +36,7 @@ bool model_has_ext(const struct model *m)
 	       !(m->facts & (FACT_NO_PMU | FACT_PERFMON_1 | FACT_PERFMON_2 | FACT_KVM_SIGNATURE));
 }
 
+/* A register of that row, where the processor has the leaf. */
 static u32 row(const struct model *m, u32 subleaf, unsigned reg)
 {
 	const u32 *regs = model_has_ext(m) ? row_of(m, subleaf) : NULL;
@@ -68,8 +70,8 @@ u64 model_ext_fixed_mask(const struct model *m)
 	return row(m, EXT_COUNTERS, EXT_EBX);
 }
 
-/* The counters of a pair of registers that there are. */
-static u64 counters(const struct model *m, u32 subleaf, unsigned gp, unsigned fixed)
+/* Of the counters in a pair of registers, those that the processor has. */
+static u64 existing_counters(const struct model *m, u32 subleaf, unsigned gp, unsigned fixed)
 {
 	u64 all = model_counters_of(row(m, subleaf, gp), row(m, subleaf, fixed));
 
@@ -81,22 +83,22 @@ static u64 counters(const struct model *m, u32 subleaf, unsigned gp, unsigned fi
 
 u64 model_reloadable(const struct model *m)
 {
-	return counters(m, EXT_RELOAD, EXT_EAX, EXT_EBX);
+	return existing_counters(m, EXT_RELOAD, EXT_EAX, EXT_EBX);
 }
 
 u64 model_reload_causes(const struct model *m)
 {
-	return counters(m, EXT_RELOAD, EXT_ECX, EXT_EDX);
+	return existing_counters(m, EXT_RELOAD, EXT_ECX, EXT_EDX);
 }
 
 u64 model_arch_pebs_counters(const struct model *m)
 {
-	return model_has_arch_pebs(m) ? counters(m, EXT_PEBS, EXT_EAX, EXT_ECX) : 0;
+	return model_has_arch_pebs(m) ? existing_counters(m, EXT_PEBS, EXT_EAX, EXT_ECX) : 0;
 }
 
 u64 model_pdist_counters(const struct model *m)
 {
-	return model_has_arch_pebs(m) ? counters(m, EXT_PEBS, EXT_EBX, EXT_EDX) : 0;
+	return model_has_arch_pebs(m) ? existing_counters(m, EXT_PEBS, EXT_EBX, EXT_EDX) : 0;
 }
 
 u64 model_arch_pebs_groups(const struct model *m)
@@ -104,31 +106,39 @@ u64 model_arch_pebs_groups(const struct model *m)
 	return model_has_arch_pebs(m) ? (u64)row(m, EXT_GROUPS, EXT_EBX) << 32 : 0;
 }
 
-/* The other way round than CPUID.0AH:EBX. */
-static u32 events(const struct model *m)
+/* Sub-leaf 3: a bit is 1 for an event that there is, where that of CPUID.0AH:EBX is 0. */
+static u32 available_events(const struct model *m)
 {
-	u32 there = 0;
+	u32 bits = 0;
 
 	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
 		if (model_event(m, model_architectural_event(i)))
-			there |= (u32)BIT(i);
-	return there;
+			bits |= (u32)BIT(i);
+	return bits;
 }
 
-static u32 gp_of(u64 counters)
+/* A set of counters in a pair of registers. */
+static void put_counters(u64 counters, u32 *gp, u32 *fixed)
 {
-	return (u32)(counters & BITS(0, FIRST_FIXED - 1));
+	*gp = (u32)(counters & BITS(0, FIRST_FIXED - 1));
+	*fixed = (u32)(counters >> FIRST_FIXED);
 }
 
-static u32 fixed_of(u64 counters)
+/* Sub-leaf 0. */
+static void put_features(const struct model *m, u32 subleaves, u32 regs[4])
 {
-	return (u32)(counters >> FIRST_FIXED);
+	regs[EXT_EAX] = subleaves;
+	regs[EXT_EBX] = row(m, EXT_FEATURES, EXT_EBX);
+	if (model_has_rdpmc_user_disable(m))
+		regs[EXT_EBX] |= (u32)RDPMC_USER_DISABLE;
+	/* 0 is "see fixed counter 3". */
+	if (m->latitude[LAT_SLOTS_SHOWN] || !model_has_counter(m, SLOTS_COUNTER))
+		regs[EXT_ECX] = (u32)model_slots(m);
 }
 
 void model_ext_leaf(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	u32 subleaves = row(m, EXT_FEATURES, EXT_EAX);
-	u64 a = 0, b = 0;
 
 	if (!model_has_arch_pebs(m))
 		subleaves &= ~(u32)SUBLEAVES_OF_PEBS;
@@ -138,39 +148,27 @@ void model_ext_leaf(const struct model *m, u32 subleaf, u32 regs[4])
 		return;
 	switch (subleaf) {
 	case EXT_FEATURES:
-		regs[EXT_EAX] = subleaves;
-		regs[EXT_EBX] = row(m, EXT_FEATURES, EXT_EBX) |
-				(model_has_rdpmc_user_disable(m) ? (u32)RDPMC_USER_DISABLE : 0);
-		/* 0 is "see fixed counter 3". */
-		if (m->latitude[LAT_SLOTS_SHOWN] || !model_has_counter(m, FIRST_FIXED + 3))
-			regs[EXT_ECX] = (u32)model_slots(m);
-		return;
+		put_features(m, subleaves, regs);
+		break;
 	case EXT_COUNTERS:
 		regs[EXT_EAX] = (u32)(BIT(model_gp_counters(m)) - 1);
 		regs[EXT_EBX] = (u32)model_fixed_mask(m);
-		return;
+		break;
+	case EXT_RELOAD:
+		put_counters(model_reloadable(m), &regs[EXT_EAX], &regs[EXT_EBX]);
+		put_counters(model_reload_causes(m), &regs[EXT_ECX], &regs[EXT_EDX]);
+		break;
 	case EXT_EVENTS:
-		regs[EXT_EAX] = events(m);
-		return;
+		regs[EXT_EAX] = available_events(m);
+		break;
 	case EXT_GROUPS:
 		regs[EXT_EBX] = row(m, EXT_GROUPS, EXT_EBX);
-		return;
-	case EXT_RELOAD:
-		a = model_reloadable(m);
-		b = model_reload_causes(m);
 		break;
 	case EXT_PEBS:
-		a = model_arch_pebs_counters(m);
-		b = model_pdist_counters(m);
-		/* PDist comes after the counters with PEBS of its own kind. */
-		regs[EXT_EAX] = gp_of(a);
-		regs[EXT_EBX] = gp_of(b);
-		regs[EXT_ECX] = fixed_of(a);
-		regs[EXT_EDX] = fixed_of(b);
-		return;
+		/* General-purpose counters with PEBS, with PDist; fixed counters with PEBS, with
+		 * PDist. */
+		put_counters(model_arch_pebs_counters(m), &regs[EXT_EAX], &regs[EXT_ECX]);
+		put_counters(model_pdist_counters(m), &regs[EXT_EBX], &regs[EXT_EDX]);
+		break;
 	}
-	regs[EXT_EAX] = gp_of(a);
-	regs[EXT_EBX] = fixed_of(a);
-	regs[EXT_ECX] = gp_of(b);
-	regs[EXT_EDX] = fixed_of(b);
 }

@@ -55,7 +55,7 @@ static u64 cfg_b_bits(const struct model *m, unsigned counter)
 {
 	u64 bits = model_status_bits(model_reload_causes(m));
 
-	return counter == FIRST_FIXED + 3 && model_has_metrics(m) ?
+	return counter == SLOTS_COUNTER && model_has_metrics(m) ?
 		       bits | IA32_PMC_FX0_CFG_B_METRICS_CLEAR :
 		       bits;
 }

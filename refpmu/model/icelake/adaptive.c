@@ -82,7 +82,7 @@ void model_adaptive_layout(struct model *m, unsigned x, u64 covered, struct adap
 		layout->config &= ~PEBS_DATA_CFG_LBR_ENTRIES;
 	}
 	model_snapshot(m, config, &layout->snapshot);
-	if (layout->snapshot.there)
+	if (layout->snapshot.present)
 		add_part(layout, GROUP_COUNTERS, model_snapshot_bytes(&layout->snapshot));
 	layout->bytes = model_adaptive_bytes(layout);
 	fault_adaptive_layout(m, x, layout);
@@ -90,14 +90,10 @@ void model_adaptive_layout(struct model *m, unsigned x, u64 covered, struct adap
 
 static void fill_fields(enum adaptive_group group, const struct record *record, u8 *bytes)
 {
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		u64 value;
-
-		if (fields[i].group != group)
-			continue;
-		__builtin_memcpy(&value, (const u8 *)record + fields[i].member, sizeof(value));
-		put64(bytes + fields[i].offset, value);
-	}
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].group == group)
+			put64(bytes + fields[i].offset,
+			      get64((const u8 *)record + fields[i].member));
 }
 
 static void fill_xmm(struct model *m, u8 *bytes)

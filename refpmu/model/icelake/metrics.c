@@ -12,7 +12,6 @@
 
 enum { RETIRING, BAD_SPECULATION, FRONTEND_BOUND, BACKEND_BOUND };
 
-#define SLOTS_COUNTER	(FIRST_FIXED + 3)
 #define WHOLE		0xffu
 /* The metrics are shorter than a counter: how many slots they have room for isn't stated. */
 #define MOST_SLOTS	BIT(40)

@@ -14,21 +14,17 @@ static u32 field(u64 config, u64 mask, unsigned shift)
 	return (u32)((config & mask) >> shift);
 }
 
-static u64 gp_bits(const struct model *m)
-{
-	return BIT(model_gp_counters(m)) - 1;
-}
-
 u64 model_snapshot_absent(const struct model *m)
 {
-	u64 there = gp_bits(m) << PEBS_DATA_CFG_CNTR_GP_SHIFT |
-		    model_fixed_mask(m) << PEBS_DATA_CFG_CNTR_FIXED_SHIFT |
-		    (model_has_metrics(m) ? PEBS_DATA_CFG_METRICS : 0);
+	u64 existing = (BIT(model_gp_counters(m)) - 1) << PEBS_DATA_CFG_CNTR_GP_SHIFT |
+		       model_fixed_mask(m) << PEBS_DATA_CFG_CNTR_FIXED_SHIFT |
+		       (model_has_metrics(m) ? PEBS_DATA_CFG_METRICS : 0);
 
-	return (PEBS_DATA_CFG_CNTR_GP | PEBS_DATA_CFG_CNTR_FIXED | PEBS_DATA_CFG_METRICS) & ~there;
+	return (PEBS_DATA_CFG_CNTR_GP | PEBS_DATA_CFG_CNTR_FIXED | PEBS_DATA_CFG_METRICS) &
+	       ~existing;
 }
 
-static void store(struct model *m, struct snapshot *s, unsigned counter)
+static void add_value(struct model *m, struct snapshot *s, unsigned counter)
 {
 	s->value[s->n++] = m->counter[counter].value;
 }
@@ -38,7 +34,7 @@ void model_snapshot(struct model *m, u64 asked, struct snapshot *s)
 	const u64 config = fault_snapshot_config(m, asked) & ~model_snapshot_absent(m);
 
 	*s = (struct snapshot){
-		.there = config & (PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS),
+		.present = config & (PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS),
 		.head = ADAPTIVE_COUNTERS_BYTES,
 	};
 	if (config & PEBS_DATA_CFG_CNTR) {
@@ -46,15 +42,15 @@ void model_snapshot(struct model *m, u64 asked, struct snapshot *s)
 		s->fixed = field(config, PEBS_DATA_CFG_CNTR_FIXED, PEBS_DATA_CFG_CNTR_FIXED_SHIFT);
 	}
 	for (u32 left = s->gp; left; left &= left - 1)
-		store(m, s, (unsigned)__builtin_ctz(left));
+		add_value(m, s, (unsigned)__builtin_ctz(left));
 	for (u32 left = s->fixed; left; left &= left - 1)
-		store(m, s, FIRST_FIXED + (unsigned)__builtin_ctz(left));
+		add_value(m, s, FIRST_FIXED + (unsigned)__builtin_ctz(left));
 	if (config & PEBS_DATA_CFG_METRICS) {
 		s->metrics = ADAPTIVE_COUNTERS_METRICS;
-		store(m, s, FIRST_FIXED + 3);
+		add_value(m, s, SLOTS_COUNTER);
 		s->value[s->n++] = model_metrics_read(m);
 	}
-	if (s->there)
+	if (s->present)
 		fault_snapshot(m, s);
 }
 
