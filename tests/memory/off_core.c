@@ -165,8 +165,8 @@ TEST(offcore, off_core_rsp_1_governs_the_second_off_core_event, REQS(MSR_18, MSR
  * Given  loads of a flushed line, to which neither "modified in the L3" nor HITM is an answer
  * When   MSR_OFFCORE_RSP_0 or MSR_OFFCORE_RSP_1 has ANY and this supplier, ANY and this snoop, or
  *        ANY and both
- * Then   its event counts at least half of the loads: "the supplier and snoop info bits are
- * ignored" Control: with supplier and snoop and without ANY it counts at most a quarter
+ * Then   its event counts at least half of the loads
+ * Control: with supplier and snoop and without ANY it counts at most a quarter
  */
 TEST(offcore, any_response_counts_whatever_supplier_and_snoop_are_beside_it, REQS(MSR_47),
      NEEDS(need_perfmon, need_offcore, need_offcore_2))
@@ -231,7 +231,7 @@ static void count_both(const struct event event[2], const struct cache_workload 
  * When   MSR_OFFCORE_RSP_0 and MSR_OFFCORE_RSP_1 name demand reads of data, or reads for ownership,
  *        in each combination, with every response
  * Then   each event counts at least half of the accesses where its register names their kind, and
- * at most a quarter where it names the other
+ *        at most a quarter where it names the other
  */
 TEST(offcore, off_core_events_at_once_count_by_their_own_registers, REQS(MSR_48),
      NEEDS(need_perfmon, need_offcore, need_offcore_2))

@@ -147,7 +147,7 @@ inner_nested:	mov	eax, 0xdead
 	ret
 END nested
 
-; Loads in front of one that is nested, and in it; XABORT there, or behind its XEND.
+; Loads before one that is nested, and in it; XABORT there, or after its XEND.
 PIECE nested_inside
 	BODY
 	mov	ecx, esi
@@ -162,19 +162,19 @@ inner_nested_inside:	mov	eax, 0xdead
 	ret
 END nested_inside
 
-PIECE nested_behind
+PIECE nested_after
 	BODY
 	mov	ecx, esi
-	xbegin	inner_nested_behind
+	xbegin	inner_nested_after
 	BODY
 	xend
-	CAUSE	nested_behind
+	CAUSE	nested_after
 	xabort	0x5a
 	xend
-	jmp	end_nested_behind
-inner_nested_behind:	mov	eax, 0xdead
+	jmp	end_nested_after
+inner_nested_after:	mov	eax, 0xdead
 	ret
-END nested_behind
+END nested_after
 
 ELIDED elided
 	BODY

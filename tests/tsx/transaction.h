@@ -57,9 +57,9 @@ extern const struct transaction transaction_loads __attribute__((visibility("hid
 extern const struct transaction transaction_watch __attribute__((visibility("hidden")));
 /* XABORT in one that is nested in another, each with a fallback of its own. */
 extern const struct transaction transaction_nested __attribute__((visibility("hidden")));
-/* One store and n loads, then as many in a nested one; XABORT in that, or behind its XEND. */
+/* One store and n loads, then as many in a nested one; XABORT in that, or after its XEND. */
 extern const struct transaction transaction_nested_inside __attribute__((visibility("hidden")));
-extern const struct transaction transaction_nested_behind __attribute__((visibility("hidden")));
+extern const struct transaction transaction_nested_after __attribute__((visibility("hidden")));
 
 /* One store, n loads with a lock that is elided; with PAUSE, which aborts; in two locks. */
 extern const struct transaction transaction_elided __attribute__((visibility("hidden")));

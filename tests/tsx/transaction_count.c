@@ -205,17 +205,17 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
  * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
- * Given  IA32_PMC2 with IN_TX and IN_TXCP counts loads; transactions have loads in front of a
+ * Given  IA32_PMC2 with IN_TX and IN_TXCP counts loads; transactions have loads before a
  *        nested one and in it
- * When   XABORT is in the nested one, or behind its XEND
- * Then   the counter keeps the value that it had in front of the outermost XBEGIN
+ * When   XABORT is in the nested one, or after its XEND
+ * Then   the counter keeps the value that it had before the outermost XBEGIN
  * Control: with IN_TX alone it counts at least one a transaction
  */
 TEST(tsx, in_txcp_takes_nested_transactions_back_to_the_outermost_xbegin, REQS(TSX_07),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	static const struct transaction *const pieces[] = { &transaction_nested_inside,
-							    &transaction_nested_behind };
+							    &transaction_nested_after };
 
 	if (!transaction_works(t))
 		return;
