@@ -257,6 +257,7 @@ void fault_rdpmc(struct model *m, u32 ecx, unsigned counter, struct msr_result *
 	if (counter == MODEL_NO_COUNTER) {
 		if (broken(m, FAULT_RDPMC_ABSENT_ANSWERS) || fault_kvm_rdpmc(m, ecx))
 			*result = (struct msr_result){ .status = MSR_DONE };
+		fault_v5_rdpmc_absent(m, ecx, result);
 		return;
 	}
 	if (broken(m, FAULT_RDPMC_REFUSED)) {

@@ -92,6 +92,8 @@ extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: 
 /* tests/measure/workload_adaptive.asm */
 extern const struct workload workload_xmm_sample /* workload_sample with known XMM registers */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_xmm_last_sample /* XMM15[127:64] alone is SAMPLE_XMM(15) */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_chain_sample /* and after a chain of CHAIN_LINKS jumps */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_push_sample /* n stores, then marked pushes */

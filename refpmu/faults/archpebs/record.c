@@ -43,10 +43,20 @@ static void layout_of_counters(struct model *m, struct arch_layout *l)
 		l->groups &= ~IA32_PMC_GP0_CFG_C_CNTR_GP;
 }
 
+static bool lower_half_is_0(const u8 *xmm)
+{
+	for (unsigned i = 0; i < ARCH_PEBS_XER_XMM_BYTES / 2; i++)
+		if (xmm[i])
+			return false;
+	return true;
+}
+
 void fault_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 {
 	(void)x;
 	layout_of_counters(m, l);
+	if (l->xmm_stored && lower_half_is_0(l->xmm) && broken(m, FAULT_ARCH_XMM_UPPER_INITIAL))
+		l->xmm_stored = false;
 	if (!(l->groups & ARCH_PEBS_LBR))
 		return;
 	if (broken(m, FAULT_ARCH_LBR_WITHOUT_HEAD))
