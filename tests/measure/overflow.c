@@ -58,6 +58,20 @@ void overflow(unsigned counter, u64 flags)
 	overflow_in(&workload_sled, counter, flags);
 }
 
+bool overflow_comes(unsigned counter)
+{
+	u64 value;
+
+	if (!PMC_IS_FIXED(counter) || counter <= PMC_FIXED(3))
+		return true;
+	counter_program(counter, 0, COUNT_BOTH);
+	counter_write(counter, 0);
+	workload_run(&workload_sled, overflow_rounds(counter), pmc_one(counter));
+	value = counter_read(counter);
+	counter_program_disabled(counter, 0, 0);
+	return value >= 2 * overflow_period(counter);
+}
+
 void overflow_off(unsigned counter)
 {
 	counter_program_disabled(counter, 0, 0);

@@ -37,6 +37,13 @@ bool overflow_wants(unsigned counter, unsigned windows);
  * more. */
 unsigned overflow_repeats(const struct test *t, unsigned counter);
 
+/*
+ * Does it overflow in the window of overflow()? Fixed counters from 4 on count slots of bad
+ * speculation and the like, of which a window may have few or none: that is measured, and the
+ * counter is off afterwards.
+ */
+bool overflow_comes(unsigned counter);
+
 /* IA32_PERF_GLOBAL_STATUS, of what is looked at. */
 u64 overflow_status(void);
 
