@@ -69,10 +69,11 @@ static void check_other_writes(struct test *t, struct test_claim claim, unsigned
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
  * Given  each counter that overflows in a window, with INT = 0 and with INT = 1; LVTPC is masked,
- * so that no handler clears anything When   it is written and read by each of its registers; the
- * others and their enables are written; its enable, IA32_PERF_GLOBAL_CTRL, and the other bits of
- * IA32_PERF_GLOBAL_OVF_CTRL Then   its status bit, and no other one, is set after each Control: it
- * was set, and a write of it to IA32_PERF_GLOBAL_OVF_CTRL clears it
+ *        so that no handler clears anything
+ * When   it is written and read by each of its registers; the others and their enables are written;
+ *        its enable, IA32_PERF_GLOBAL_CTRL, and the other bits of IA32_PERF_GLOBAL_OVF_CTRL
+ * Then   its status bit, and no other one, is set after each
+ * Control: it was set, and a write of it to IA32_PERF_GLOBAL_OVF_CTRL clears it
  */
 TEST(pmi, status_bit_of_each_counter_stays_whatever_else_is_written, REQS(STS_16),
      NEEDS(need_perfmon, need_branches, need_fixed))
@@ -107,9 +108,10 @@ TEST(pmi, status_bit_of_each_counter_stays_whatever_else_is_written, REQS(STS_16
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
  * Given  each counter that overflows in a window has done so; what sets CondChgd (bit 63) isn't
- * stated: it may be set, or not When   1 is written to bit 63 of IA32_PERF_GLOBAL_OVF_CTRL, a few
- * times where it is set again Then   bit 63 of the status reads 0, and the counter's bit is still
- * set Control: the counter's bit was set
+ *        stated: it may be set, or not
+ * When   1 is written to bit 63 of IA32_PERF_GLOBAL_OVF_CTRL, a few times where it is set again
+ * Then   bit 63 of the status reads 0, and the counter's bit is still set
+ * Control: the counter's bit was set
  */
 TEST(pmi, condchgd_is_clear_after_software_cleared_it, REQS(PMI_08),
      NEEDS(need_perfmon, need_branches, need_fixed))

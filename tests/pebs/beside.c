@@ -115,9 +115,10 @@ static void check_overflow_beside(struct test *t, unsigned c, unsigned recorder,
  *
  * Given  PEBS on IA32_PMC1, or on IA32_PMC2, which is out of reach of its overflow, or makes a
  *        record before
- * When   each other counter, general-purpose or fixed, that overflows in a window does so without
- * PEBS, with its interrupt enabled Then   there is one interrupt Control: the PEBS counter has no
- * record where it is out of reach, and at most one elsewhere
+ * When   each other counter, general-purpose or fixed, that overflows in a window does so, without
+ *        PEBS, with its interrupt enabled
+ * Then   there is one interrupt
+ * Control: the PEBS counter has no record where it is out of reach, and at most one elsewhere
  */
 TEST(pmi, counter_interrupts_beside_one_with_pebs, REQS(PMI_01, PMI_02),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed))

@@ -460,8 +460,8 @@ TEST(priority, assist_meets_interrupt_of_a_lower_counter_and_neither_is_lost, RE
  *          that is due at the same time.
  *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
  *
- * Given  a PEBS counter that is armed, and a counter of higher index with INT. Both count all loads
- *        of one window; without the other one the assist is always of the same load
+ * Given  a PEBS counter without PDist that is armed, and a counter of higher index with INT. Both
+ *        count all loads of one window; without the other one the assist is always of the same load
  * When   the higher counter overflows on the very load that starts the assist
  * Then   the record is of that load, there is one interrupt, and its handler finds the higher
  *        counter's status bit
@@ -472,7 +472,9 @@ TEST(priority, assist_meets_interrupt_of_a_higher_counter_and_neither_is_lost, R
 	if (!assists_are_prompt(t))
 		return;
 	check_meeting(t, AT(PRIO_07), (struct meeting){ .with_assist = 1, .with_interrupt = 2 });
-	check_meeting(t, AT(PRIO_07), (struct meeting){ .with_assist = 0, .with_interrupt = 3 });
+	if (!pebs_has_pdist(0))	/* of a near start value it leaves the load open */
+		check_meeting(t, AT(PRIO_07),
+			      (struct meeting){ .with_assist = 0, .with_interrupt = 3 });
 }
 
 struct counters {
