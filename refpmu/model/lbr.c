@@ -216,6 +216,8 @@ static void carry_out(struct model *m, const struct lbr_plan *plan)
 		m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ 0 };
 	if (plan->pops || plan->records)
 		m->lbr.tos = (u8)((m->lbr.tos + entries + (unsigned)plan->step) % entries);
+	if (plan->records)
+		model_lbr_log_begin(m);
 	if (!plan->records)
 		return;
 	m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ plan->from, plan->to, plan->info };

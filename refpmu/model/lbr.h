@@ -58,6 +58,7 @@ void model_lbr_aborted(struct model *m, const struct model_retired *r);
 struct arch_lbr_leaf {
 	u8 depths;
 	bool lip, deep_c_reset, cpl_filter, branch_filter, call_stack, mispredict, cycles, type;
+	u64 logs;		/* bit n: events of IA32_PMCn */
 };
 struct arch_lbr_leaf model_arch_lbr_leaf(const struct model *m);
 bool model_arch_lbr_is_depth(const struct model *m, u64 value);
@@ -67,6 +68,11 @@ void model_arch_lbr_control(struct model *m, u64 value);
 void model_arch_lbr_set_depth(struct model *m, u64 value);
 /* FROM and INFO of a new entry. */
 void model_arch_lbr_fill(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan);
+
+/* goldencove/event_log.c: "LBR event logging", IA32_PERFEVTSELx[35]. */
+/* The fields of a new entry; it has been recorded. */
+u64 model_lbr_log_info(const struct model *m);
+void model_lbr_log_begin(struct model *m);
 
 u64 model_lbr_read(const struct model *m, const struct msr_ref *p);
 void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value);
