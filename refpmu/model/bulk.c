@@ -262,7 +262,7 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 		add = model_errata_increment(m, i, occurrences(m, &c->rule, events));
 		c->value += add;
 		if (m->lbr.logs & BIT(i))
-			model_lbr_log(m, i, add);
+			model_lbr_log(m, i, cpl, add);
 	}
 	if (m->lbr.logs)
 		model_lbr_log_settle(m);

@@ -506,7 +506,7 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	add = fault_increment(m, i, rule, add);
 	add = model_errata_increment(m, i, add);
 	if (m->lbr.logs & BIT(i))
-		model_lbr_log(m, i, add);
+		model_lbr_log(m, i, s->cpl, add);
 	if (rule->os)
 		add += m->smm_events;
 	model_set_counter(m, i, before + add);

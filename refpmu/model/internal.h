@@ -343,8 +343,8 @@ bool model_arch_lbr_has_call_stack(const struct model *m);
 u64 model_lbr_logging(const struct model *m);
 /* From model_configure(): whose events are logged. */
 void model_lbr_log_configure(struct model *m);
-/* Counter i has added this. The instruction that did is done, if it can be told. */
-void model_lbr_log(struct model *m, unsigned i, u64 add);
+/* Counter i has added this, at this level. The instruction that did is done, if it can be told. */
+void model_lbr_log(struct model *m, unsigned i, u8 cpl, u64 add);
 void model_lbr_log_settle(struct model *m);
 
 /* lbr.c */

@@ -216,7 +216,7 @@ static void carry_out(struct model *m, const struct lbr_plan *plan)
 		m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ 0 };
 	if (plan->pops || plan->records)
 		m->lbr.tos = (u8)((m->lbr.tos + entries + (unsigned)plan->step) % entries);
-	if (plan->records)
+	if (plan->records ? !plan->log_goes_on : plan->log_begins)
 		model_lbr_log_begin(m);
 	if (!plan->records)
 		return;
@@ -237,6 +237,7 @@ static void branch(struct model *m, const struct lbr_branch *b)
 	put_flags(m, b, &plan);
 	stack_calls(m, b, &plan);
 	fault_lbr(m, b, &plan);
+	fault_lbr_log(m, b, &plan);
 	carry_out(m, &plan);
 }
 

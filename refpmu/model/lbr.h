@@ -32,6 +32,8 @@ struct lbr_plan {
 	unsigned entries;	/* of the stack */
 	u64 from, to, info;	/* of the new entry */
 	int step;		/* of MSR_LASTBRANCH_TOS */
+	bool log_goes_on;	/* the entry doesn't begin the log of events anew; */
+	bool log_begins;	/* a branch without an entry does */
 };
 
 /* Entries that the stack has; 0: there is none. */

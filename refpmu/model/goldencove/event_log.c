@@ -5,8 +5,8 @@
  * which counters, IA32_PERFEVTSELx[35] asks for it. What the counter adds is what is logged: its
  * enables, levels and conditions are the log's.
  *
- * Nothing but a new entry, or a write of IA32_LBR_DEPTH or of the bit as 0, begins the log anew: not
- * a branch that is kept out, nor a return that removes an entry.
+ * Nothing but a new entry, or a write of IA32_LBR_DEPTH or of the bit as 0, begins the log anew:
+ * not a branch that is kept out, nor a return that removes an entry.
  */
 #include "refpmu/model/lbr.h"
 #include "spec/arch_lbr.h"
@@ -50,10 +50,10 @@ void model_lbr_log_configure(struct model *m)
 	}
 }
 
-void model_lbr_log(struct model *m, unsigned i, u64 add)
+void model_lbr_log(struct model *m, unsigned i, u8 cpl, u64 add)
 {
 	if (!m->latitude[LAT_LBR_LOG_OFF] || model_lbr_on(m))
-		m->lbr.own[i] += add;
+		m->lbr.own[i] += fault_lbr_logged(m, cpl, add);
 }
 
 void model_lbr_log_settle(struct model *m)
