@@ -90,7 +90,7 @@ $(foreach cc,$(sort $(HOST_CC_NAMES) clang),$(eval $(call host_compiler,$(cc))))
 # no fault.
 HOST_NO_FAULTS := $(filter $(ROOT)/refpmu/model/%,$(HOST_PURE))
 HOST_NO_FAULTS_TESTS := $(filter $(addprefix $(ROOT)/host/model/test_model_, access.c core.c counter.c \
-	       cpuid.c elision.c generations.c latitude.c memory.c msr.c netburst.c pebs.c pmi.c \
+	       cpuid.c elision.c event_log.c generations.c latitude.c memory.c msr.c netburst.c pebs.c pmi.c \
 	       priority.c random.c rules.c tx.c uncore.c), $(HOST_TESTS))
 host_no_fault_objects = $(patsubst $(ROOT)/%.c, $(HOST_OUT)/$(1)-no-faults/%.o, $(HOST_NO_FAULTS))
 

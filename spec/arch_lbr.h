@@ -7,6 +7,8 @@
 
 enum {
 	ARCH_LBR_DEPTH_UNIT = 8,	/* EAX[n] of leaf 1CH: this * (n + 1) entries */
+	ARCH_LBR_LOGGED = 4,		/* counters whose events an entry can have */
+	ARCH_LBR_LOG_MOST = 3,		/* of them that it tells of each */
 	ARCH_LBR_MAX_ENTRIES = 64,	/* of EAX[7]; 32 on all parts seen */
 	/* Component 15 of XSAVES: five registers, then FROM, TO and INFO of the most entries: Linux
 	 * struct arch_lbr_state (one source). */
@@ -16,11 +18,14 @@ enum {
 
 enum {
 #define ARCH_LBR_FIELD(field, lo, hi, known_by, source) ARCH_LBR_##field##_SHIFT = (lo),
+#define ARCH_LBR_LOG(counter, lo, hi, source) ARCH_LBR_PMC##counter##_CNT_SHIFT = (lo),
 #include "spec/arch_lbr.def"
 };
 
 #define ARCH_LBR_FIELD(field, lo, hi, known_by, source) \
 	static const u64 ARCH_LBR_##field __attribute__((unused)) = BITS(lo, hi);
+#define ARCH_LBR_LOG(counter, lo, hi, source) \
+	static const u64 ARCH_LBR_PMC##counter##_CNT __attribute__((unused)) = BITS(lo, hi);
 #include "spec/arch_lbr.def"
 
 enum arch_lbr_type {

@@ -72,6 +72,9 @@ enum generation_set {
 	/* CPUID.0AH of a P-core has what the E-cores beside it have, too (Linux intel_pmu_init). */
 	GENS_COMMON_LEAF = GENS_ALDERLAKE,
 	GENS_FROM_LNC = GENS_LUNARLAKE | GENS_PANTHERLAKE,	/* P-cores from Lion Cove on */
+	/* CPUID.1CH:ECX[19:16]: Crestmont by a mail on Linux's branch counters, which says four;
+	 * Skymont, Lion Cove and later are unconfirmed. */
+	GENS_LBR_LOG = GENS_FROM_CMT | GENS_FROM_LNC,
 	/* Those with version 6. */
 	GENS_V6 = GENS_PANTHERLAKE | GENS_CLEARWATERFOREST,
 	/* All with architectural monitoring but E-cores, and Lion Cove and later: their events are

@@ -72,9 +72,23 @@ static void program_counters(void)
 	both_wrmsr(MSR_UNCORE_FIXED_CTR_CTRL, below(8) & 5);
 	both_wrmsr(MSR_UNCORE_PERF_GLOBAL_CTRL, below(6) ? 0 : BIT(32) | BIT(48));
 	both_wrmsr(MSR_LBR_SELECT, below(2) ? below(0x400) : 0);
+	both_wrmsr(MSR_IA32_LBR_CTL, !user_only && below(2) ? (below(4) << 1 | 0x7f0001) : 0);
 	both_wrmsr(MSR_IA32_DEBUGCTL, (below(2) ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0) |
 					      (!user_only && below(2) ? IA32_DEBUGCTL_LBR : 0));
 	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, BITS(0, 3) | BITS(32, 34));
+}
+
+/* Events that entries of branches tell of, of levels that may differ from those of the entries. */
+static void program_logging(void)
+{
+	static const u16 codes[] = { 0x00c0, 0x82d0, 0x81d0, 0x00c4 };
+
+	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	for (unsigned i = 0; i < 4; i++)
+		both_wrmsr(MSR_IA32_PERFEVTSEL0 + i,
+			   codes[i] | below(4) << 16 | BIT(22) | (below(2) ? BIT(35) : 0));
+	both_wrmsr(MSR_IA32_LBR_CTL, 0x7f0000 | below(8));
+	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, BITS(0, 3));
 }
 
 static void random_instruction(struct model_retired *i, u64 *ip, u8 cpl)
@@ -229,11 +243,13 @@ static bool go_on(u64 *ip)
 	return below(2) ? go_exactly(ip, cpl) : go_blindly(ip, cpl);
 }
 
-static void open(struct fixture *r, enum fault_id fault, u64 seed)
+static void open(struct fixture *r, enum generation_id generation, enum fault_id fault, u64 seed)
 {
 	const struct model_config config = {
-		.generation = (enum generation_id)((seed + fault) % GEN_ARCH_COUNT),
-		.hyper_threading = true, .fault = fault, .latitude.seed = seed % 3 ? seed : 0,
+		.generation = generation,
+		.hyper_threading = true,
+		.fault = fault,
+		.latitude.seed = seed % 3 ? seed : 0,
 	};
 
 	memset(r, 0, sizeof(*r));
@@ -241,13 +257,18 @@ static void open(struct fixture *r, enum fault_id fault, u64 seed)
 	fixture_ds(r, 20, 3);
 }
 
-static void open_both(enum fault_id fault, u64 seed)
+static void open_both_of(enum generation_id generation, enum fault_id fault, u64 seed)
 {
 	random_state.state = seed * 1000 + fault + 1;
-	open(&one, fault, seed);
-	open(&bulk, fault, seed);
+	open(&one, generation, fault, seed);
+	open(&bulk, generation, fault, seed);
 	memcpy(&bulk.m, &one.m, sizeof(one.m));
 	bulk.m.host = &bulk.host;
+}
+
+static void open_both(enum fault_id fault, u64 seed)
+{
+	open_both_of((enum generation_id)((seed + fault) % GEN_ARCH_COUNT), fault, seed);
 }
 
 static bool run(enum fault_id fault, u64 seed)
@@ -275,6 +296,27 @@ static void bulk_equals_single_retirement(void)
 	CHECK(n_single > 100);
 	CHECK(n_untold > 10000, "%" PRIu64 " untold", n_untold);
 	CHECK(n_branches > 1000, "%" PRIu64 " branches recorded", n_branches);
+}
+
+/* What an entry tells of has the same run about it, or each instruction by itself. */
+static void logged_events_are_those_of_single_retirement(void)
+{
+	static const enum generation_id generations[] = {
+		GEN_SIERRAFOREST, GEN_LUNARLAKE, GEN_CLEARWATERFOREST,
+	};
+	const u64 bulk_before = n_bulk, single_before = n_single;
+	u64 ip = 0x401000;
+
+	for (u64 seed = 0; seed < 30; seed++) {
+		open_both_of(generations[seed / 3 % 3], FAULT_NONE, seed);
+		for (unsigned i = 0; i < 10; i++) {
+			program_logging();
+			for (unsigned k = 0; k < 40 && model_needs_retire(&one.m); k++)
+				if (!go_on(&ip))
+					return;
+		}
+	}
+	CHECK(n_bulk > bulk_before + 10000 && n_single > single_before + 1000);
 }
 
 /* The next instruction of CPL 3 meets it anew. */
@@ -311,6 +353,7 @@ static void there_are_none_under_a_fault(void)
 int main(void)
 {
 	RUN(bulk_equals_single_retirement);
+	RUN(logged_events_are_those_of_single_retirement);
 	RUN(untold_instructions_end_a_condition);
 	RUN(there_are_none_under_a_fault);
 	return check_end();

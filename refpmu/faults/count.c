@@ -169,6 +169,8 @@ void fault_not_selected(struct model *m, struct retire_ctx *s, unsigned i, bool 
 		return;
 	if (scope && rule->invert && rule->cmask && broken(m, FAULT_INV_COUNTS_EVERY_LEVEL))
 		model_set_counter(m, i, c->value + m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
+	if (scope && occurred && m->lbr.logs & BIT(i) && broken(m, FAULT_LBR_LOG_ANY_LEVEL))
+		model_lbr_log(m, i, s->cpl, occurred);
 	if (c->armed && occurred && broken(m, FAULT_ASSIST_AT_ANY_CPL))
 		model_meet_event(m, s, i);
 }

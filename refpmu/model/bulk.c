@@ -104,9 +104,13 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 	    model_errata_miscounts(m))
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
-		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct model_counter *c = &m->counter[i];
 
 		if (c->armed)
+			return false;
+		/* Which of a run's events are between which of its branches isn't known. */
+		if (m->lbr.logs & BIT(i) && selected(&c->rule, cpl) && model_lbr_records(m, cpl))
 			return false;
 		/* How many of the run's accesses share an instruction isn't known. */
 		if (selected(&c->rule, cpl) &&
@@ -249,10 +253,17 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		struct model_counter *c = &m->counter[i];
+		u64 add;
 
-		if (selected(&c->rule, cpl))
-			c->value += model_errata_increment(m, i, occurrences(m, &c->rule, events));
-		else
+		if (!selected(&c->rule, cpl)) {
 			c->condition = false;
+			continue;
+		}
+		add = model_errata_increment(m, i, occurrences(m, &c->rule, events));
+		c->value += add;
+		if (m->lbr.logs & BIT(i))
+			model_lbr_log(m, i, cpl, add);
 	}
+	if (m->lbr.logs)
+		model_lbr_log_settle(m);
 }

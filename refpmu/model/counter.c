@@ -248,6 +248,7 @@ void model_configure(struct model *m)
 		__builtin_memset(&m->fetch, 0, sizeof(m->fetch));
 	m->watch_frontend = frontend;
 	fault_counter_settings(m);
+	model_lbr_log_configure(m);
 	if (m->active)
 		keep_load_latency_alone(m);
 	/* The metrics tell what a load waited. */
@@ -523,6 +524,8 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	add = model_increment(c, rule, is_cycle_event(rule), add, s->cycles);
 	add = fault_increment(m, i, rule, add);
 	add = model_errata_increment(m, i, add);
+	if (m->lbr.logs & BIT(i))
+		model_lbr_log(m, i, s->cpl, add);
 	if (rule->os)
 		add += m->smm_events;
 	model_set_counter(m, i, before + add);
@@ -680,6 +683,8 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	if (shared)
 		notify_watchers(m, &s);
 	model_lbr_retired(m, r);
+	if (m->lbr.logs)
+		model_lbr_log_settle(m);
 	model_requests_raise(m);
 	fault_retired(m, r);
 }

@@ -340,6 +340,13 @@ bool model_has_arch_lbr(const struct model *m);
 bool model_arch_lbr_filters_cpl(const struct model *m);
 bool model_arch_lbr_filters_branches(const struct model *m);
 bool model_arch_lbr_has_call_stack(const struct model *m);
+/* goldencove/event_log.c: CPUID.1CH:ECX[19:16]. */
+u64 model_lbr_logging(const struct model *m);
+/* From model_configure(): whose events are logged. */
+void model_lbr_log_configure(struct model *m);
+/* Counter i has added this, at this level. The instruction that did is done, if it can be told. */
+void model_lbr_log(struct model *m, unsigned i, u8 cpl, u64 add);
+void model_lbr_log_settle(struct model *m);
 
 /* lbr.c */
 /* Are branches recorded? */

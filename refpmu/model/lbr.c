@@ -222,6 +222,8 @@ static void apply_plan(struct model *m, const struct lbr_plan *plan)
 		m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ 0 };
 	if (plan->pops || plan->records)
 		m->lbr.tos = (u8)((m->lbr.tos + entries + (unsigned)plan->step) % entries);
+	if (plan->records ? !plan->log_goes_on : plan->log_begins)
+		model_lbr_log_begin(m);
 	if (!plan->records)
 		return;
 	m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ plan->from, plan->to, plan->info };
@@ -242,6 +244,7 @@ static void record_branch(struct model *m, const struct lbr_branch *b)
 	fill_flags(m, b, &plan);
 	stack_calls(m, b, &plan);
 	fault_lbr(m, b, &plan);
+	fault_lbr_log(m, b, &plan);
 	apply_plan(m, &plan);
 }
 

@@ -32,6 +32,8 @@ struct lbr_plan {
 	unsigned entries;	/* of the stack */
 	u64 from, to, info;	/* of the new entry */
 	int step;		/* of MSR_LASTBRANCH_TOS */
+	bool log_goes_on;	/* the entry doesn't begin the log of events anew; */
+	bool log_begins;	/* a branch without an entry does */
 };
 
 /* Entries that the stack has; 0: there is none. */
@@ -58,6 +60,7 @@ void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b);
 struct arch_lbr_leaf {
 	u8 depths;
 	bool lip, deep_c_reset, cpl_filter, branch_filter, call_stack, mispredict, cycles, type;
+	u64 logs;		/* bit n: events of IA32_PMCn */
 };
 struct arch_lbr_leaf model_arch_lbr_leaf(const struct model *m);
 bool model_arch_lbr_is_depth(const struct model *m, u64 value);
@@ -67,6 +70,11 @@ void model_arch_lbr_control(struct model *m, u64 value);
 void model_arch_lbr_set_depth(struct model *m, u64 value);
 /* FROM and INFO of a new entry. */
 void model_arch_lbr_fill(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan);
+
+/* goldencove/event_log.c: "LBR event logging", IA32_PERFEVTSELx[35]. */
+/* The fields of a new entry; it has been recorded. */
+u64 model_lbr_log_info(const struct model *m);
+void model_lbr_log_begin(struct model *m);
 
 u64 model_lbr_read(const struct model *m, const struct msr_ref *p);
 void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value);

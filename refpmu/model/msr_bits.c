@@ -120,6 +120,8 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_arch_lbr_filters_branches(m) ? all : 0;
 	case CAP_ARCH_LBR_CALL_STACK:
 		return model_arch_lbr_has_call_stack(m) ? all : 0;
+	case CAP_ARCH_LBR_LOG:
+		return model_lbr_logging(m) ? all : 0;
 	case CAP_SGX:
 		return model_told_or(m, LAT_SGX, false) ? all : 0;
 	case CAP_PT:
@@ -407,6 +409,8 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_V6_CFG_A:
 	case MODEL_REG_PERFEVTSEL:
 		bits = model_defined_bits(m, OF_IA32_PERFEVTSEL);
+		if (!(model_lbr_logging(m) & BIT(p->i)))
+			bits &= ~IA32_PERFEVTSEL_EN_LBR_LOG;
 		return p->i == 2 ? bits : bits & ~IA32_PERFEVTSEL_IN_TXCP;
 	case MODEL_REG_FIXED_CTR_CTRL:
 		return model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);

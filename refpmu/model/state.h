@@ -65,6 +65,7 @@ struct tagged_load {
 /* Last branch records: what the registers of an entry hold. */
 #define MODEL_LBR_ENTRIES	32
 #define MODEL_LBR_CORE2		4	/* of Core 2, at other addresses */
+#define MODEL_LBR_LOGGED	4	/* counters whose events entries can have */
 struct lbr_entry {
 	u64 from, to, info;
 };
@@ -124,6 +125,10 @@ struct model {
 		u8 tos;
 		u64 cycles;	/* when the newest entry was made */
 		struct lbr_entry entry[MODEL_LBR_ENTRIES];
+		/* Event logging, of IA32_PMC0 to IA32_PMC3: whose events; how many since the newest
+		 * entry, and of the instruction that is being counted. */
+		u64 logs;
+		u64 logged[MODEL_LBR_LOGGED], own[MODEL_LBR_LOGGED];
 	} lbr;
 	/* MSR_PERF_METRICS: what was written, and the slots since then by category. */
 	struct {

@@ -101,6 +101,7 @@ extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const skylake_rules[FAULT_COUNT];
 extern rule *const icelake_rules[FAULT_COUNT];
 extern rule *const goldencove_rules[FAULT_COUNT];
+extern rule *const event_log_rules[FAULT_COUNT];	/* of last branch records */
 extern rule *const lioncove_rules[FAULT_COUNT];
 extern rule *const archpebs_rules[FAULT_COUNT];
 extern rule *const archpebs_hole_rules[FAULT_COUNT];	/* of a processor without fixed counter 3 */

@@ -18,6 +18,7 @@ static const struct {
 	{ GEN_SKYLAKE, skylake_rules, PROFILE_NONE },
 	{ GEN_ICELAKE, icelake_rules, PROFILE_NONE },
 	{ GEN_SAPPHIRERAPIDS, goldencove_rules, PROFILE_NONE },
+	{ GEN_SIERRAFOREST, event_log_rules, PROFILE_NONE },
 	{ GEN_LUNARLAKE, lioncove_rules, PROFILE_NONE },
 	{ GEN_PANTHERLAKE, archpebs_rules, PROFILE_NONE },
 	{ GEN_CLEARWATERFOREST, archpebs_hole_rules, PROFILE_NONE },

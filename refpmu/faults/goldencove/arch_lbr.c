@@ -25,6 +25,9 @@ u64 fault_arch_lbr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 {
 	if (p->reg == MODEL_REG_PERFEVTSEL && broken(m, FAULT_ARCH_LBR_EVENT_LOGGING))
 		bits |= BIT(35);
+	if (p->reg == MODEL_REG_PERFEVTSEL && bits & IA32_PERFEVTSEL_EN_LBR_LOG &&
+	    broken(m, FAULT_LBR_LOG_REFUSED))
+		bits &= ~IA32_PERFEVTSEL_EN_LBR_LOG;
 	return bits;
 }
 

@@ -208,6 +208,7 @@ static void branch_records(const struct model *m, u32 regs[4])
 	SET(LBR_MISPREDICT, leaf.mispredict);
 	SET(LBR_TIMED, leaf.cycles);
 	SET(LBR_BRANCH_TYPE, leaf.type);
+	SET(LBR_EVENT_LOGGING, leaf.logs);
 }
 
 static void version(const struct model *m, u32 regs[4])

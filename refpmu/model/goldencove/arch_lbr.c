@@ -4,7 +4,7 @@
  * entries are those of lbr.c, whose newest one is entry 0 here; IA32_LBR_CTL's filter is kept as
  * the MSR_LBR_SELECT that keeps out what it doesn't let in.
  *
- * Not handled: LER, event logging, XSAVES, SMIs and a warm reset, in which nothing branches here.
+ * Not handled: LER, XSAVES, SMIs and a warm reset, in which nothing branches here.
  */
 #include "refpmu/model/lbr.h"
 #include "spec/arch_lbr.h"
@@ -65,6 +65,7 @@ struct arch_lbr_leaf model_arch_lbr_leaf(const struct model *m)
 		.mispredict = has(m, NO_MISPREDICT),
 		.cycles = has(m, NO_CYCLES),
 		.type = has(m, NO_TYPE),
+		.logs = model_lbr_logging(m),
 	};
 }
 
@@ -105,6 +106,7 @@ void model_arch_lbr_set_depth(struct model *m, u64 value)
 	fault_arch_lbr_depth(m, value, before);
 	m->lbr.tos = 0;
 	m->lbr.cycles = m->cycles;
+	__builtin_memset(m->lbr.logged, 0, sizeof(m->lbr.logged));
 	if (model_arch_lbr_is_depth(m, value))
 		m->lbr.depth = (u8)value;
 }
@@ -131,7 +133,7 @@ void model_arch_lbr_fill(const struct model *m, const struct lbr_branch *b, stru
 		plan->from = ~0ULL;
 	plan->info = (b->mispredicted && has(m, NO_MISPREDICT) ? ARCH_LBR_MISPRED : 0) |
 		     (b->in_tx ? ARCH_LBR_IN_TSX : 0) | (b->abort ? ARCH_LBR_TSX_ABORT : 0) |
-		     (has(m, NO_TYPE) ? type_of(b->kind) : 0);
+		     (has(m, NO_TYPE) ? type_of(b->kind) : 0) | model_lbr_log_info(m);
 	if (has(m, NO_CYCLES))
 		plan->info |= ARCH_LBR_CYC_CNT_VALID |
 			      (cycles < ARCH_LBR_CYC_CNT ? cycles : ARCH_LBR_CYC_CNT);

@@ -122,7 +122,7 @@ void model_fill_lbr_entries(struct model *m, const struct retire_ctx *s, unsigne
 
 		put64(bytes + ADAPTIVE_LBR_from, shown ? e->from : 0);
 		put64(bytes + ADAPTIVE_LBR_to, shown ? e->to : 0);
-		put64(bytes + ADAPTIVE_LBR_info, shown ? e->info : 0);
+		put64(bytes + ADAPTIVE_LBR_info, shown ? fault_lbr_record_info(m, e->info) : 0);
 	}
 	m->lbr = kept;
 }

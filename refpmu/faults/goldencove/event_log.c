@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of refpmu/model/goldencove/event_log.c: of events in last branch records. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/lbr.h"
+#include "spec/arch_lbr.h"
+
+#define FIELD		(ARCH_LBR_LOG_MOST)
+#define FIELDS		(ARCH_LBR_PMC0_CNT | ARCH_LBR_PMC1_CNT | ARCH_LBR_PMC2_CNT | \
+			 ARCH_LBR_PMC3_CNT)
+#define EVEN_FIELDS	(ARCH_LBR_PMC0_CNT | ARCH_LBR_PMC2_CNT)
+#define BITS_OF_FIELD	2
+
+u64 fault_lbr_logged(struct model *m, u8 cpl, u64 add)
+{
+	return add && cpl && broken(m, FAULT_LBR_LOG_OS_ONLY) ? 0 : add;
+}
+
+u64 fault_lbr_record_info(struct model *m, u64 info)
+{
+	return info & FIELDS && m->lbr.logs && broken(m, FAULT_LBR_LOG_NOT_RECORDED) ?
+		       info & ~FIELDS :
+		       info;
+}
+
+static u64 modulo_4(const struct model *m, u64 info)
+{
+	for (unsigned n = 0; n < MODEL_LBR_LOGGED; n++) {
+		const unsigned shift = ARCH_LBR_PMC0_CNT_SHIFT + BITS_OF_FIELD * n;
+
+		info &= ~((u64)FIELD << shift);
+		info |= ((m->lbr.logged[n] + m->lbr.own[n]) & FIELD) << shift;
+	}
+	return info;
+}
+
+static u64 exchanged(u64 info)
+{
+	return (info & ~FIELDS) | (info & EVEN_FIELDS) << BITS_OF_FIELD |
+	       (info >> BITS_OF_FIELD & EVEN_FIELDS);
+}
+
+void fault_lbr_log(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+{
+	const u64 logged = plan->info & FIELDS;
+
+	if (m->config.fault == FAULT_NONE || !m->lbr.logs)
+		return;
+	if (!plan->records) {
+		plan->log_begins = b->kind && !plan->pops && broken(m, FAULT_LBR_LOG_ALL_BRANCHES);
+		return;
+	}
+	if (!logged)
+		return;
+	plan->log_goes_on = broken(m, FAULT_LBR_LOG_ADDS_UP);
+	if (modulo_4(m, plan->info) != plan->info && broken(m, FAULT_LBR_LOG_WRAPS))
+		plan->info = modulo_4(m, plan->info);
+	if (exchanged(plan->info) != plan->info && broken(m, FAULT_LBR_LOG_NEIGHBOUR))
+		plan->info = exchanged(plan->info);
+	if (broken(m, FAULT_LBR_LOG_ONE_UP))
+		plan->info = (plan->info & ~FIELDS) | logged << 1;
+}

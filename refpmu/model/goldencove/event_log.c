@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LBR event logging, which Linux calls branch counters: an architectural last branch record tells
+ * how often a counter's event has occurred since the entry before. CPUID.1CH:ECX[19:16] says of
+ * which counters, IA32_PERFEVTSELx[35] asks for it. What the counter adds is what is logged: its
+ * enables, levels and conditions are the log's.
+ *
+ * Nothing but a new entry, or a write of IA32_LBR_DEPTH or of the bit as 0, begins the log anew:
+ * not a branch that is kept out, nor a return that removes an entry.
+ */
+#include "refpmu/model/lbr.h"
+#include "spec/arch_lbr.h"
+
+_Static_assert(MODEL_LBR_LOGGED == ARCH_LBR_LOGGED, "what the state has room for");
+
+/* Latitude lbr-log-without. */
+enum { WITHOUT_IMPRECISE, WITHOUT_CONDITIONS };
+
+static const u8 shifts[] = {
+#define ARCH_LBR_LOG(counter, lo, hi, source) [counter] = (lo),
+#include "spec/arch_lbr.def"
+};
+
+u64 model_lbr_logging(const struct model *m)
+{
+	const u64 all = (BIT(MODEL_LBR_LOGGED) - 1) & (BIT(model_gp_counters(m)) - 1);
+
+	if (!model_has_arch_lbr(m) || !(BIT(m->config.generation) & GENS_LBR_LOG))
+		return 0;
+	return all & ~(u64)m->latitude[LAT_LBR_UNLOGGED];
+}
+
+/* Latitude lbr-log-without. */
+static bool is_logged(const struct model *m, const struct model_rule *rule)
+{
+	const u32 without = m->latitude[LAT_LBR_LOG_WITHOUT];
+
+	return !(without & BIT(WITHOUT_IMPRECISE) && !(rule->flags & EV_PEBS)) &&
+	       !(without & BIT(WITHOUT_CONDITIONS) && (rule->cmask || rule->invert || rule->edge));
+}
+
+void model_lbr_log_configure(struct model *m)
+{
+	m->lbr.logs = 0;
+	for (unsigned n = 0; n < MODEL_LBR_LOGGED; n++) {
+		if (!(m->perfevtsel[n] & IA32_PERFEVTSEL_EN_LBR_LOG))
+			m->lbr.logged[n] = 0;
+		else if (model_lbr_logging(m) & BIT(n) && is_logged(m, &m->counter[n].rule))
+			m->lbr.logs |= BIT(n);
+	}
+}
+
+void model_lbr_log(struct model *m, unsigned i, u8 cpl, u64 add)
+{
+	if (!m->latitude[LAT_LBR_LOG_OFF] || model_lbr_on(m))
+		m->lbr.own[i] += fault_lbr_logged(m, cpl, add);
+}
+
+void model_lbr_log_settle(struct model *m)
+{
+	for (unsigned n = 0; n < MODEL_LBR_LOGGED; n++) {
+		m->lbr.logged[n] += m->lbr.own[n];
+		m->lbr.own[n] = 0;
+	}
+}
+
+u64 model_lbr_log_info(const struct model *m)
+{
+	u64 info = 0;
+
+	for (unsigned n = 0; n < MODEL_LBR_LOGGED; n++) {
+		u64 events = m->lbr.logged[n];
+
+		if (!m->latitude[LAT_LBR_LOG_NEXT])
+			events += m->lbr.own[n];
+		info |= (events < ARCH_LBR_LOG_MOST ? events : ARCH_LBR_LOG_MOST) << shifts[n];
+	}
+	return info;
+}
+
+void model_lbr_log_begin(struct model *m)
+{
+	for (unsigned n = 0; n < MODEL_LBR_LOGGED; n++) {
+		m->lbr.logged[n] = 0;
+		if (!m->latitude[LAT_LBR_LOG_NEXT])
+			m->lbr.own[n] = 0;
+	}
+}
