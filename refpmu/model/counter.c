@@ -16,8 +16,7 @@
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/pmu.h"
 
-/* EN of a fixed counter: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all. */
-#define FIXED_OS	1
+#define FIXED_OS	1	/* EN of a fixed counter: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all */
 #define FIXED_USER	2
 
 static u64 highest(struct model *m, unsigned counter)

@@ -383,47 +383,6 @@ TEST(archpebs, xer_group_holds_the_sixteen_xmm_registers, REQS(APEBS_21, APEBS_2
 	}
 }
 
-/*
- * APEBS-21  XER must begin with 10H bytes that have XSTATE_BV of the components that follow; one
- *           in its initial state doesn't.
- *           Linux; Linux mailing list, which quotes the manual
- * APEBS-22  The XMM component must have 100H bytes, with XMMn at 10H * n.
- *           Linux
- *
- * Given  bits 127:64 of XMM15 aren't 0, all other bits of XMM0 to XMM15 are
- * When   each of IA32_PMC0 to IA32_PMC3 makes a record with XMM
- * Then   the component isn't in its initial state: XSTATE_BV is 2, and all sixteen registers follow
- */
-TEST(archpebs, xmm_component_is_there_for_the_upper_half_of_xmm15_alone, REQS(APEBS_21, APEBS_22),
-     NEEDS(need_perfmon, need_xmm, need_events))
-{
-	enum { LAST = 15 };	/* XMM15 */
-
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
-		const struct arch_run run = { .counter = c,
-					      .groups = GROUP_XMM,
-					      .workload = &workload_xmm_last_sample };
-		struct arch_fragment f;
-		u64 xer;
-
-		arch_window(&run);
-		if (!arch_one_record(t, AT(APEBS_21, APEBS_22), 0))
-			return;
-		xer = arch_group(0, ARCH_XER, &f);
-		if (!CHECK(t, APEBS_21, xer, "XER") ||
-		    !CHECK_EQ(t, APEBS_21, BIT(1), arch_at(xer), "XSTATE_BV at 00H"))
-			return;
-		for (unsigned i = 0; i <= LAST; i++) {
-			CHECK_EQ(t, APEBS_22, 0, arch_at(xer + 0x10 + 0x10 * i),
-				 "bits 63:0 of XMM%u", i);
-			CHECK_EQ(t, APEBS_22, i == LAST ? SAMPLE_XMM(LAST) : 0,
-				 arch_at(xer + 0x18 + 0x10 * i), "bits 127:64 of XMM%u", i);
-		}
-		arch_pebs_close();
-	}
-}
-
 /* Address of a link of the chain before the marks. */
 static u64 link(unsigned i)
 {

@@ -125,31 +125,6 @@ TEST(msr, rdpmc_with_any_higher_bit_of_its_index_raises_gp, REQS(CNT_14),
 	}
 }
 
-/*
- * CNT-14  RDPMC with the index of a counter that doesn't exist must raise #GP.
- *         SDM volume 2 RDPMC
- *
- * Given  the index of the metrics, ECX = 20000000H: type 2000H and index 0
- * When   one of the bits 0 to 28, or bit 30, is 1 beside it, each in turn
- * Then   RDPMC raises #GP
- * Control: without that bit it doesn't
- */
-TEST(metrics, rdpmc_of_type_2000h_has_index_0_alone, REQS(CNT_14),
-     NEEDS(need_perfmon, need_metrics))
-{
-	u64 value;
-
-	CONTROL(t, CNT_14, !rdpmc_try((u32)RDPMC_METRICS, &value).raised, "ECX = %#x",
-		(u32)RDPMC_METRICS);
-	for (unsigned bit = 0; BIT(bit) <= RDPMC_FIXED; bit++) {
-		const u32 ecx = (u32)(RDPMC_METRICS | BIT(bit));
-
-		if (ecx == RDPMC_METRICS)
-			continue;
-		CHECK(t, CNT_14, rdpmc_try(ecx, &value).raised, "#GP of RDPMC, ECX = %#x", ecx);
-	}
-}
-
 /* At CPL 3 with CR4.PCE: it reads value. Without: #GP. */
 static void check_user(struct test *t, u32 ecx, u64 value, const char *name)
 {

@@ -55,6 +55,9 @@ static const struct workload *const workloads[] = {
 	&workload_stride_lock,
 	&workload_fresh_page_lock,
 	&workload_slow_split,
+	&workload_split_fresh_load,
+	&workload_split_fresh_store,
+	&workload_missed_lock,
 	&workload_jumps,
 	&workload_backward,
 	&workload_user_sample,
@@ -80,7 +83,6 @@ static const struct workload *const workloads[] = {
 	&workload_simd,
 	&workload_x87,
 	&workload_xmm_sample,
-	&workload_xmm_last_sample,
 	&workload_chain_sample,
 	&workload_push_sample,
 };

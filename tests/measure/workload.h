@@ -92,8 +92,6 @@ extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: 
 /* tests/measure/workload_adaptive.asm */
 extern const struct workload workload_xmm_sample /* workload_sample with known XMM registers */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_xmm_last_sample /* XMM15[127:64] alone is SAMPLE_XMM(15) */
-	__attribute__((visibility("hidden")));
 extern const struct workload workload_chain_sample /* and after a chain of CHAIN_LINKS jumps */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_push_sample /* n stores, then marked pushes */
@@ -164,6 +162,15 @@ extern const struct workload workload_stride_store	/* stores a stride apart */
 extern const struct workload workload_stride_lock	/* locked additions a stride apart */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_fresh_page_lock	/* locked, right after INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+
+/* tests/measure/workload_forms.asm: accesses of two kinds at once. */
+extern const struct workload workload_split_fresh_load	/* split, after INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_split_fresh_store __attribute__((visibility("hidden")));
+extern const struct workload workload_missed_lock	/* locked, to a line that was flushed */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_split_lock	/* locked, across a line's end */
 	__attribute__((visibility("hidden")));
 
 #define ACCESS_STORE	256	/* workload_bytes, workload_sixteen */

@@ -18,43 +18,30 @@ XMM_SAVED	equ 16384	; the caller's, in the memory
 
 section .text
 
-; XMM_SAMPLE name, value, last: instructions 3n + 478, loads n + 144, stores 16, branches n. XMMn
-; holds value(n), and in its upper half the same with its halves exchanged; XMM15 is made by last.
-; All are put back as they were.
-%macro XMM_SAMPLE 3+
-DECLARE %1, marks_%1, 7, 9, \
+; instructions 3n + 478, loads n + 144, stores 16, branches n. XMMn holds SAMPLE_XMM(n), and in its
+; upper half the same with its halves exchanged. All are put back as they were.
+DECLARE xmm_sample, marks_xmm_sample, 7, 9, \
 	3, 14 + 80 + 3 * SAMPLE_MARKS,  1, 16 + SAMPLE_MARKS,  0, 16,  0, 0,  1, 0
-SAMPLE_BEGIN %1
+SAMPLE_BEGIN xmm_sample
 .next:	mov	rax, [rsi]
 	dec	rdi
 	jnz	.next
 %assign i 0
 %rep 16
 	movups	[rsi + XMM_SAVED + 16 * i], xmm%[i]
-%if i < 15
-	mov	rax, %2(i)
-	movq	xmm%[i], rax
-	pshufd	xmm%[i], xmm%[i], 0x14
-%else
 	mov	rax, SAMPLE_XMM(i)
 	movq	xmm%[i], rax
-	%3
-%endif
+	pshufd	xmm%[i], xmm%[i], 0x14
 %assign i i + 1
 %endrep
 	KNOWN_REGISTERS
-	SAMPLE %1, LOAD
+	SAMPLE xmm_sample, LOAD
 %assign i 0
 %rep 16
 	movups	xmm%[i], [rsi + XMM_SAVED + 16 * i]
 %assign i i + 1
 %endrep
-SAMPLE_END %1
-%endmacro
-
-%define NO_XMM(n) 0
-XMM_SAMPLE xmm_sample, SAMPLE_XMM, pshufd xmm15, xmm15, 0x14
-XMM_SAMPLE xmm_last_sample, NO_XMM, pshufd xmm15, xmm15, 0x4e
+SAMPLE_END xmm_sample
 
 ; instructions 3n + 446, loads n + 128, branches n + 48: a chain of jumps, CHAIN_STRIDE bytes each,
 ; ends at the first mark.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of LBR event logging break, on Crestmont. What is wanted is typed from Linux
- * (LBR_INFO_BR_CNTR_OFFSET, ARCH_PERFMON_EVENTSEL_BR_CNTR) and from what mails quote.
+ * The rules that faults of LBR event logging break, on Crestmont. What is wanted is typed from
+ * Linux (LBR_INFO_BR_CNTR_OFFSET, ARCH_PERFMON_EVENTSEL_BR_CNTR) and from what mails quote.
  */
 #include "host/model/rules/internal.h"
 
@@ -29,7 +29,7 @@ static void jump(struct fixture *r, enum model_branch branch)
 	r->cpl = CPL_3;
 	fixture_retire(r, &(struct model_retired){
 		.branch = branch, .taken = true, .cpl_after = CPL_3,
-		       });
+			  });
 	r->cpl = 0;
 }
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * XER of an architectural PEBS record when most of the XMM registers are 0: "a component that is in
+ * its initial state" isn't there, and one that has a single register that isn't 0 is. XMM0 is the
+ * program's (any function may change it), so it isn't looked at.
+ */
+#include "tests/archpebs/archpebs.h"
+
+#define REGISTERS	16u
+#define XMM_BYTES	16u
+#define PATTERN		0x5a17c3e4d2b60f81ULL
+
+struct xmm_registers {
+	u64 half[2 * REGISTERS];	/* bits 63:0 of XMMn, then bits 127:64 */
+} __attribute__((aligned(XMM_BYTES)));
+
+#define EACH_XMM(X) \
+	X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+
+static void save(struct xmm_registers *to)
+{
+#define SAVE(n)	__asm__ volatile("movups %%xmm" #n ", %0" : "=m"(to->half[2 * (n)])::"memory");
+	EACH_XMM(SAVE)
+#undef SAVE
+}
+
+static void load(const struct xmm_registers *from)
+{
+#define LOAD(n)	__asm__ volatile("movups %0, %%xmm" #n : : "m"(from->half[2 * (n)]) : "memory");
+	EACH_XMM(LOAD)
+#undef LOAD
+}
+
+static bool need_xmm(char *reason, size_t size)
+{
+	return need_arch_groups(GROUP_XMM, reason, size);
+}
+
+/* One record with XMM1 to XMM15 as given. */
+static void take(unsigned counter, const struct xmm_registers *registers)
+{
+	const struct arch_run run = { .counter = counter, .groups = GROUP_XMM };
+	static struct xmm_registers before;
+
+	save(&before);
+	load(registers);
+	arch_window(&run);
+	load(&before);
+}
+
+/*
+ * APEBS-21  XER must begin with 10H bytes that have XSTATE_BV of the components that follow; one
+ *           in its initial state doesn't.
+ *           Linux; Linux mailing list, which quotes the manual
+ * APEBS-22  The XMM component must have 100H bytes, with XMMn at 10H * n.
+ *           Linux
+ *
+ * Given  XMM1 to XMM15 of which one isn't 0, in its lower or its upper half, each in turn
+ * When   a record with XMM is made
+ * Then   XSTATE_BV has the component, and XMMn is at 10H * n of it: that one's value, 0 of the
+ *        others
+ */
+TEST(archpebs, xmm_component_is_there_if_any_one_register_is_not_0, REQS(APEBS_21, APEBS_22),
+     NEEDS(need_perfmon, need_xmm, need_events))
+{
+	static struct xmm_registers registers;
+	const unsigned counter = counter_next(arch_load_counters(), 0);
+
+	for (unsigned half = 2; half < 2 * REGISTERS; half++) {
+		struct arch_fragment f;
+		u64 xer;
+
+		registers = (struct xmm_registers){ .half = { 0 } };
+		registers.half[half] = PATTERN;
+		take(counter, &registers);
+		if (!arch_one_record(t, AT(APEBS_21), 0))
+			return;
+		xer = arch_group(0, ARCH_XER, &f);
+		if (!CHECK(t, APEBS_21, xer, "XER") ||
+		    !CHECK_EQ(t, APEBS_21, BIT(1), arch_at(xer),
+			      "XSTATE_BV, XMM%u not 0 in half %u", half / 2, half % 2))
+			return;
+		for (unsigned i = 2; i < 2 * REGISTERS; i++)
+			CHECK_EQ(t, APEBS_22, registers.half[i], arch_at(xer + 0x10 + 8 * i),
+				 "half %u of XMM%u, XMM%u not 0 in half %u", i % 2, i / 2, half / 2,
+				 half % 2);
+	}
+}

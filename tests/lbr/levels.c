@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The filters by privilege level, of what changes it other than by an instruction that is meant
+ * to: an exception and an interrupt at CPL 3, and the returns from their handlers. Legacy records
+ * (SDM "Filtering of Last Branch Records") and architectural ones (IA32_LBR_CTL).
+ */
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/interrupt/fault.h"
+#include "pmu/pmi.h"
+#include "tests/lbr/arch.h"
+#include "tests/measure/overflow.h"
+
+extern const u8 vectors_begin[] __attribute__((visibility("hidden")));
+
+#define STUB_BYTES	16	/* kernel/interrupt/vectors.asm: where the gate of a vector leads */
+#define EVERY_NEAR_BRANCH (LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | \
+			   LBR_SELECT_NEAR_RET | LBR_SELECT_NEAR_IND_JMP |			  \
+			   LBR_SELECT_NEAR_REL_JMP)
+#define INTERRUPTED_ROUNDS 4096u	/* of a loop at CPL 3: many after the overflow */
+#define FROM_OTHER_LEVEL ~0ULL	/* FROM of a branch whose beginning is kept out */
+
+static u64 gate(unsigned vector)
+{
+	return (u64)(uintptr_t)(vectors_begin + STUB_BYTES * vector);
+}
+
+static void skip_ud2(struct trap_frame *frame)
+{
+	frame->rip += lbr_piece_lbr_undefined.workload->mark_length;
+}
+
+enum transition { EXCEPTION, EXCEPTION_RETURN, INTERRUPT, INTERRUPT_RETURN, TRANSITIONS };
+
+static const struct {
+	const char *name;
+	bool to_user;			/* it ends at CPL 3; else at CPL 0 */
+} transitions[TRANSITIONS] = {
+	[EXCEPTION] = { "#UD at CPL 3", false },
+	[EXCEPTION_RETURN] = { "the return from the handler of #UD to CPL 3", true },
+	[INTERRUPT] = { "the interrupt at CPL 3", false },
+	[INTERRUPT_RETURN] = { "the return from the interrupt's handler to CPL 3", true },
+};
+
+/* Of each transition: how many entries are of it, and FROM of one. */
+struct recorded {
+	unsigned entries[TRANSITIONS];
+	u64 from[TRANSITIONS];
+};
+
+static bool is_in(const struct workload *w, u64 address)
+{
+	return address >= (u64)(uintptr_t)w->begin && address < (u64)(uintptr_t)w->end;
+}
+
+/* By where a branch leads; TRANSITIONS: elsewhere. */
+static enum transition transition_to(u64 to)
+{
+	if (to == gate(VECTOR_UD))
+		return EXCEPTION;
+	if (to == lbr_piece_lbr_undefined.rows->to)
+		return EXCEPTION_RETURN;
+	if (to == gate(VECTOR_PMI))
+		return INTERRUPT;
+	return is_in(&workload_load, to) ? INTERRUPT_RETURN : TRANSITIONS;
+}
+
+static void add_recorded(struct recorded *recorded, const struct lbr_stack *stack)
+{
+	for (unsigned i = 0; i < stack->depth; i++) {
+		const enum transition which = transition_to(stack->branch[i].to);
+
+		if (which == TRANSITIONS)
+			continue;
+		recorded->entries[which]++;
+		recorded->from[which] = stack->raw[i].from;
+	}
+}
+
+/* UD2 at CPL 3, whose handler skips it. */
+static void raise_exception(void)
+{
+	intr_handler before = intr_set_handler(VECTOR_UD, skip_ud2);
+
+	workload_run_user(lbr_piece_lbr_undefined.workload, 0);
+	intr_set_handler(VECTOR_UD, before);
+}
+
+/* IA32_PMC0 overflows in a loop at CPL 3. How many interrupts there were, and came there. */
+static unsigned raise_interrupt(void)
+{
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_USR | COUNT_INT);
+	counter_preset(0, PERIOD);
+	counters_enable(pmc_one(0));
+	workload_run_user(&workload_load, INTERRUPTED_ROUNDS);
+	counters_disable();
+	log = pmi_settle();
+	pmi_close();
+	overflow_off(0);
+	return log->count == 1 && is_in(&workload_load, log->entry[0].rip);
+}
+
+/* Both, recorded with this value of the register that enables recording. false: the interrupt
+ * didn't come in the loop. */
+static bool record_transitions(u32 msr, u64 enable, u64 select, struct recorded *recorded)
+{
+	struct lbr_stack stack;
+	bool came = false;
+
+	*recorded = (struct recorded){ .entries = { 0 } };
+	for (unsigned turn = 0; turn < 2; turn++) {
+		if (msr == MSR_IA32_DEBUGCTL)
+			lbr_open(select, 0);
+		else
+			arch_lbr_close();
+		msr_write(msr, enable);
+		if (turn)
+			came = raise_interrupt();
+		else
+			raise_exception();
+		msr_write(msr, 0);
+		if (msr == MSR_IA32_DEBUGCTL)
+			lbr_read(&stack);
+		else
+			arch_lbr_read(&stack);
+		add_recorded(recorded, &stack);
+	}
+	if (msr == MSR_IA32_DEBUGCTL)
+		lbr_close();
+	else
+		arch_lbr_close();
+	return came;
+}
+
+/*
+ * LBR-09  MSR_LBR_SELECT[0] = 1 must keep branches that end at CPL 0 out, and [1] = 1 those that
+ *         end at CPL > 0.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  UD2 at CPL 3, whose handler skips it, and an interrupt in a loop at CPL 3; near branches
+ *        kept out
+ * When   they are recorded with MSR_LBR_SELECT[1:0] = 1, and = 2
+ * Then   with 1 the returns to CPL 3 are recorded and neither the exception nor the interrupt,
+ *        which end at CPL 0; with 2 it is the reverse
+ * Control: with 0 each of the four is recorded
+ */
+TEST(lbr, cpl_bits_filter_exceptions_interrupts_and_their_returns_by_where_they_end, REQS(LBR_09),
+     NEEDS(need_perfmon, need_branches, need_lbr))
+{
+	static const u64 filters[] = { 0, LBR_SELECT_CPL_EQ_0, LBR_SELECT_CPL_NEQ_0 };
+
+	for (unsigned f = 0; f < sizeof(filters) / sizeof(filters[0]); f++) {
+		const u64 select = EVERY_NEAR_BRANCH | filters[f];
+		struct recorded recorded;
+
+		if (!record_transitions(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, select, &recorded)) {
+			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
+			return;
+		}
+		for (unsigned i = 0; i < TRANSITIONS; i++) {
+			const bool kept_out = transitions[i].to_user ?
+						      select & LBR_SELECT_CPL_NEQ_0 :
+						      select & LBR_SELECT_CPL_EQ_0;
+
+			if (filters[f])
+				CHECK_EQ(t, LBR_09, !kept_out, recorded.entries[i],
+					 "entries of %s, MSR_LBR_SELECT = %#lx",
+					 transitions[i].name, select);
+			else
+				CONTROL_EQ(t, LBR_09, 1, recorded.entries[i],
+					   "entries of %s, MSR_LBR_SELECT = %#lx",
+					   transitions[i].name, select);
+		}
+	}
+}
+
+/*
+ * ALBR-30  A branch or event from a CPL that IA32_LBR_CTL[2:1] keeps out to one that it lets in
+ *          must be recorded with FFFFFFFFFFFFFFFFH as its FROM.
+ *          SDM volume 3, architectural last branch records: FROM_IP of a CPL transition
+ *
+ * Given  UD2 at CPL 3, whose handler skips it, and an interrupt in a loop at CPL 3; of the kinds
+ *        far branches alone let in
+ * When   they are recorded with both of IA32_LBR_CTL[2:1], with [1], and with [2] alone
+ * Then   with [1] (CPL 0) the exception and the interrupt are recorded, with [2] (CPL 3) the two
+ *        returns to CPL 3; FROM of each, which is at the other level, is all ones
+ * Control: with both bits each of the four is recorded, and its FROM isn't all ones
+ */
+TEST(lbr, transition_from_a_level_that_is_kept_out_is_recorded_with_from_all_ones, REQS(ALBR_30),
+     NEEDS(need_perfmon, need_branches, need_arch_lbr_levels, need_arch_lbr_kinds))
+{
+	const u64 both = IA32_LBR_CTL_OS | IA32_LBR_CTL_USR;
+	const u64 levels[] = { both, IA32_LBR_CTL_OS, IA32_LBR_CTL_USR };
+	const u64 other = arch_lbr_only(IA32_LBR_CTL_OTHER_BRANCH) & ~both;
+
+	for (unsigned l = 0; l < sizeof(levels) / sizeof(levels[0]); l++) {
+		const u64 control = other | levels[l];
+		struct recorded recorded;
+
+		if (!record_transitions(MSR_IA32_LBR_CTL, control, 0, &recorded)) {
+			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
+			return;
+		}
+		for (unsigned i = 0; i < TRANSITIONS; i++) {
+			const char *name = transitions[i].name;
+
+			if (levels[l] == both) {
+				CONTROL_EQ(t, ALBR_30, 1, recorded.entries[i],
+					   "entries of %s, both levels let in", name);
+				CONTROL(t, ALBR_30, recorded.from[i] != FROM_OTHER_LEVEL,
+					"FROM of %s is an address, both levels let in", name);
+			} else if (transitions[i].to_user == (levels[l] == IA32_LBR_CTL_USR)) {
+				CHECK_EQ(t, ALBR_30, 1, recorded.entries[i],
+					 "entries of %s, IA32_LBR_CTL = %#lx", name, control);
+				CHECK_EQ(t, ALBR_30, FROM_OTHER_LEVEL, recorded.from[i],
+					 "FROM of %s, IA32_LBR_CTL = %#lx", name, control);
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes of registers while a counter is armed, after its overflow and before the next event: those
+ * that are about another counter leave it armed, its own PEBS enable's disarms it. Counters count
+ * at CPL 3 and are written at CPL 0, where nothing counts.
+ */
+#include "kernel/interrupt/fault.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+#define OTHER_FIXED	1u	/* a counter that isn't under test */
+#define FIXED_FIELD(i)	(4 * (i))	/* of IA32_FIXED_CTR_CTRL */
+#define ARM_ROUNDS	(2 * PERIOD)
+
+/* A general-purpose one. */
+static unsigned other_than(unsigned c)
+{
+	return c == 2 ? 3 : 2;
+}
+
+static void write_nothing(unsigned c)
+{
+	(void)c;
+}
+
+static void write_fixed_control(unsigned c)
+{
+	const u64 control = msr_read(MSR_IA32_FIXED_CTR_CTRL);
+
+	(void)c;
+	msr_write(MSR_IA32_FIXED_CTR_CTRL,
+		  control | (IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0)
+				    << FIXED_FIELD(OTHER_FIXED));
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, control);
+}
+
+static void write_select(unsigned c)
+{
+	counter_program(other_than(c), EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_INT);
+	counter_program_disabled(other_than(c), 0, 0);
+}
+
+static void write_counters(unsigned c)
+{
+	counter_write(other_than(c), PERIOD);
+	counter_write(PMC_FIXED(OTHER_FIXED), PERIOD);
+}
+
+static void write_pebs_enable(unsigned c)
+{
+	pebs_enable(pmc_or(pmc_one(c), pmc_one(other_than(c))));
+	pebs_enable(pmc_one(c));
+}
+
+static void write_own_pebs_enable(unsigned c)
+{
+	pebs_disarm();
+	pebs_enable(pmc_one(c));
+}
+
+static const struct armed_write {
+	const char *name;
+	void (*write)(unsigned armed);
+	bool disarms;
+} writes[] = {
+	{ "nothing is written", write_nothing, false },
+	{ "another counter's field of IA32_FIXED_CTR_CTRL", write_fixed_control, false },
+	{ "another counter's event select", write_select, false },
+	{ "other counters' values", write_counters, false },
+	{ "another counter's bit of IA32_PEBS_ENABLE", write_pebs_enable, false },
+	{ "its own bit of IA32_PEBS_ENABLE, cleared and set", write_own_pebs_enable, true },
+};
+#define WRITES (sizeof(writes) / sizeof(writes[0]))
+
+static void run_at_cpl_3(unsigned c)
+{
+	counters_enable(pmc_one(c));
+	workload_run_user(&workload_load, ARM_ROUNDS);
+	counters_disable();
+}
+
+static u16 event_of(unsigned c)
+{
+	return PMC_IS_FIXED(c) ? 0 : LOADS;
+}
+
+/* Armed by the last of its events at CPL 3; false: not, and the test is INCONCLUSIVE. */
+static bool arm_by_last_event(struct test *t, unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+	u64 events;
+
+	counter_program(c, event_of(c), COUNT_USR);
+	counter_write(c, 0);
+	run_at_cpl_3(c);
+	events = counter_read(c);
+	ds_open(&setup);
+	pebs_arm(c, event_of(c), COUNT_USR, events);
+	run_at_cpl_3(c);
+	if (counters_status() & BIT(c) && !ds_bytes())
+		return true;
+	test_inconclusive(t, "counter %u wasn't armed by the last of %lu events at CPL 3", c,
+			  events);
+	return false;
+}
+
+static unsigned records_after(const struct armed_write *w, unsigned c)
+{
+	unsigned records;
+
+	w->write(c);
+	run_at_cpl_3(c);
+	records = ds_records();
+	pebs_disarm();
+	counter_reset();
+	return records;
+}
+
+/* Fixed counter 0, where it makes records of the next event; else the general-purpose one again. */
+static unsigned fixed_or(unsigned gp)
+{
+	const bool makes = counter_caps()->pebs_fixed_mask & 1;
+
+	return makes && !pebs_has_pdist(PMC_FIXED(0)) ? PMC_FIXED(0) : gp;
+}
+
+/*
+ * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * ARM-04  No record may be written when the counter or its PEBS bit is switched off between arming
+ *         and the next event.
+ *         SDM 18.4.4.4 Re-configuring PEBS Facilities (asks for a quiescent period)
+ *
+ * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
+ *        CPL 3, armed by its last event there
+ * When   at CPL 0 nothing is written; another counter's field of IA32_FIXED_CTR_CTRL, event
+ *        select, value, and bit of IA32_PEBS_ENABLE; its own bit of that register, cleared and set;
+ *        then events follow at CPL 3
+ * Then   there is a record but for the last of these, where there is none
+ */
+TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_02, ARM_04),
+     NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_fixed))
+{
+	const unsigned gp = pebs_first_without_pdist();
+	const unsigned counters[] = { gp, fixed_or(gp) };
+
+	for (unsigned i = 0; i < 2 && (!i || counters[i] != gp); i++)
+		for (unsigned w = 0; w < WRITES; w++) {
+			const unsigned c = counters[i];
+			unsigned records;
+
+			if (!arm_by_last_event(t, c)) {
+				counter_reset();
+				return;
+			}
+			records = records_after(&writes[w], c);
+			if (writes[w].disarms) {
+				CHECK_EQ(t, ARM_04, 0, records, "records of armed counter %u: %s",
+					 c, writes[w].name);
+				continue;
+			}
+			CHECK_EQ(t, ARM_02, 1, records, "records of armed counter %u: %s", c,
+				 writes[w].name);
+		}
+}

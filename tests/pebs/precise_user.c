@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Precise distribution at CPL 3: SDM "Precise Distribution of Instructions Retired (PDIR)", and
+ * PDist of intel/perfmon. tests/pebs/arming.c and tests/adaptive/pdist.c have it at CPL 0.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/cpu.h"
+#include "spec/x86.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+#define READER		1u	/* the counter that workload_precise reads by RDPMC */
+#define NOPS_TRIED	3u	/* the overflow is on each of them in turn */
+#define PDIR_PERIOD	192u
+#define PDIST_PERIOD	PDIST_LEAST_PERIOD
+
+/* The NOPs of workload_precise at CPL 3, with these counters on around it. */
+__attribute__((noinline)) static void run_nops(struct pmc_mask on)
+{
+	const u64 cr4 = cr4_read();
+
+	cr4_write(cr4 | CR4_PCE);	/* the piece reads a counter */
+	counters_enable(on);
+	workload_run_user(&workload_precise, 0);
+	counters_disable();
+	cr4_write(cr4);
+}
+
+/* How many instructions before the window's first one are counted with these levels: the counter,
+ * read by RDPMC, against those that have retired by then. */
+static u64 counted_before(u16 event, u64 levels, struct pmc_mask on)
+{
+	counter_program(READER, event, levels);
+	counter_write(READER, 0);
+	run_nops(on);
+	counter_program_disabled(READER, 0, 0);
+	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
+}
+
+/* The same twice; false: they differ, or are more than a period, and the test is INCONCLUSIVE. */
+static bool known_before(struct test *t, u16 event, u64 levels, struct pmc_mask on, u64 *before)
+{
+	*before = counted_before(event, levels, on);
+	if (*before == counted_before(event, levels, on) && *before + PRECISE_FIRST < PDIR_PERIOD)
+		return true;
+	test_inconclusive(t, "%ld instructions are counted before the window", (long)*before);
+	return false;
+}
+
+/* The record of an overflow after that many instructions. */
+static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 event, u64 levels,
+		 u64 period, struct pebs_record *record)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	pebs_arm(counter, event, levels, period);
+	run_nops(pmc_or(pmc_one(counter), pmc_one(READER)));
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+	counters_clear(counters_status());
+	return sampling_one_record(t, claim, record);
+}
+
+static u64 nop(u64 period, u64 before)
+{
+	return workload_mark(&workload_precise, (unsigned)(period - before - PRECISE_FIRST));
+}
+
+/*
+ * ARM-09  With PDIR (IA32_PMC1, INST_RETIRED.PREC_DIST) the record must name the instruction whose
+ *         retirement overflowed the counter.
+ *         SDM 18.9.4.4 Precise Distribution of Instructions Retired (PDIR)
+ * SKL-09  INST_RETIRED.PREC_DIST must be precise on PMC1: EventingIP is the instruction whose
+ *         retirement overflowed the counter.
+ *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
+ *         Table 18-56, note 1
+ *
+ * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS at CPL 3, and at every level, over NOPs
+ *        at CPL 3 that are known one by one
+ * When   it overflows on a NOP, each of three in turn
+ * Then   the record names that very NOP
+ */
+TEST(arm, pdir_record_at_cpl_3_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09),
+     NEEDS(need_perfmon, need_pebs, need_pdir))
+{
+	static const u64 levels[] = { COUNT_USR, COUNT_BOTH };
+
+	for (unsigned l = 0; l < sizeof(levels) / sizeof(levels[0]); l++) {
+		struct pebs_record record;
+		u64 before;
+
+		if (!known_before(t, EVENT_INST_RETIRED_PREC_DIST, levels[l], pmc_one(READER),
+				  &before))
+			return;
+		for (u64 period = PDIR_PERIOD; period < PDIR_PERIOD + NOPS_TRIED; period++) {
+			if (!take(t, AT(ARM_09, SKL_09), READER, EVENT_INST_RETIRED_PREC_DIST,
+				  levels[l], period, &record))
+				return;
+			CHECK_EQ(t, IDS(ARM_09, SKL_09), nop(period, before),
+				 sampling_ip(&workload_precise, &record),
+				 "recorded instruction at CPL 3, overflow on instruction %lu of "
+				 "the window, OS and USR %#lx",
+				 period - before, levels[l]);
+		}
+	}
+}
+
+static bool need_pdist(char *reason, size_t size)
+{
+	if (counter_caps()->facilities & FAC_PDIST)
+		return true;
+	fmt_print(reason, size, "no PDist known for family %02x model %02x", counter_caps()->family,
+		  counter_caps()->model);
+	return false;
+}
+
+/*
+ * FIX-12  Fixed counter 0 that overflows on instruction N, 256 at least after its start, must
+ *         record that instruction or the next one.
+ *         intel/perfmon README: PDist; Linux mailing list: KVM, PEBS for SPR, PDIR++
+ *
+ * Given  fixed counter 0 with PEBS at CPL 3 over NOPs at CPL 3 that are known one by one
+ * When   it overflows on one of them, 256 instructions after its start and more
+ * Then   EventingIP is that NOP or the next one
+ */
+TEST(adaptive, pdist_record_of_fixed_counter_0_at_cpl_3_is_as_precise, REQS(FIX_12),
+     NEEDS(need_perfmon, need_fixed, need_baseline, need_instructions, need_pdist))
+{
+	struct pmc_mask both = pmc_or(pmc_one(READER), pmc_one(PMC_FIXED(0)));
+	struct pebs_record record;
+	u64 before;
+
+	if (!known_before(t, EVENT_INST_RETIRED_ANY_P, COUNT_USR, both, &before))
+		return;
+	for (u64 period = PDIST_PERIOD; period < PDIST_PERIOD + NOPS_TRIED; period++) {
+		const u64 first = nop(period, before);
+
+		counter_program(READER, EVENT_INST_RETIRED_ANY_P, COUNT_USR);
+		if (!take(t, AT(FIX_12), PMC_FIXED(0), 0, COUNT_USR, period, &record))
+			return;
+		CHECK_RANGE(t, FIX_12, first, first + 1, sampling_ip(&workload_precise, &record),
+			    "EventingIP at CPL 3, overflow %lu instructions after the start",
+			    period);
+	}
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a threshold interrupt freezes, of each counter that makes records and in each way of asking
+ * for it: SDM "Freezing LBR and Performance Counters on PMI". Where records are adaptive
+ * tests/adaptive/freeze.c does the same, fixed counters included.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+#define FREEZE		IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
+#define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
+#define LBR		IA32_DEBUGCTL_LBR
+#define CTR_FRZ		IA32_PERF_GLOBAL_STATUS_CTR_FRZ
+#define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
+#define PEBS_COUNTERS	4u	/* those that can make records without adaptive ones */
+#define ROUNDS		(32 * PERIOD)	/* loads: the window goes on long after the record */
+
+/* Ways to ask for the freezes. */
+static const u64 freezes[] = { 0, FREEZE, FREEZE_LBRS, FREEZE | FREEZE_LBRS };
+#define FREEZES (sizeof(freezes) / sizeof(freezes[0]))
+
+/* A record of the counter, which is the threshold's, without its own interrupt. */
+static const struct pmi_log *reach_threshold(unsigned counter, u64 debugctl)
+{
+	const struct pmi_options options = { .nmi = counter & 1 };
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+
+	setup.threshold = 1;
+	pmi_open(&options);
+	ds_open(&setup);
+	pebs_arm(counter, LOADS, COUNT_BOTH, PERIOD);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	workload_run(&workload_load, ROUNDS, pmc_one(counter));
+	log = pmi_settle();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+	pmi_close();
+	counters_clear(counters_status());
+	return log;
+}
+
+/* What was frozen when the handler began, as FREEZE and FREEZE_LBRS. */
+static u64 frozen(const struct pmi_entry *entry)
+{
+	if (counter_caps()->version >= 4)
+		return (entry->status & CTR_FRZ ? FREEZE : 0) |
+		       (entry->status & LBR_FRZ ? FREEZE_LBRS : 0);
+	return (entry->global_ctrl ? 0 : FREEZE) | (entry->debugctl & LBR ? 0 : FREEZE_LBRS);
+}
+
+/*
+ * PMI-18  A threshold interrupt must freeze as an overflow interrupt does.
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  each of IA32_PMC0 to IA32_PMC3 with PEBS and without its interrupt, the threshold after
+ *        one record; IA32_DEBUGCTL.LBR = 1; delivery as fixed and as NMI by turns
+ * When   it makes a record with none, each, and both of IA32_DEBUGCTL[12] and [11]
+ * Then   at the handler's entry exactly what was asked for is frozen: version 4 has CTR_Frz and
+ *        LBR_Frz, earlier ones have IA32_PERF_GLOBAL_CTRL = 0 and IA32_DEBUGCTL.LBR = 0
+ * Control: there is one interrupt each time, and without a freeze nothing is frozen
+ */
+TEST(ds, threshold_interrupt_of_each_counter_freezes_what_it_is_asked_to, REQS(PMI_18, PMI_19),
+     NEEDS(need_perfmon, need_pebs, need_events, need_no_baseline, need_freeze))
+{
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+		for (unsigned i = 0; i < FREEZES; i++) {
+			const struct pmi_log *log = reach_threshold(c, freezes[i] | LBR);
+
+			sampling_want(t, 1);
+			if (!CONTROL_EQ(t, IDS(PMI_18, PMI_19), 1, log->count,
+					"threshold interrupts of IA32_PMC%u, IA32_DEBUGCTL = %#lx",
+					c, freezes[i] | LBR))
+				return;
+			if (counter_caps()->version < 4 && !(freezes[i] & FREEZE) &&
+			    !log->entry[0].global_ctrl) {
+				test_inconclusive(t, "the interrupt comes only after the window");
+				return;
+			}
+			CHECK_EQ(t, PMI_18, freezes[i] & FREEZE, frozen(&log->entry[0]) & FREEZE,
+				 "IA32_DEBUGCTL[12], counters frozen at the handler's entry, "
+				 "IA32_PMC%u, IA32_DEBUGCTL = %#lx",
+				 c, freezes[i] | LBR);
+			CHECK_EQ(t, IDS(PMI_18, PMI_19), freezes[i] & FREEZE_LBRS,
+				 frozen(&log->entry[0]) & FREEZE_LBRS,
+				 "IA32_DEBUGCTL[11], branch records frozen at the handler's entry, "
+				 "IA32_PMC%u, IA32_DEBUGCTL = %#lx",
+				 c, freezes[i] | LBR);
+		}
+}

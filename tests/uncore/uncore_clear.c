@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Clearing the uncore's status: every bit of it is set, and each write names one. SDM "Uncore
+ * Performance Monitoring Management Facility", layouts of MSR_UNCORE_PERF_GLOBAL_STATUS and
+ * MSR_UNCORE_PERF_GLOBAL_OVF_CTRL.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/counter.h"
+#include "pmu/pmi.h"
+#include "tests/frame/needs.h"
+#include "tests/uncore/uncore.h"
+
+#define CHG		UNCORE_PERF_GLOBAL_STATUS_CHG
+#define COUNTER_BITS	(BITS(0, UNCORE_COUNTERS - 1) | EN_FC0)
+#define PRESET		200	/* clocks until a wrap */
+#define WAITS		64	/* for all of them, of several hundred clocks each */
+#define STATUS_BITS	64u
+
+/* All nine counters wrap, the fixed one with its interrupt. The status as it is then. */
+static u64 set_every_bit(void)
+{
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(NULL);
+	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
+		uncore_count_filtered(c, UNCORE_CLOCKS);
+		uncore_preset(c, PRESET + c);
+	}
+	uncore_program(UNCORE_FIXED, 0, true);
+	uncore_preset(UNCORE_FIXED, PRESET);
+	uncore_enable(COUNTER_BITS | EN_PMI_CORES);
+	for (unsigned i = 0; i < WAITS && (uncore_status() & COUNTER_BITS) != COUNTER_BITS; i++)
+		uncore_spin();
+	uncore_enable(0);
+	pmi_end();
+	return uncore_status();
+}
+
+/*
+ * UNC-04  A bit of MSR_UNCORE_PERF_GLOBAL_STATUS must stay until 1 is written to it in
+ *         MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; writing 0 must have no effect.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  every counter has wrapped, the fixed one with its PMI enable: OVF_PMI is set; CHG, of
+ *        which no more is stated than that it tells of a change, may be
+ * When   0 is written to MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; then 1 to one of its bits, each in turn,
+ *        with every bit set again before
+ * Then   0 changes nothing; that one bit is gone and each other one is as it was, CHG too unless
+ *        it is the one, which may tell of its own change
+ * Control: the bits of all counters and OVF_PMI were set
+ */
+TEST(unc, each_write_to_the_uncore_ovf_ctrl_keeps_every_other_status_bit, REQS(UNC_04),
+     NEEDS(need_perfmon, need_uncore))
+{
+	for (unsigned bit = 0; bit < STATUS_BITS; bit++) {
+		u64 before, after;
+
+		if (!((COUNTER_BITS | OVF_PMI | CHG) & BIT(bit)))
+			continue;
+		before = set_every_bit();
+		CONTROL_EQ(t, UNC_04, COUNTER_BITS | OVF_PMI, before & (COUNTER_BITS | OVF_PMI),
+			   "uncore status after all counters have wrapped");
+		uncore_clear(0);
+		CHECK_EQ(t, UNC_04, before, uncore_status(), "uncore status after 393H = 0");
+		uncore_clear(BIT(bit));
+		after = uncore_status();
+		CHECK_EQ(t, UNC_04, before & ~(BIT(bit) | CHG), after & ~CHG,
+			 "uncore status but CHG after 393H[%u] = 1", bit);
+		if (BIT(bit) != CHG)
+			CHECK_EQ(t, UNC_04, before & CHG, after & before & CHG,
+				 "CHG, which was set, after 393H[%u] = 1", bit);
+		uncore_off();
+	}
+}
