@@ -46,7 +46,7 @@ enum event_kind {
 enum event_flags {
 	EV_ARCH = 1 << 0, EV_PEBS = 1 << 1, EV_DLA = 1 << 2, EV_STORE_L1 = 1 << 3,
 	EV_PDIR = 1 << 4, EV_LL = 1 << 5, EV_PS = 1 << 6, EV_TSX = 1 << 7, EV_INSN = 1 << 8,
-	EV_LL_AUX = 1 << 9,
+	EV_LL_AUX = 1 << 9, EV_WALK = 1 << 10,
 };
 
 enum event_code {

@@ -82,6 +82,32 @@ static void info_has_flags_cycles_and_the_kind(void)
 	CHECK_EQ(0, b.type);
 }
 
+/* INFO[33:32] of IA32_PMC0, [35:34] of IA32_PMC1, [37:36] of IA32_PMC2, [39:38] of IA32_PMC3. */
+static void info_has_the_events_of_four_counters(void)
+{
+	struct lbr_leaf leaf = lbr_leaf_decode(0x00000008, 0x00000007, 0x00050007);
+	struct lbr_branch b = decode(&all, 0x000000e400000000);	/* 3, 2, 1, 0 from bit 39 down */
+
+	CHECK_EQ(0, b.events[0]);
+	CHECK_EQ(1, b.events[1]);
+	CHECK_EQ(2, b.events[2]);
+	CHECK_EQ(3, b.events[3]);
+	CHECK(!b.timed && !b.mispredicted && b.type == 0 && b.cycles == 0);
+	b = decode(&all, 0x0000001b00000000);
+	CHECK_EQ(3, b.events[0]);
+	CHECK_EQ(2, b.events[1]);
+	CHECK_EQ(1, b.events[2]);
+	CHECK_EQ(0, b.events[3]);
+	b = decode(&all, 0xffffff00ffffffff);	/* every other bit */
+	for (unsigned n = 0; n < 4; n++)
+		CHECK_EQ(0, b.events[n]);
+	b = decode(&leaf, 0x000000ff00000000);	/* ECX[16] and ECX[18] alone */
+	CHECK_EQ(3, b.events[0]);
+	CHECK_EQ(0, b.events[1]);
+	CHECK_EQ(3, b.events[2]);
+	CHECK_EQ(0, b.events[3]);
+}
+
 static void what_the_leaf_does_not_promise_is_not_said(void)
 {
 	const struct lbr_raw raw = { 0x1000, 0x2000, 0xffffffffffffffff };
@@ -92,6 +118,8 @@ static void what_the_leaf_does_not_promise_is_not_said(void)
 	CHECK(!b.mispredicted && !b.timed && !b.in_transaction && !b.aborted);
 	CHECK_EQ(0, b.cycles);
 	CHECK_EQ(0, b.type);
+	for (unsigned n = 0; n < 4; n++)
+		CHECK_EQ(0, b.events[n]);
 }
 
 static void the_tables_say_the_same(void)
@@ -132,6 +160,7 @@ int main(void)
 	RUN(leaf_of_32_entries_with_everything);
 	RUN(each_bit_of_the_leaf_is_a_field_of_its_own);
 	RUN(info_has_flags_cycles_and_the_kind);
+	RUN(info_has_the_events_of_four_counters);
 	RUN(what_the_leaf_does_not_promise_is_not_said);
 	RUN(the_tables_say_the_same);
 	return check_end();

@@ -10,6 +10,9 @@
 #include "pmu/lbr/arch_format.h"
 #include "pmu/lbr/lbr.h"
 
+/* IA32_PERFEVTSELx[35], EN_LBR_LOG: entries have the counter's events, where the leaf lists it. */
+#define COUNT_LBR_LOG	IA32_PERFEVTSEL_EN_LBR_LOG
+
 /* CPUID leaf 1CH; nothing in it where there are none. */
 struct lbr_leaf arch_lbr_leaf(void);
 /* IA32_LBR_DEPTH; 0: there are none. */

@@ -9,6 +9,8 @@
 #define CONTROL_KINDS	BITS(16, 22)
 
 #define INFO_CYCLES	BITS(0, 15)
+#define INFO_EVENTS_SHIFT 32	/* of IA32_PMC0; two bits a counter */
+#define INFO_EVENTS	0x3u
 #define INFO_KIND_SHIFT	56
 #define INFO_KIND	0xfu
 #define INFO_TIMED	BIT(60)
@@ -57,8 +59,7 @@ struct lbr_branch lbr_arch_decode(const struct lbr_leaf *leaf, bool transactions
 				  const struct lbr_raw *raw)
 {
 	const bool timed = leaf->timed && (raw->info & INFO_TIMED);
-
-	return (struct lbr_branch){
+	struct lbr_branch branch = {
 		.from = raw->from,
 		.to = raw->to,
 		.mispredicted = leaf->mispredict && (raw->info & INFO_MISPREDICTED),
@@ -68,4 +69,9 @@ struct lbr_branch lbr_arch_decode(const struct lbr_leaf *leaf, bool transactions
 		.cycles = timed ? (unsigned)(raw->info & INFO_CYCLES) : 0,
 		.type = leaf->branch_type ? raw->info >> INFO_KIND_SHIFT & INFO_KIND : 0,
 	};
+
+	for (unsigned n = 0; n < LBR_LOGGED; n++)
+		if (leaf->event_logging & BIT(n))
+			branch.events[n] = raw->info >> (INFO_EVENTS_SHIFT + 2 * n) & INFO_EVENTS;
+	return branch;
 }

@@ -15,6 +15,8 @@ struct lbr_raw {
 	u64 from, to, info;
 };
 
+#define LBR_LOGGED	4u	/* counters whose events an entry may have */
+
 struct lbr_branch {
 	u64 from, to;			/* canonical addresses */
 	bool mispredicted;
@@ -22,6 +24,7 @@ struct lbr_branch {
 	bool timed;			/* architectural: cycles holds what it says */
 	unsigned cycles;		/* since the entry before; 0 where the format doesn't say */
 	unsigned type;			/* architectural: enum arch_lbr_type of spec/arch_lbr.h */
+	u8 events[LBR_LOGGED];		/* architectural: of IA32_PMCn since the entry before */
 };
 
 /* Entries of a processor whose records have this format; 0: the format isn't decoded here. */

@@ -14,6 +14,7 @@
 #include "refpmu/model/netburst/netburst.h"
 
 #define BRANCH_EVENT	5	/* of CPUID.0AH:EBX: branch instructions retired */
+#define LAST_OF_GRACEMONT 5	/* of its general-purpose counters */
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
@@ -255,7 +256,8 @@ void fault_rdpmc(struct model *m, u32 ecx, unsigned counter, struct msr_result *
 	if (m->config.fault == FAULT_NONE)
 		return;
 	if (counter == MODEL_NO_COUNTER) {
-		if (broken(m, FAULT_RDPMC_ABSENT_ANSWERS) || fault_kvm_rdpmc(m, ecx))
+		if (broken(m, FAULT_RDPMC_ABSENT_ANSWERS) || fault_kvm_rdpmc(m, ecx) ||
+		    (ecx == (RDPMC_FIXED | 3) && broken(m, FAULT_HOLE_RDPMC)))
 			*result = (struct msr_result){ .status = MSR_DONE };
 		fault_v5_rdpmc_absent(m, ecx, result);
 		return;
@@ -319,6 +321,9 @@ static bool is_lost(struct model *m, const struct msr_ref *p, u64 value)
 	bool counter = p->reg == MODEL_REG_PMC || p->reg == MODEL_REG_A_PMC ||
 		       p->reg == MODEL_REG_FIXED_CTR;
 
+	if (counter && p->counter == LAST_OF_GRACEMONT && m->config.generation == GEN_GRACEMONT &&
+	    broken(m, FAULT_E_CORE_LAST_LOST))
+		return true;
 	return broken(m, generated[p->reg].write_dropped) ||
 	       (counter && m->active & BIT(p->counter) &&
 		broken(m, FAULT_WRITE_WHILE_COUNTING_LOST)) ||

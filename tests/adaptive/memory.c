@@ -147,10 +147,12 @@ static bool enough(struct test *t, struct test_claim claim, unsigned records, un
  * ADP-49  The latency of a load latency record must be above the threshold of
  *         MSR_PEBS_LD_LAT_THRESHOLD.
  *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
+ * HYB-08  Load latency must be usable on IA32_PMC0 and IA32_PMC1 of Gracemont, Crestmont and
+ *         Skymont.
+ *         Linux; intel/perfmon MEM_UOPS_RETIRED.LOAD_LATENCY
  * HYB-10  Load latency must be usable on IA32_PMC1 to IA32_PMC7 from Golden Cove to Redwood Cove,
- *         on IA32_PMC2 to IA32_PMC9 of Lion Cove, and on IA32_PMC0 and IA32_PMC1 of Gracemont,
- *         Crestmont and Skymont.
- *         Linux; intel/perfmon MEM_TRANS_RETIRED.LOAD_LATENCY, MEM_UOPS_RETIRED.LOAD_LATENCY
+ *         and on IA32_PMC2 to IA32_PMC9 of Lion Cove.
+ *         Linux; intel/perfmon MEM_TRANS_RETIRED.LOAD_LATENCY
  *
  * Given  the load latency event and a threshold of 3 cycles; loads of a line that was just flushed
  * When   each general-purpose counter that has the event makes records, IA32_PEBS_ENABLE[n] alone
@@ -159,7 +161,7 @@ static bool enough(struct test *t, struct test_claim claim, unsigned records, un
  *        applicable counters and a latency above 3
  */
 TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
-     REQS(ADP_20, ADP_47, ADP_48, ADP_49, HYB_10),
+     REQS(ADP_20, ADP_47, ADP_48, ADP_49, HYB_08, HYB_10),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency), .deadline_ms = 5000)
 {
 	u64 memory = (u64)(uintptr_t)workload_memory();
@@ -171,7 +173,7 @@ TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
 		if (!(latency_counters() & BIT(c)))
 			continue;
 		records = take_latency(c, LATENCY_THRESHOLD_LEAST, &most);
-		if (!enough(t, AT(ADP_48, HYB_10), records, c))
+		if (!enough(t, AT(ADP_48, HYB_08, HYB_10), records, c))
 			return;
 		for (unsigned i = 0; i < records; i++) {
 			unsigned at = i * adaptive_bytes(LATENCY_CONFIG);
@@ -238,6 +240,8 @@ static bool need_split_latency(char *reason, size_t size)
  *         Linux struct pebs_meminfo, PMU_FL_INSTR_LATENCY; intel/perfmon README
  * HYB-15  The latency of the instruction must not be below that of the cache.
  *         intel/perfmon README: dispatch to completion, and the time in the memory subsystem
+ * HYB-16  The latencies of a memory group must be two numbers of 16 bits, at bits 15:0 and 47:32.
+ *         Linux struct pebs_meminfo, PMU_FL_INSTR_LATENCY
  *
  * Given  the load latency event on its first counter; loads of a line that was just flushed, which
  *        the memory subsystem has to bring
@@ -246,7 +250,7 @@ static bool need_split_latency(char *reason, size_t size)
  *        bits 15:0
  */
 TEST(adaptive, latency_of_a_memory_group_is_that_of_the_instruction_and_of_the_cache,
-     REQS(ADP_12, HYB_15),
+     REQS(ADP_12, HYB_15, HYB_16),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_split_latency),
      .deadline_ms = 5000)
 {
@@ -254,19 +258,19 @@ TEST(adaptive, latency_of_a_memory_group_is_that_of_the_instruction_and_of_the_c
 	unsigned most = MEM_SAMPLE_ROUNDS_MOST, with_cache = 0, records;
 
 	records = take_latency(counter, LATENCY_THRESHOLD_LEAST, &most);
-	if (!enough(t, AT(ADP_12, HYB_15), records, counter))
+	if (!enough(t, AT(ADP_12, HYB_15, HYB_16), records, counter))
 		return;
 	for (unsigned i = 0; i < records; i++) {
 		const u64 word = adaptive_at(i * adaptive_bytes(LATENCY_CONFIG) + AT_LATENCY);
 		const u64 instruction = word & 0xffff, cache = word >> 32 & 0xffff;
 
-		CHECK_RANGE(t, ADP_12, 1, 0xffff, instruction,
+		CHECK_RANGE(t, IDS(ADP_12, HYB_16), 1, 0xffff, instruction,
 			    "bits 15:0 of the latency of record %u, %#lx", i, word);
 		CHECK_RANGE(t, HYB_15, 0, instruction, cache,
 			    "bits 47:32 of the latency of record %u, %#lx", i, word);
 		with_cache += cache != 0;
 	}
-	CHECK_RANGE(t, ADP_12, 1, records, with_cache,
+	CHECK_RANGE(t, IDS(ADP_12, HYB_16), 1, records, with_cache,
 		    "of %u records those whose bits 47:32 of the latency aren't 0", records);
 }
 
@@ -282,7 +286,8 @@ static bool need_store_sample(char *reason, size_t size)
 }
 
 /* Of one piece, whose stores are at that address. false: the test is over. */
-static bool check_store_samples(struct test *t, const struct workload *w, u64 address)
+static bool check_store_samples(struct test *t, struct test_claim claim, unsigned counter,
+				const struct workload *w, u64 address)
 {
 	const struct adaptive_layout layout = { .config = LATENCY_CONFIG,
 						.size = (u16)adaptive_bytes(LATENCY_CONFIG) };
@@ -292,23 +297,24 @@ static bool check_store_samples(struct test *t, const struct workload *w, u64 ad
 
 	event_get(EK_STORE_SAMPLE, 0, &event);
 	ds_open(&setup);
-	pebs_arm(0, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
+	pebs_arm(counter, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
 	for (unsigned rounds = 0;
 	     rounds < MEM_SAMPLE_ROUNDS_MOST && ds_records() < MEM_SAMPLE_RECORDS; rounds += BATCH)
-		workload_run(w, BATCH, pmc_one(0));
+		workload_run(w, BATCH, pmc_one(counter));
 	pebs_disarm();
-	counter_program_disabled(0, 0, 0);
+	counter_program_disabled(counter, 0, 0);
 	counters_clear(counters_status());
 	records = ds_records();
-	if (!enough(t, AT(ADP_13), records, 0))
+	if (!enough(t, claim, records, counter))
 		return false;
 	for (unsigned i = 0; i < records; i++) {
 		const unsigned at = i * adaptive_bytes(LATENCY_CONFIG);
 
 		if (!sampling_is_switching(w, adaptive_at(at + AT_RIP)))
-			CHECK_EQ(t, ADP_13, address, adaptive_at(at + AT_ADDRESS),
-				 "address of record %u of piece %s, EventingIP %#lx", i, w->name,
-				 adaptive_at(at + AT_EVENTING_IP));
+			test_check_eq(t, claim, address, adaptive_at(at + AT_ADDRESS),
+				      "address of record %u of piece %s, IA32_PMC%u, EventingIP "
+				      "%#lx",
+				      i, w->name, counter, adaptive_at(at + AT_EVENTING_IP));
 	}
 	return true;
 }
@@ -328,11 +334,36 @@ TEST(adaptive, store_sample_has_the_linear_address_of_a_store, REQS(ADP_13),
 {
 	const u64 memory = (u64)(uintptr_t)workload_memory();
 	struct addressing_mode form;
-	bool more = check_store_samples(t, &workload_store, memory) &&
-		    check_store_samples(t, &workload_lock, memory);
+	bool more = check_store_samples(t, AT(ADP_13), 0, &workload_store, memory) &&
+		    check_store_samples(t, AT(ADP_13), 0, &workload_lock, memory);
 
 	addressing_mode_begin();
 	for (unsigned i = 0; more && addressing_mode_of_store(i, &form); i++)
-		more = check_store_samples(t, form.workload, form.address);
+		more = check_store_samples(t, AT(ADP_13), 0, form.workload, form.address);
 	addressing_mode_end();
+}
+
+/*
+ * HYB-09  Sampled stores must be usable on IA32_PMC0 from Golden Cove to Redwood Cove, on
+ *         IA32_PMC0 and IA32_PMC1 of Lion Cove, and on each general-purpose counter of Gracemont,
+ *         Crestmont and Skymont.
+ *         Linux; intel/perfmon MEM_TRANS_RETIRED.STORE_SAMPLE, MEM_UOPS_RETIRED.STORE_LATENCY
+ *
+ * Given  a loop with a store to one address
+ * When   each general-purpose counter that has the event of sampled stores makes records with the
+ *        memory group
+ * Then   there are records, and the address of each one in the loop is the store's
+ */
+TEST(adaptive, each_counter_of_sampled_stores_has_the_address_of_a_store, REQS(HYB_09),
+     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
+{
+	const u64 memory = (u64)(uintptr_t)workload_memory();
+	struct event event = { .counters = 0 };
+
+	event_get(EK_STORE_SAMPLE, 0, &event);
+	FOR_EACH_COUNTER(c, event.counters & counters_gp().bits)
+	{
+		if (!check_store_samples(t, AT(HYB_09), c, &workload_store, memory))
+			return;
+	}
 }

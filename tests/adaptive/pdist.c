@@ -2,7 +2,8 @@
 /*
  * PDist: the record is made on completion of the instruction that overflowed the counter; there is
  * no wait for the next event (intel/perfmon README, "PDist: Precise Distribution"). Fixed counter 0
- * and IA32_PMC0 have it, from PDIST_LEAST_PERIOD events on: docs/READINGS.md.
+ * and IA32_PMC0 have it, some E-cores' IA32_PMC1 too, from PDIST_LEAST_PERIOD events on:
+ * docs/READINGS.md.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -38,18 +39,18 @@ static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 
 	return adaptive_one_record(t, claim, &run);
 }
 
-/*
- * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
- *         on which it overflowed.
- *         intel/perfmon README: PDist, Precise Distribution
- *
- * Given  loads, then branches, each marked one at an address of its own
- * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
- * Then   EventingIP is that very one
+static bool need_pdist_1(char *reason, size_t size)
+{
+	if (counter_caps()->facilities & FAC_PDIST_1)
+		return true;
+	fmt_print(reason, size, "no PDist on IA32_PMC1 known for family %02x model %02x",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+/* Loads, then branches: the counter overflows on a marked one, and the record names that very one.
  */
-TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13),
-     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist),
-     .under_every_fault = true)
+static void check_marked_events(struct test *t, struct test_claim claim, unsigned counter)
 {
 	const struct {
 		const struct workload *workload;
@@ -64,13 +65,45 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
 		for (unsigned mark = 0; mark < MARKS; mark++) {
 			const u64 period = calibration_period(event, ROUNDS + 1 + mark);
 
-			if (!take(t, AT(FIX_13), 0, event, period, w, ROUNDS, NO_OTHERS))
+			if (!take(t, claim, counter, event, period, w, ROUNDS, NO_OTHERS))
 				return;
-			CHECK_EQ(t, FIX_13, workload_mark(w, mark), adaptive_at(AT_EVENTING_IP),
-				 "EventingIP, overflow on mark %u of %s, event %#x", mark, w->name,
-				 event);
+			test_check_eq(t, claim, workload_mark(w, mark), adaptive_at(AT_EVENTING_IP),
+				      "EventingIP, IA32_PMC%u overflows on mark %u of %s, event "
+				      "%#x",
+				      counter, mark, w->name, event);
 		}
 	}
+}
+
+/*
+ * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
+ *         on which it overflowed.
+ *         intel/perfmon README: PDist, Precise Distribution
+ *
+ * Given  loads, then branches, each marked one at an address of its own
+ * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
+ * Then   EventingIP is that very one
+ */
+TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist),
+     .under_every_fault = true)
+{
+	check_marked_events(t, AT(FIX_13), 0);
+}
+
+/*
+ * FIX-14  On Crestmont and Skymont IA32_PMC1 that overflows 256 events at least after its start
+ *         must record the very event on which it overflowed.
+ *         Linux cmt_get_event_constraints: fixed counter 0, IA32_PMC0 and IA32_PMC1
+ *
+ * Given  loads, then branches, each marked one at an address of its own
+ * When   IA32_PMC1 overflows on one of the marked ones, more than 256 events after its start
+ * Then   EventingIP is that very one
+ */
+TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14),
+     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist_1))
+{
+	check_marked_events(t, AT(FIX_14), 1);
 }
 
 /*

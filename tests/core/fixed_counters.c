@@ -20,6 +20,12 @@
 #define ANY_THREAD	0x4ULL
 #define METRICS_CLEAR	14	/* ANY_THREAD of fixed counter 3 is this bit */
 #define ROUNDS		200
+#define SLOT_ROUNDS	4000
+#define LINE		64u
+/* Fixed counters of E-cores from Skymont on. */
+#define BAD_SPECULATION	4u
+#define FRONT_END	5u
+#define RETIRING	6u
 
 static bool refused(struct fault fault)
 {
@@ -75,6 +81,77 @@ TEST(enumeration, fixed_counter_is_there_where_cpuid_names_it, REQS(FIX_01),
 }
 
 #define EN_METRICS	IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS_SHIFT
+
+/* The lowest fixed counter that isn't there below one that is; 0: there is none. */
+static unsigned hole(void)
+{
+	const u32 mask = counter_caps()->fixed_mask;
+	const unsigned i = (unsigned)__builtin_ctz(~mask);
+
+	return mask >> i ? i : 0;
+}
+
+static bool need_hole(char *reason, size_t size)
+{
+	if (hole())
+		return true;
+	fmt_print(reason, size, "no gap between the fixed counters (their mask is %#x)",
+		  counter_caps()->fixed_mask);
+	return false;
+}
+
+/* A write of that value is refused, and leaves 0. */
+static bool refused_write(u32 msr, u64 value)
+{
+	bool refusal = refused(msr_try_write(msr, value)) && !msr_read(msr);
+
+	msr_write(msr, 0);
+	return refusal;
+}
+
+/*
+ * FIX-02  Where CPUID's mask of fixed counters has a 0 below a 1, that counter must be missing
+ *         everywhere: its MSR, RDPMC and its bits of IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL
+ *         and IA32_PEBS_ENABLE raise #GP.
+ *         SDM volume 1, CPUID leaf 0AH, ECX; CPUID leaf 23H; Linux intel_pmu_init_skt
+ *
+ * Given  a fixed counter that CPUID's mask leaves out below one that it names
+ * When   its MSR is read and written; RDPMC of it is executed; each of its bits of
+ *        IA32_FIXED_CTR_CTRL but AnyThread's, its bit of IA32_PERF_GLOBAL_CTRL and, where there is
+ *        that register, of IA32_PEBS_ENABLE is written
+ * Then   each of them raises #GP, and the registers stay 0
+ * Control: the same of the counters next to it, which CPUID names, is accepted
+ */
+TEST(fixed, counter_that_the_mask_leaves_out_is_missing_everywhere, REQS(FIX_02),
+     NEEDS(need_perfmon, need_hole, need_refused_msrs))
+{
+	for (unsigned i = hole() - 1; i <= hole() + 1; i++) {
+		const u32 msr = MSR_IA32_FIXED_CTR0 + i;
+		const bool out = i == hole();
+		const struct test_claim claim = out ? AT(FIX_02) : CONTROL_AT(FIX_02);
+		u64 value;
+
+		test_check_eq(t, claim, out, refused(msr_try_read(msr, &value)),
+			      "#GP of RDMSR of fixed counter %u", i);
+		test_check_eq(t, claim, out, refused(msr_try_write(msr, 0)),
+			      "#GP of WRMSR of fixed counter %u", i);
+		test_check_eq(t, claim, out, refused(rdpmc_try((u32)RDPMC_FIXED + i, &value)),
+			      "#GP of RDPMC of fixed counter %u", i);
+		for (unsigned bit = 0; bit < 4; bit++)
+			if (BIT(bit) != ANY_THREAD)
+				test_check_eq(t, claim, out,
+					      refused_write(MSR_IA32_FIXED_CTR_CTRL,
+							    BIT(4 * i + bit)),
+					      "#GP of IA32_FIXED_CTR_CTRL[%u]", 4 * i + bit);
+		test_check_eq(t, claim, out, refused_write(MSR_IA32_PERF_GLOBAL_CTRL,
+							   BIT(PMC_FIXED(i))),
+			      "#GP of IA32_PERF_GLOBAL_CTRL[%u]", PMC_FIXED(i));
+		if (counter_caps()->baseline)
+			test_check_eq(t, claim, out,
+				      refused_write(MSR_IA32_PEBS_ENABLE, BIT(PMC_FIXED(i))),
+				      "#GP of IA32_PEBS_ENABLE[%u]", PMC_FIXED(i));
+	}
+}
 
 /*
  * FIX-03  A write that sets a bit of IA32_PERF_GLOBAL_CTRL of a counter that doesn't exist must
@@ -315,4 +392,68 @@ TEST(fixed, eight_general_purpose_counters_are_there_with_two_threads_a_core, RE
 		CHECK_RANGE(t, FIX_08, less + 1, ~0ULL, more,
 			    "branches of twice the rounds, IA32_PMC%u, against %lu", c, less);
 	}
+}
+
+static bool need_slot_counters(char *reason, size_t size)
+{
+	if ((counter_caps()->fixed_mask >> BAD_SPECULATION & 7) == 7 &&
+	    counter_caps()->version >= 5)
+		return true;
+	fmt_print(reason, size, "no fixed counters 4 to 6 (the mask of them is %#x)",
+		  counter_caps()->fixed_mask);
+	return false;
+}
+
+/* What fixed counter i counts of a piece. */
+static u64 slots_of(unsigned i, const struct workload *w, u64 rounds)
+{
+	counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
+	counter_write(PMC_FIXED(i), 0);
+	workload_run(w, rounds, pmc_one(PMC_FIXED(i)));
+	counter_program_disabled(PMC_FIXED(i), 0, 0);
+	return counter_read(PMC_FIXED(i));
+}
+
+/* What fixed counter i counts of a row of NOPs whose lines are in no cache, once. */
+static u64 slots_of_cold_code(unsigned i)
+{
+	const struct workload *w = &workload_long_sled;
+
+	for (const u8 *at = w->begin; at < w->end; at += LINE)
+		__asm__ volatile("clflush %0" ::"m"(*at) : "memory");
+	__asm__ volatile("mfence" ::: "memory");
+	return slots_of(i, w, 1);
+}
+
+/*
+ * FIX-19  Fixed counters 4, 5 and 6 must count slots of bad speculation, slots that the front end
+ *         leaves empty, and slots that retire.
+ *         intel/perfmon TOPDOWN_BAD_SPECULATION.ALL, TOPDOWN_FE_BOUND.ALL, TOPDOWN_RETIRING.ALL;
+ *         Linux intel_skt_event_constraints
+ *
+ * Given  fixed counters 4, 5 and 6
+ * When   they count a loop of loads, and one four times as long; a loop with branches by
+ *        unpredictable bits; a row of NOPs whose lines were flushed
+ * Then   fixed counter 6 counts more of the longer loop; fixed counter 4 less than half as much of
+ *        the loop, and more where there are unpredictable branches; fixed counter 5 counts
+ *        some of the NOPs
+ */
+TEST(fixed, counters_4_to_6_count_slots_by_what_becomes_of_them, REQS(FIX_19),
+     NEEDS(need_perfmon, need_slot_counters))
+{
+	const u64 retiring = slots_of(RETIRING, &workload_load, SLOT_ROUNDS);
+	const u64 wrong = slots_of(BAD_SPECULATION, &workload_load, SLOT_ROUNDS);
+
+	CHECK_RANGE(t, FIX_19, retiring + 1, ~0ULL,
+		    slots_of(RETIRING, &workload_load, 4 * SLOT_ROUNDS),
+		    "slots that retire in a loop four times as long, against %lu", retiring);
+	CHECK_RANGE(t, FIX_19, 0, retiring / 2, wrong,
+		    "slots of bad speculation in a loop without a surprise, against %lu that "
+		    "retire",
+		    retiring);
+	CHECK_RANGE(t, FIX_19, wrong + 1, ~0ULL,
+		    slots_of(BAD_SPECULATION, &workload_random, SLOT_ROUNDS),
+		    "slots of bad speculation with unpredictable branches, against %lu", wrong);
+	CHECK_RANGE(t, FIX_19, 1, ~0ULL, slots_of_cold_code(FRONT_END),
+		    "slots that the front end leaves empty, of code that was flushed");
 }

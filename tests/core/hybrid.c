@@ -173,6 +173,168 @@ TEST(msr, pebs_enable_takes_the_counters_of_its_own_core, REQS(HYB_07),
 		}
 }
 
+/* Slots of bad speculation and those that the front end leaves empty may be none. */
+#define MAY_STAND	(BIT(PMC_FIXED(4)) | BIT(PMC_FIXED(5)))
+#define USE_ROUNDS	200u
+#define NEAR_ONES	0x7fffffffULL	/* a value that each way of writing a counter takes */
+
+struct use {
+	struct two_cpus both;
+	struct used {
+		u64 named;		/* counters that CPUID reports */
+		u64 takes, counts;	/* are programmed and keep a value; have counted */
+		u32 type;
+	} seen[2];
+};
+
+static u64 named_counters(const struct pmu_caps *caps)
+{
+	const u64 gp = caps->v6.counters ? (u32)caps->v6.counters : BIT(caps->gp_enumerated) - 1;
+
+	return gp | (u64)caps->fixed_mask << PMC_FIXED(0);
+}
+
+/* IA32_PMCn, or fixed counter i by its position. */
+static u32 value_register(unsigned c)
+{
+	return PMC_IS_FIXED(c) ? MSR_IA32_FIXED_CTR0 + c - PMC_FIXED(0) : MSR_IA32_PMC0 + c;
+}
+
+/* Enabled at each level, general-purpose ones with branches; or off. */
+static bool control(unsigned c, bool on)
+{
+	const u64 event = EVENT_BR_INST_RETIRED_ALL_BRANCHES | COUNT_BOTH | IA32_PERFEVTSEL_EN;
+	const u32 msr = PMC_IS_FIXED(c) ? MSR_IA32_FIXED_CTR_CTRL : MSR_IA32_PERFEVTSEL0 + c;
+	const u64 value = PMC_IS_FIXED(c) ? 3ULL << 4 * (c - PMC_FIXED(0)) : event;
+
+	return !msr_try_write(msr, on ? value : 0).raised;
+}
+
+/* Does it keep a value? What has it counted of a loop? */
+static bool use_counter(unsigned c, bool *counts)
+{
+	const u32 msr = value_register(c);
+	u64 before = 0, after = 0;
+	bool takes = control(c, true) && !msr_try_write(msr, NEAR_ONES).raised &&
+		     !msr_try_read(msr, &before).raised && before == NEAR_ONES &&
+		     !msr_try_write(msr, 0).raised &&
+		     !msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, BIT(c)).raised;
+
+	workload_run_uncounted(&workload_branch, USE_ROUNDS);
+	(void)msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	(void)msr_try_read(msr, &after);
+	(void)control(c, false);
+	*counts = takes && after;
+	return takes;
+}
+
+static void use(void *arg)
+{
+	struct use *u = arg;
+	struct used *s = &u->seen[two_cpus_side()];
+
+	*s = (struct used){ .named = named_counters(counter_caps()),
+			    .type = counter_caps()->core_type };
+	FOR_EACH_COUNTER(c, s->named)
+	{
+		bool counts;
+
+		if (use_counter(c, &counts))
+			s->takes |= BIT(c);
+		if (counts)
+			s->counts |= BIT(c);
+	}
+}
+
+static void check_use(struct test *t, const struct used *s, const char *whose)
+{
+	CHECK_EQ(t, HYB_03, s->named, s->takes,
+		 "counters that can be programmed and keep a value, of those that CPUID reports, "
+		 "%s of type %#x",
+		 whose, s->type);
+	CHECK_EQ(t, HYB_03, s->named & ~MAY_STAND, s->counts & ~MAY_STAND,
+		 "counters that count a loop of branches, %s of type %#x", whose, s->type);
+}
+
+/*
+ * HYB-03  Each counter that CPUID reports on a core must be there on that core and count.
+ *         SDM volume 1, Processor Identification and Feature Determination: CPUID leaves 0AH and
+ *         23H
+ *
+ * Given  the counters that CPUID.0AH, or leaf 23H, reports
+ * When   each of them is programmed, general-purpose ones with the branch event, written, read and
+ *        enabled, and a loop of branches runs
+ * Then   each takes what is written, and counts; of fixed counters 4 and 5, whose slots may be
+ *        none, only the former is asked
+ */
+TEST(count, each_counter_that_cpuid_reports_counts, REQS(HYB_03),
+     NEEDS(need_perfmon, need_branches))
+{
+	struct use u;
+
+	use(&u);
+	check_use(t, &u.seen[0], "this processor");
+}
+
+/*
+ * HYB-03  Each counter that CPUID reports on a core must be there on that core and count.
+ *         SDM volume 1, Processor Identification and Feature Determination: CPUID leaves 0AH and
+ *         23H
+ *
+ * Given  the counters that CPUID.0AH, or leaf 23H, reports on other processors: of the first one's
+ *        core, of another core, and of the other type of core, where there are such
+ * When   each of them is programmed, written, read and enabled there, and a loop of branches runs
+ * Then   each takes what is written, and counts; of fixed counters 4 and 5 only the former is asked
+ */
+TEST(count, each_counter_that_cpuid_reports_on_another_core_counts_there, REQS(HYB_03),
+     NEEDS(need_perfmon, need_branches, need_second_processor))
+{
+	struct use u;
+
+	for
+		EACH(cpu)
+		{
+			if (!two_cpus_run(t, &u.both, cpu, use, &u))
+				return;
+			check_use(t, &u.seen[1], "another processor");
+		}
+}
+
+static bool need_told_less(char *reason, size_t size)
+{
+	if (counter_caps()->told_less)
+		return true;
+	fmt_print(reason, size,
+		  "CPUID reports each counter of this core, or it is of no hybrid (CPUID.0AH:EAX = "
+		  "%#x ECX = %#x)",
+		  counter_caps()->leaf_0a_eax, counter_caps()->leaf_0a_ecx);
+	return false;
+}
+
+/*
+ * HYB-04  A P-core of a hybrid must have IA32_PMC6, IA32_PMC7 and fixed counter 3 even where
+ *         CPUID.0AH reports those that all types of cores have.
+ *         Linux intel_pmu_init: a hybrid's P-core has eight and four counters, whatever CPUID.0AH
+ *         says
+ *
+ * Given  a P-core of a hybrid on which CPUID.0AH reports fewer counters than its type has
+ * When   IA32_PMC6, IA32_PMC7 and fixed counter 3 are programmed and enabled, and a loop runs
+ * Then   each takes what is written, and counts
+ */
+TEST(count, p_core_has_the_counters_that_cpuid_leaves_out, REQS(HYB_04),
+     NEEDS(need_perfmon, need_branches, need_told_less, need_refused_msrs))
+{
+	static const unsigned left_out[] = { 6, 7, PMC_FIXED(3) };
+
+	for (unsigned i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+		bool counts;
+
+		CHECK(t, HYB_04, use_counter(left_out[i], &counts) && counts,
+		      "counter %u can be programmed, and counts (CPUID.0AH:EAX = %#x)", left_out[i],
+		      counter_caps()->leaf_0a_eax);
+	}
+}
+
 /*
  * HYB-05  A counter of one core must not count the events of another.
  *         SDM tables of chapter 35 (scope: Thread)

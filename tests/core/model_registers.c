@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Registers of Skylake's models: MSR_PEBS_FRONTEND, the uncore's global registers of client parts,
- * IA32_TSX_FORCE_ABORT, and IN_TXCP. SDM Tables 35-37 and 35-39, volume 4 Table 2-2.
+ * IA32_TSX_FORCE_ABORT, IN_TX and IN_TXCP. SDM Tables 35-37 and 35-39, volume 4 Table 2-2.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -197,5 +197,44 @@ TEST(msr, in_txcp_can_be_set_in_event_select_2_only, REQS(SKL_23),
 		CHECK_EQ(t, SKL_23, c == 2 ? IA32_PERFEVTSEL_IN_TXCP : 0,
 			 msr_read(MSR_IA32_PERFEVTSEL0 + c), "IA32_PERFEVTSEL%u after it", c);
 		msr_write(MSR_IA32_PERFEVTSEL0 + c, 0);
+	}
+}
+
+static bool need_no_tsx(char *reason, size_t size)
+{
+	if (!counter_caps()->rtm)
+		return true;
+	fmt_print(reason, size, "RTM or HLE (CPUID.7H:EBX = %#x)", cpuid_read(7, 0).ebx);
+	return false;
+}
+
+/*
+ * HYB-23  Where CPUID.07H:EBX[11] and [4] are 0, IA32_PERFEVTSELx[33:32] must be reserved.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX: if the processor supports HLE or RTM
+ *
+ * Given  neither RTM nor HLE; each event select with an event
+ * When   its bit 32, IN_TX, and its bit 33, IN_TXCP, are set, each alone and both, with another
+ *        event
+ * Then   #GP is raised, and the register keeps its value
+ * Control: that value was accepted
+ */
+TEST(msr, event_selects_have_no_in_tx_bits_without_transactions, REQS(HYB_23),
+     NEEDS(need_perfmon, need_no_tsx, need_refused_msrs))
+{
+	const u64 kept = 0x0300c4, other = 0x0100c0;	/* USR and OS, USR */
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		const u32 msr = MSR_IA32_PERFEVTSEL0 + c;
+
+		for (u64 bits = IA32_PERFEVTSEL_IN_TX;
+		     bits <= (IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP);
+		     bits += IA32_PERFEVTSEL_IN_TX) {
+			msr_write(msr, kept);
+			CONTROL_EQ(t, HYB_23, kept, msr_read(msr), "IA32_PERFEVTSEL%u", c);
+			CHECK(t, HYB_23, msr_try_write(msr, other | bits).raised,
+			      "#GP of %#lx in IA32_PERFEVTSEL%u", other | bits, c);
+			CHECK_EQ(t, HYB_23, kept, msr_read(msr), "IA32_PERFEVTSEL%u after it", c);
+		}
+		msr_write(msr, 0);
 	}
 }

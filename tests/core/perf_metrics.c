@@ -97,6 +97,46 @@ TEST(enumeration, metrics_are_there_where_perf_capabilities_say_so, REQS(MET_01)
 	counters_disable();
 }
 
+static bool need_e_core(char *reason, size_t size)
+{
+	if (counter_caps()->core_type == CORE_TYPE_ATOM)
+		return true;
+	fmt_print(reason, size, "no E-core (CPUID.1AH:EAX[31:24] = %#x)",
+		  counter_caps()->core_type);
+	return false;
+}
+
+/*
+ * MET-16  An E-core must have no MSR_PERF_METRICS, and IA32_PERF_GLOBAL_CTRL[48] must be reserved
+ *         there.
+ *         Linux intel_pmu_init: E-cores have no PERF_METRICS
+ *
+ * Given  a processor that CPUID.1AH calls an E-core
+ * When   MSR_PERF_METRICS is read and written, RDPMC of 20000000H is executed, and
+ *        IA32_PERF_GLOBAL_CTRL[48] is written beside the enable of IA32_PMC0
+ * Then   each raises #GP, and IA32_PERF_GLOBAL_CTRL keeps its value
+ * Control: that value was accepted
+ */
+TEST(metrics, e_core_has_no_metrics_and_no_bit_for_them, REQS(MET_16),
+     NEEDS(need_perfmon, need_e_core, need_refused_msrs))
+{
+	const u64 kept = BIT(1), other = BIT(0);
+	u64 value;
+
+	CHECK(t, MET_16, refused(msr_try_read(MSR_PERF_METRICS, &value)), "#GP of RDMSR of 329H");
+	CHECK(t, MET_16, refused(msr_try_write(MSR_PERF_METRICS, 0)), "#GP of WRMSR of 329H");
+	CHECK(t, MET_16, refused(rdpmc_try((u32)RDPMC_METRICS, &value)),
+	      "#GP of RDPMC of 20000000H");
+	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, kept);
+	CONTROL_EQ(t, MET_16, kept, msr_read(MSR_IA32_PERF_GLOBAL_CTRL), "IA32_PERF_GLOBAL_CTRL");
+	CHECK(t, MET_16,
+	      refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, METRICS_ENABLE | other)),
+	      "#GP of IA32_PERF_GLOBAL_CTRL[48]");
+	CHECK_EQ(t, MET_16, kept, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
+		 "IA32_PERF_GLOBAL_CTRL after it");
+	counters_disable();
+}
+
 /*
  * MET-02  Fixed counter 3 must count while it is enabled and the processor isn't halted.
  *         Linux, intel/perfmon TOPDOWN.SLOTS

@@ -77,6 +77,11 @@ bool need_arch_lbr_types(char *reason, size_t size)
 	return need_leaf(arch_lbr_leaf().branch_type, "the kind of a branch", reason, size);
 }
 
+bool need_arch_lbr_events(char *reason, size_t size)
+{
+	return need_leaf(arch_lbr_leaf().event_logging, "events of counters", reason, size);
+}
+
 u64 arch_lbr_filter(u64 kind)
 {
 	static const u64 filters[LBR_KINDS_END] = {

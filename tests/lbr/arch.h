@@ -19,6 +19,7 @@ bool need_arch_lbr_call_stack(char *reason, size_t size);	/* EBX[2] */
 bool need_arch_lbr_mispredict(char *reason, size_t size);	/* ECX[0] */
 bool need_arch_lbr_timed(char *reason, size_t size);		/* ECX[1] */
 bool need_arch_lbr_types(char *reason, size_t size);		/* ECX[2] */
+bool need_arch_lbr_events(char *reason, size_t size);		/* ECX[19:16] */
 
 /* The bit of IA32_LBR_CTL that lets a kind of branch in (enum lbr_kind); all of them. */
 u64 arch_lbr_filter(u64 kind);

@@ -203,6 +203,75 @@ ROWS lbr_delay
 	ROW	RELATIVE_JUMP,	begin_lbr_delay.last,		begin_lbr_delay.past
 ROWS_END lbr_delay
 
+; Jumps, each but the first after so many stores and loads of the memory. At any CPL.
+%macro ACCESSES 2
+%rep %1
+	mov	[rsi], eax
+%endrep
+%rep %2
+	mov	eax, [rsi]
+%endrep
+%endmacro
+PIECE lbr_events, begin_lbr_events.first, 2, 2
+.first:	jmp	short .none
+	nop
+.none:	jmp	short .one
+	nop
+.one:	ACCESSES 1, 0
+.after_one:
+	jmp	short .two
+	nop
+.two:	ACCESSES 2, 1
+.after_two:
+	jmp	short .three
+	nop
+.three:	ACCESSES 3, 5
+.after_three:
+	jmp	short .five
+	nop
+.five:	ACCESSES 5, 2
+.after_five:
+	jmp	short .loads
+	nop
+.loads:	ACCESSES 0, 3
+.last:	jmp	short .past
+	nop
+.past:
+END lbr_events
+ROWS lbr_events
+	ROW	RELATIVE_JUMP,	begin_lbr_events.first,		begin_lbr_events.none
+	ROW	RELATIVE_JUMP,	begin_lbr_events.none,		begin_lbr_events.one
+	ROW	RELATIVE_JUMP,	begin_lbr_events.after_one,	begin_lbr_events.two
+	ROW	RELATIVE_JUMP,	begin_lbr_events.after_two,	begin_lbr_events.three
+	ROW	RELATIVE_JUMP,	begin_lbr_events.after_three,	begin_lbr_events.five
+	ROW	RELATIVE_JUMP,	begin_lbr_events.after_five,	begin_lbr_events.loads
+	ROW	RELATIVE_JUMP,	begin_lbr_events.last,		begin_lbr_events.past
+ROWS_END lbr_events
+
+; A jump, a store, a conditional branch that is taken, a store, a jump, and right after it another.
+PIECE lbr_events_apart, begin_lbr_events_apart.first, 2, 2
+.first:	jmp	short .begin
+	nop
+.begin:	ACCESSES 1, 0
+	cmp	rdi, rdi
+.conditional:
+	je	short .between
+	nop
+.between:
+	ACCESSES 1, 0
+.jump:	jmp	short .last
+	nop
+.last:	jmp	short .past
+	nop
+.past:
+END lbr_events_apart
+ROWS lbr_events_apart
+	ROW	RELATIVE_JUMP,	begin_lbr_events_apart.first,	begin_lbr_events_apart.begin
+	ROW	CONDITIONAL,	begin_lbr_events_apart.conditional, begin_lbr_events_apart.between
+	ROW	RELATIVE_JUMP,	begin_lbr_events_apart.jump,	begin_lbr_events_apart.last
+	ROW	RELATIVE_JUMP,	begin_lbr_events_apart.last,	begin_lbr_events_apart.past
+ROWS_END lbr_events_apart
+
 ; A jump, one in a transaction, one after it. At memory: 1 if it committed.
 PIECE lbr_transaction, begin_lbr_transaction.inside, 2, 2
 	mov	qword [rsi], 0

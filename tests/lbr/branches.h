@@ -44,6 +44,8 @@ LBR_PIECE(lbr_breakpoint);	/* INT3; the row's target is where its handler return
 LBR_PIECE(lbr_undefined);	/* the same of UD2, which its handler skips */
 LBR_PIECE(lbr_step);		/* a jump, then a single-step trap */
 LBR_PIECE(lbr_delay);		/* n rounds of a loop between two jumps */
+LBR_PIECE(lbr_events);		/* jumps with stores and loads between them */
+LBR_PIECE(lbr_events_apart);	/* a store, a conditional branch, a store, a jump, a jump */
 LBR_PIECE(lbr_transaction);	/* jumps before, in and after a transaction */
 LBR_PIECE(lbr_abort);		/* as before, ended by XABORT 5AH, its mark; EAX at memory */
 LBR_PIECE(lbr_elided);		/* a jump with a lock that PAUSE, its mark, ends the elision of */

@@ -58,12 +58,18 @@ static void step(const struct lbr_piece *piece, u64 n)
  */
 TEST(selftest, branches_are_taken_as_they_are_declared, NO_REQS, NEEDS(NULL))
 {
-	const struct lbr_piece *kinds = &lbr_piece_lbr_kinds;
+	const struct lbr_piece *const pieces[] = { &lbr_piece_lbr_kinds, &lbr_piece_lbr_events,
+						   &lbr_piece_lbr_events_apart };
 
-	step(kinds, 0);
-	HARNESS_CHECK(t, walk.next == kinds->end && !walk.wrong,
-		      "%s: %u branches of %lu, one at %#lx is none of them", kinds->workload->name,
-		      walk.taken, (u64)(kinds->end - kinds->rows), walk.wrong);
+	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		const struct lbr_piece *piece = pieces[i];
+
+		step(piece, 0);
+		HARNESS_CHECK(t, walk.next == piece->end && !walk.wrong,
+			      "%s: %u branches of %lu, one at %#lx is none of them",
+			      piece->workload->name, walk.taken, (u64)(piece->end - piece->rows),
+			      walk.wrong);
+	}
 	for (unsigned n = 1; n <= LBR_LINKS; n += LBR_LINKS - 1) {
 		struct lbr_row rows[LBR_LINKS + 1];
 		struct lbr_piece chain = { lbr_piece_lbr_chain.workload, rows, rows + n + 1 };

@@ -160,6 +160,8 @@ static u64 bubbles(unsigned cycles)
  * SKL-24  FRONTEND_RETIRED must count lines whose fetch missed what MSR_PEBS_FRONTEND selects, and
  *         bubbles that are as long as it says.
  *         SDM 18.13.1.5 FRONTEND_RETIRED, Table 18-57
+ * HYB-22  FRONTEND_RETIRED must be event 01C6H up to Golden Cove and 03C6H from Redwood Cove on.
+ *         intel/perfmon FRONTEND_RETIRED
  *
  * Given  a row of NOPs of many lines, all flushed
  * When   it is executed once, and three times in a row, for each kind of miss; once for bubbles of
@@ -170,7 +172,7 @@ static u64 bubbles(unsigned cycles)
  *        L1, nor the STLB than the ITLB. Longer bubbles are fewer, whichever bit of the length
  *        they have, and none is of 4095 cycles
  */
-TEST(count, front_end_event_counts_what_missed_and_for_how_long, REQS(SKL_24),
+TEST(count, front_end_event_counts_what_missed_and_for_how_long, REQS(SKL_24, HYB_22),
      NEEDS(need_perfmon, need_front_end))
 {
 	static const u64 misses[] = {
@@ -186,7 +188,7 @@ TEST(count, front_end_event_counts_what_missed_and_for_how_long, REQS(SKL_24),
 
 		once[i] = count_rows(misses[i], 1);
 		if (i < 4)
-			CHECK_RANGE(t, SKL_24, all / 2, ~0ULL, once[i],
+			CHECK_RANGE(t, IDS(SKL_24, HYB_22), all / 2, ~0ULL, once[i],
 				    "lines of %lu that were flushed, MSR_PEBS_FRONTEND = %#lx", all,
 				    misses[i]);
 		CHECK_RANGE(t, SKL_24, 0, once[i] + all / 2, more,

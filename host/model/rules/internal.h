@@ -107,6 +107,12 @@ extern rule *const archpebs_rules[FAULT_COUNT];
 extern rule *const archpebs_hole_rules[FAULT_COUNT];	/* of a processor without fixed counter 3 */
 extern rule *const hybrid_rules[FAULT_COUNT];		/* cores of two types */
 extern rule *const timed_rules[FAULT_COUNT];		/* retire latency */
+/* ecore.c: of E-cores, and of what else differs between kinds of cores. */
+extern rule *const skymont_rules[FAULT_COUNT];
+extern rule *const gracemont_rules[FAULT_COUNT];
+extern rule *const p_core_rules[FAULT_COUNT];
+extern rule *const kinds_of_cores_rules[FAULT_COUNT];
+extern rule *const redwood_cove_rules[FAULT_COUNT];
 extern rule *const without_arch_lbr_rules[FAULT_COUNT];
 extern rule *const skylake_without_rules[FAULT_COUNT];	/* what came after Skylake */
 extern rule *const kvm_rules[FAULT_COUNT];

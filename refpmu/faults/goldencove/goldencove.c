@@ -6,8 +6,39 @@
 #define INSTRUCTIONS_LATE 2
 #define ANOTHER_LINE	0x40
 
+/* Cores whose fixed counter 3 is missing between others; and those with one type's counters. */
+#define WITH_A_HOLE	(GENS_SKYMONT | GENS_CLEARWATERFOREST)
+#define SMALLER_CORES	GENS_ONE_THREAD
+
+static bool is_one_of(const struct model *m, u32 generations)
+{
+	return BIT(m->config.generation) & generations;
+}
+
+/* An event of these cores that isn't one of the counter's on a broken one. */
+static bool is_lost(struct model *m, unsigned n, const struct event_row *event)
+{
+	switch (event->kind) {
+	case EK_LOAD_LATENCY:
+		return n && is_one_of(m, SMALLER_CORES) && broken(m, FAULT_LATENCY_PMC0_ONLY);
+	case EK_STORE_SAMPLE:
+		return n && broken(m, FAULT_STORE_SAMPLE_PMC0_ONLY);
+	case EK_FRONTEND:
+		return event->code == EVENT_FRONTEND_RETIRED_RWC &&
+		       broken(m, FAULT_FRONTEND_OLD_UMASK);
+	default:
+		return (event->code == EVENT_DTLB_LOAD_MISSES_WALK_COMPLETED_GLC ||
+			event->code == EVENT_DTLB_STORE_MISSES_WALK_COMPLETED_GLC) &&
+		       event->flags & EV_WALK && broken(m, FAULT_WALKS_OLD_CODES);
+	}
+}
+
 const struct event_row *fault_glc_event(struct model *m, unsigned n, const struct event_row *event)
 {
+	if (event && n < FIRST_FIXED && is_lost(m, n, event))
+		return NULL;
+	if (event && n >= 4 && n < FIRST_FIXED && broken(m, FAULT_COUNTERS_FROM_4_INERT))
+		return NULL;
 	if (event && event->kind == EK_LOAD_LATENCY && n >= 4 && n < FIRST_FIXED &&
 	    broken(m, FAULT_LATENCY_FIRST_FOUR))
 		return NULL;
@@ -18,6 +49,9 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 {
 	if (!(model_generation(m)->facilities & FAC_PDIST) || !overflow->arms)
 		return;
+	if (i == 1 && overflow->due && model_generation(m)->facilities & FAC_PDIST_1 &&
+	    broken(m, FAULT_PDIST_PMC1_NEXT))
+		overflow->due = false;
 	if (i == FIRST_FIXED && !m->counter[i].near && broken(m, FAULT_PDIST_FIXED_LATE)) {
 		overflow->due = false;
 		overflow->shadow = INSTRUCTIONS_LATE;
@@ -109,8 +143,39 @@ u64 fault_glc_capabilities(struct model *m, u64 value)
 	return value;
 }
 
+/* Bits of counters that aren't there. */
+static u64 absent_bits(struct model *m, const struct msr_ref *p)
+{
+	const bool hole = is_one_of(m, WITH_A_HOLE);
+
+	switch (p->reg) {
+	case MODEL_REG_FIXED_CTR_CTRL:
+		return hole && broken(m, FAULT_HOLE_FIXED_CTRL) ?
+			       BITS(12, 13) | IA32_FIXED_CTR_CTRL_PMI0 << 12 :
+			       0;
+	case MODEL_REG_GLOBAL_CTRL:
+		if (is_one_of(m, SMALLER_CORES) && broken(m, FAULT_E_CORE_METRICS_ENABLE))
+			return IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS;
+		return hole && broken(m, FAULT_HOLE_GLOBAL_CTRL) ? BIT(35) : 0;
+	case MODEL_REG_PEBS_ENABLE:
+		return hole && model_has_baseline(m) && broken(m, FAULT_HOLE_PEBS_ENABLE) ?
+			       BIT(35) :
+			       0;
+	case MODEL_REG_PERFEVTSEL:
+		return !model_has_tx(m) && broken(m, FAULT_IN_TX_WITHOUT_TSX) ?
+			       IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP :
+			       0;
+	default:
+		return 0;
+	}
+}
+
 u64 fault_glc_bits(struct model *m, const struct msr_ref *p, u64 bits)
 {
+	bits |= absent_bits(m, p);
+	if (p->reg == MODEL_REG_GLOBAL_CTRL && is_one_of(m, GENS_ALDERLAKE) &&
+	    broken(m, FAULT_P_CORE_AS_TOLD))
+		bits &= ~BITS(6, 7);
 	if (p->reg == MODEL_REG_PEBS_ENABLE && bits && BIT(m->config.generation) & GENS_E_CORES)
 		return broken(m, FAULT_PEBS_ENABLE_OF_P_CORE) ? bits | P_CORE_PEBS : bits;
 	if (p->reg != MODEL_REG_PEBS_FRONTEND || !(bits & PEBS_FRONTEND_EVTSEL_MS))

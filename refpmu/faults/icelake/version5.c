@@ -5,6 +5,7 @@
 #include "refpmu/faults/lioncove/lioncove.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 
+#define BAD_SPECULATION	(SLOTS_COUNTER + 1)	/* of E-cores; then front end, retiring */
 #define ANYTHREAD_FIXED	(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 | \
 			 IA32_FIXED_CTR_CTRL_ANY2)
 #define FIRST_FOUR	4
@@ -18,6 +19,9 @@ bool fault_v5_exists(struct model *m, const struct msr_ref *p, bool exists)
 	case MODEL_REG_PEBS_DATA_CFG:
 		return exists || broken(m, FAULT_DATA_CFG_ANYWHERE);
 	case MODEL_REG_PERF_METRICS:
+		if (!exists && BIT(m->config.generation) & GENS_ONE_THREAD &&
+		    broken(m, FAULT_E_CORE_HAS_METRICS))
+			return true;
 		return exists ? !broken(m, FAULT_METRICS_ABSENT) :
 				broken(m, FAULT_METRICS_ANYWHERE);
 	case MODEL_REG_FIXED_CTR:
@@ -31,7 +35,11 @@ bool fault_v5_exists(struct model *m, const struct msr_ref *p, bool exists)
 
 bool fault_v5_absent_answers(struct model *m, const struct msr_ref *p)
 {
-	return p->reg == MODEL_REG_FIXED_CTR && p->i == 4 && broken(m, FAULT_FIXED_4_ANSWERS);
+	if (p->reg != MODEL_REG_FIXED_CTR)
+		return false;
+	return (p->i == 4 && broken(m, FAULT_FIXED_4_ANSWERS)) ||
+	       (p->i == 3 && BIT(m->config.generation) & (GENS_SKYMONT | GENS_CLEARWATERFOREST) &&
+		broken(m, FAULT_HOLE_ANSWERS));
 }
 
 static u64 control_bits(struct model *m, u64 bits)
@@ -194,6 +202,9 @@ void fault_v5_setting(struct model *m, unsigned i, struct counter_setting *setti
 	    !(m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + i)) &&
 	    broken(m, FAULT_LATENCY_WANTS_BITS))
 		setting->rule.pebs = false;
+	if (i >= BAD_SPECULATION && i <= BAD_SPECULATION + 2 &&
+	    broken(m, FAULT_SLOT_COUNTERS_COUNT_INSTRUCTIONS))
+		setting->rule.kind = EK_INSTRUCTIONS;
 	if (i != SLOTS_COUNTER)
 		return;
 	if (broken(m, FAULT_FIXED_3_INERT))
@@ -235,6 +246,10 @@ u64 fault_v5_fixed_control(struct model *m, unsigned n, u64 control)
 
 u64 fault_v5_increment(struct model *m, unsigned i, u64 add)
 {
+	if (i == BAD_SPECULATION + 1 && broken(m, FAULT_FRONT_END_SLOTS_STAND))
+		return 0;
+	if (i == BAD_SPECULATION + 2 && broken(m, FAULT_RETIRING_SLOTS_STAND))
+		return 0;
 	return i == SLOTS_COUNTER && broken(m, FAULT_SLOTS_HALVED) ? add / 2 : add;
 }
 
