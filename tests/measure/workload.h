@@ -164,6 +164,15 @@ extern const struct workload workload_stride_lock	/* locked additions a stride a
 extern const struct workload workload_fresh_page_lock	/* locked, right after INVLPG; CPL 0 */
 	__attribute__((visibility("hidden")));
 
+/* tests/measure/workload_forms.asm: accesses of two kinds at once. */
+extern const struct workload workload_split_fresh_load	/* split, after INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_split_fresh_store __attribute__((visibility("hidden")));
+extern const struct workload workload_missed_lock	/* locked, to a line that was flushed */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_split_lock	/* locked, across a line's end */
+	__attribute__((visibility("hidden")));
+
 #define ACCESS_STORE	256	/* workload_bytes, workload_sixteen */
 #define TWO_PLACES_COLD	4096	/* workload_two_places: near at 0 and 64, far at this offset */
 #define CANCELLED_OFFSET 1024	/* workload_cancelled: the load that never is */

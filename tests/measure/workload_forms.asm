@@ -1,0 +1,52 @@
+; SPDX-License-Identifier: MIT
+;
+; Accesses of two kinds at once: split and with page walks, locked and to a line that was flushed.
+; The same registers as in workload_memory.asm. SDM "INVLPG", "CLFLUSH", "LOCK".
+
+default rel
+bits 64
+
+%include "tests/measure/workload.inc"
+
+LINE	equ 64
+SPLIT	equ 61			; eight bytes from here on cross the line's end
+
+section .text
+
+; instructions 5n, loads n, branches n: each with a page walk for each page that it is in
+DECLARE split_fresh_load, 0, 0, 0,  5, 0,  1, 0,  0, 0,  0, 0,  1, 0
+BEGIN split_fresh_load
+.next:	invlpg	[rsi]
+	invlpg	[rsi + LINE]
+	mov	rax, [rsi + SPLIT]
+	dec	rdi
+	jnz	.next
+END split_fresh_load
+
+; instructions 5n, stores n, branches n: the same of stores
+DECLARE split_fresh_store, 0, 0, 0,  5, 0,  0, 0,  1, 0,  0, 0,  1, 0
+BEGIN split_fresh_store
+.next:	invlpg	[rsi]
+	invlpg	[rsi + LINE]
+	mov	[rsi + SPLIT], rdi
+	dec	rdi
+	jnz	.next
+END split_fresh_store
+
+; instructions 4n, loads n, stores n, locked loads n, branches n: a line that was just flushed,
+; which LOCK waits for
+DECLARE missed_lock, 0, 0, 0,  4, 0,  1, 0,  1, 0,  1, 0,  1, 0
+BEGIN missed_lock
+.next:	clflush	[rsi]
+	lock add qword [rsi], 1
+	dec	rdi
+	jnz	.next
+END missed_lock
+
+; instructions 3n, loads n, stores n, locked loads n, branches n: across a line's end
+DECLARE split_lock, 0, 0, 0,  3, 0,  1, 0,  1, 0,  1, 0,  1, 0
+BEGIN split_lock
+.next:	lock add qword [rsi + SPLIT], 1
+	dec	rdi
+	jnz	.next
+END split_lock
