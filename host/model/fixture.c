@@ -117,10 +117,8 @@ static void host_trace(void *ctx, enum model_action action, unsigned counter)
 
 static void host_xmm(void *ctx, u8 *bytes)
 {
-	const struct fixture *r = ctx;
-
 	for (unsigned i = 0; i < 256; i++)
-		bytes[i] = r->xmm_last ? (i == FIXTURE_XMM_LAST ? 0xff : 0) : (u8)(i + r->xmm);
+		bytes[i] = (u8)(i + ((struct fixture *)ctx)->xmm);
 }
 
 static void host_registers(void *ctx, const struct model_registers *registers)

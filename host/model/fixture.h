@@ -43,8 +43,6 @@ struct fixture_interrupt {
 	u64 at;
 };
 
-#define FIXTURE_XMM_LAST	248	/* byte of XMM0 to XMM15: XMM15[71:64] */
-
 struct fixture {
 	struct model m;
 	struct model_host host;
@@ -67,8 +65,7 @@ struct fixture {
 	u64 ip;
 	u8 cpl;
 	struct model_registers regs;
-	bool xmm_last;		/* XMM15[71:64] are ones, all other bits of XMM0 to XMM15 zeros */
-	u8 xmm;			/* else XMM0 to XMM15 are bytes xmm, xmm + 1, ... */
+	u8 xmm;			/* XMM0 to XMM15 are bytes xmm, xmm + 1, ... */
 	unsigned n_actions, n_interrupts;
 	struct fixture_action action[FIXTURE_LOG];
 	struct fixture_interrupt interrupt[FIXTURE_LOG];

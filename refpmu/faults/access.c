@@ -56,6 +56,10 @@ static bool by_source(struct model *m, enum event_kind kind, const struct model_
 static bool stlb_miss(struct model *m, const struct model_access *a, const struct memory_result *o,
 		      bool is)
 {
+	if (is && a->store && model_crosses_page(a) && broken(m, FAULT_STLB_STORES_IN_PAGE))
+		return false;
+	if (is && !a->store && model_is_split(a) && broken(m, FAULT_STLB_LOADS_UNSPLIT))
+		return false;
 	if (is)
 		return !broken(m, FAULT_STLB_MISS_SILENT) &&
 		       !(a->locked && broken(m, a->store ? FAULT_STLB_MISS_PLAIN_STORES :
@@ -77,6 +81,9 @@ bool fault_access_is(struct model *m, enum event_kind kind, const struct model_a
 	switch (kind) {
 	case EK_SPLIT_LOADS:
 	case EK_SPLIT_STORES:
+		if (is && a->store && o->memory.stlb_miss &&
+		    broken(m, FAULT_SPLIT_STORES_WITHOUT_WALK))
+			return false;
 		return is &&
 		       !(model_crosses_page(a) && broken(m, a->store ? FAULT_SPLIT_STORES_IN_PAGE :
 								       FAULT_SPLIT_LOADS_IN_PAGE));

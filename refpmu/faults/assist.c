@@ -479,6 +479,10 @@ u64 fault_applicable(struct model *m, u64 counters)
 		return m->global_status;
 	if (broken(m, FAULT_APPLICABLE_NONE))
 		return 0;
+	if (counters & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR &&
+	    counters & ~IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR &&
+	    broken(m, FAULT_APPLICABLE_DROPS_FIXED))
+		counters &= ~IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
 	counters = fault_kvm_applicable(m, fault_v5_applicable(m, counters));
 	return broken(m, FAULT_APPLICABLE_BUFFER) ? counters | IA32_PERF_GLOBAL_STATUS_OVF_BUF :
 						    counters;

@@ -74,6 +74,9 @@ u64 fault_occurrences(struct model *m, const struct model_rule *rule, const stru
 	if (rule->cmask && !rule->invert && occurred > rule->cmask &&
 	    broken(m, FAULT_CMASK_EXACTLY))
 		return 0;
+	if (rule->kind == EK_STORES && rule->flags & EV_INSN && r->stores > occurred && occurred &&
+	    broken(m, FAULT_STORES_ONE_BY_ONE))
+		return r->stores;
 	return fault_unusual_instruction(m, rule, r, break_occurrences(m, rule, r, occurred));
 }
 

@@ -22,6 +22,8 @@ bool fault_store_enabled(struct model *m, bool enabled)
 
 /* ---- precise store ---- */
 
+#define QUADWORD 8	/* bytes */
+
 static u64 store_status(struct model *m, const struct model_access *a,
 			const struct memory_result *o, u64 status)
 {
@@ -33,7 +35,8 @@ static u64 store_status(struct model *m, const struct model_access *a,
 		status &= ~(u64)DATA_SOURCE_PS_STLB_MISS;
 	if (broken(m, FAULT_PS_LOCK_ALWAYS))
 		status |= DATA_SOURCE_PS_LOCKED;
-	if (a->locked && broken(m, FAULT_PS_LOCK_NEVER))
+	if (a->locked && (broken(m, FAULT_PS_LOCK_NEVER) ||
+			  (a->bytes == QUADWORD && broken(m, FAULT_PS_LOCK_NOT_OF_8))))
 		status &= ~(u64)DATA_SOURCE_PS_LOCKED;
 	if (broken(m, FAULT_PS_SOURCE_CODE))
 		status = (status & ~(u64)DATA_SOURCE_PS_L1D_HIT) | model_source_code(m, o->source);
@@ -120,6 +123,9 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 	if (s->rule[x]->kind == EK_STORE_SAMPLE && s->r->access[0].linear != access->linear &&
 	    broken(m, FAULT_STORE_SAMPLE_FIRST))
 		record->data_linear_address = s->r->access[0].linear;
+	if (s->rule[x]->kind == EK_STORE_SAMPLE && model_is_split(access) &&
+	    broken(m, FAULT_STORE_SAMPLE_SPLIT_SECOND))
+		record->data_linear_address = (access->linear | (MEMORY_LINE - 1)) + 1;
 	if (address_missing(m, s->rule[x]->kind) || (s->cpl && broken(m, FAULT_DLA_USER_EMPTY)))
 		record->data_linear_address = 0;
 	if (record->data_source && access->locked && broken(m, FAULT_DLA_LOCKED_MISSES))

@@ -63,6 +63,12 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		plan->counters = true;
 	if (pmi->counter)
 		freeze_by_pmc0_only(m, plan);
+	if (pmi->action == ACTION_THRESHOLD_INT && plan->lbrs &&
+	    broken(m, FAULT_THRESHOLD_KEEPS_LBRS))
+		plan->lbrs = false;
+	if (pmi->action == ACTION_THRESHOLD_INT && pmi->counter && plan->counters &&
+	    broken(m, FAULT_THRESHOLD_FREEZES_BY_PMC0))
+		plan->counters = false;
 	if (plan->counters && plan->lbrs && broken(m, FAULT_FREEZE_ONE_OF_TWO))
 		plan->counters = false;
 	if (plan->counters && (m->host->lvtpc(m->host->ctx) & LVT_DELIVERY_MODE) == LVT_NMI &&

@@ -244,6 +244,9 @@ u32 fault_rdpmc_select(struct model *m, u32 ecx)
 		ecx &= ~(u32)BITS(4, 28);
 	if (ecx & RDPMC_FIXED && broken(m, FAULT_RDPMC_FIXED_AS_GP))
 		ecx &= ~(u32)RDPMC_FIXED;
+	if (model_has_metrics(m) && ecx >> 16 == RDPMC_METRICS >> 16 && ecx != RDPMC_METRICS &&
+	    broken(m, FAULT_RDPMC_METRICS_ANY_INDEX))
+		ecx = (u32)RDPMC_METRICS;
 	if (ecx == 3 && broken(m, FAULT_RDPMC_PMC3_READS_2))
 		ecx = 2;
 	if (ecx == (RDPMC_FIXED | 2) && broken(m, FAULT_RDPMC_FIXED2_READS_1))
@@ -259,7 +262,6 @@ void fault_rdpmc(struct model *m, u32 ecx, unsigned counter, struct msr_result *
 		if (broken(m, FAULT_RDPMC_ABSENT_ANSWERS) || fault_kvm_rdpmc(m, ecx) ||
 		    (ecx == (RDPMC_FIXED | 3) && broken(m, FAULT_HOLE_RDPMC)))
 			*result = (struct msr_result){ .status = MSR_DONE };
-		fault_v5_rdpmc_absent(m, ecx, result);
 		return;
 	}
 	if (broken(m, FAULT_RDPMC_REFUSED)) {
@@ -338,6 +340,13 @@ static u64 taken(struct model *m, const struct msr_ref *p, u64 value)
 		return value & BITS(0, 31);
 	if (p->reg == MODEL_REG_A_PMC && broken(m, FAULT_FULL_WIDTH_TRUNCATED))
 		return value & BITS(0, 31);
+	if (p->reg == MODEL_REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_WHILE_SMM) {
+		if (value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+		    broken(m, FAULT_SMM_FREEZE_LOST_BESIDE_FREEZE))
+			value &= ~(u64)IA32_DEBUGCTL_FREEZE_WHILE_SMM;
+		if (value & IA32_DEBUGCTL_LBR && broken(m, FAULT_LBR_LOST_BESIDE_SMM_FREEZE))
+			value &= ~(u64)IA32_DEBUGCTL_LBR;
+	}
 	return fault_kvm_takes(m, p, value);
 }
 
@@ -389,6 +398,8 @@ static void take_enable(struct model *m, unsigned counter, u64 value)
 
 static void take_fixed_ctrl(struct model *m, u64 value)
 {
+	if (value != m->fixed_ctr_ctrl && broken(m, FAULT_FIXED_CTRL_DISARMS_ALL))
+		model_disarm(m, BITS(FIRST_FIXED, MODEL_MAX_COUNTERS - 1));
 	if ((value ^ m->fixed_ctr_ctrl) & IA32_FIXED_CTR_CTRL_EN1 &&
 	    broken(m, FAULT_FIXED_CTRL_CLEARS))
 		model_set_counter(m, FIRST_FIXED + 1, 0);
@@ -498,6 +509,10 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 
 u64 fault_disarms(struct model *m, u64 counters)
 {
+	const u64 fixed = BITS(FIRST_FIXED, MODEL_MAX_COUNTERS - 1);
+
+	if (counters & fixed && broken(m, FAULT_PEBS_OFF_KEEPS_FIXED))
+		counters &= ~fixed;
 	if (m->config.fault != FAULT_ARM_SURVIVES)
 		return counters;
 	for (u64 left = counters; left; left &= left - 1) {

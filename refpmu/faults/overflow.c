@@ -78,6 +78,17 @@ static void arm(struct model *m, unsigned i, const struct model_rule *rule,
 	}
 }
 
+/* Precise distribution at CPL 3. */
+static void skid_at_cpl_3(struct model *m, unsigned i, struct counter_overflow *overflow)
+{
+	if (i < FIRST_FIXED && broken(m, FAULT_PDIR_SKIDS_AT_CPL_3))
+		overflow->due = false;
+	if (i == FIRST_FIXED && broken(m, FAULT_PDIST_SKIDS_AT_CPL_3)) {
+		overflow->due = false;
+		overflow->shadow = 1;
+	}
+}
+
 void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 		    struct counter_overflow *overflow)
 {
@@ -91,6 +102,8 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 	fault_v5_overflow(m, i, overflow);
 	fault_glc_overflow(m, i, overflow);
 	fault_ext_overflow(m, i, overflow);
+	if (overflow->arms && overflow->due && s->cpl)
+		skid_at_cpl_3(m, i, overflow);
 	if (overflow->arms)
 		arm(m, i, s->rule[i], overflow);
 	else if (!overflow->interrupt)

@@ -49,6 +49,11 @@ u64 fault_uncore_clears(struct model *m, u64 bits)
 		m->global_status &= ~IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 	if (bits & UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC && broken(m, FAULT_UNCORE_CLEARS_EIGHT))
 		bits |= UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC;
+	if (broken(m, FAULT_UNCORE_CLEARS_CHG))
+		bits |= UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_CHG;
+	if (bits & UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PMI &&
+	    broken(m, FAULT_UNCORE_CLEARS_FIXED_WITH_PMI))
+		bits |= UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_FC0;
 	return broken(m, FAULT_UNCORE_CLEARS_ALL) ? ~0ULL : bits;
 }
 

@@ -52,7 +52,7 @@ static u32 selected_code(struct model *m, unsigned n)
 {
 	u64 umask2 = (m->perfevtsel[n] & IA32_PERFEVTSEL_UMASK2) >> IA32_PERFEVTSEL_UMASK2_SHIFT;
 
-	return (u16)m->perfevtsel[n] | (u32)fault_umask2(m, umask2) << 16;
+	return (u16)m->perfevtsel[n] | (u32)fault_umask2(m, n, umask2) << 16;
 }
 
 /* The event that a general-purpose counter is set to and has. */

@@ -15,7 +15,7 @@
 #define COUNTER		2u
 #define LINE		64u
 #define PAGE_END	(PAGE_SIZE - LINE)	/* a split from here on is of two pages */
-#define STORE_PAGE_END	(PAGE_SIZE - 2 * LINE)	/* workload_split: its store is a line further on */
+#define STORE_PAGE_END	(PAGE_SIZE - 2 * LINE)	/* of workload_split, a line further on */
 #define LOCKED		BIT(5)	/* of A0H: Table 18-34 */
 #define RECORDS_FEW	3u
 

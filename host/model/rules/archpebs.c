@@ -393,11 +393,18 @@ static bool xer_has_xmm(struct fixture *r)
 	       AT(0x50) == 0x0a09080706050403 && AT(0x60) == 0x1a19181716151413;
 }
 
-static bool xmm15_alone_is_stored(struct fixture *r)
+static void only_xmm15(void *ctx, u8 *bytes)
 {
-	r->xmm_last = true;
+	(void)ctx;
+	memset(bytes, 0, 256);
+	bytes[255] = 1;
+}
+
+static bool one_register_is_enough(struct fixture *r)
+{
+	r->host.xmm = only_xmm15;
 	one(r, XMM);
-	return (AT(0) & 0xffff) == 0x150 && AT(0x40) == BIT(1) && !AT(0x50) && AT(0x148) == 0xff;
+	return (AT(0) & 0xffff) == 0x150 && AT(0x40) == BIT(1) && AT(0x148) == 1ULL << 56;
 }
 
 static void branches(struct fixture *r)
@@ -637,7 +644,7 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_GPR_SHORT] = gpr_has_a0_bytes,
 	[FAULT_ARCH_XSTATE_BV_ZERO] = xer_has_xmm,
 	[FAULT_ARCH_XMM_REVERSED] = xer_has_xmm,
-	[FAULT_ARCH_XMM_UPPER_INITIAL] = xmm15_alone_is_stored,
+	[FAULT_ARCH_XER_LOWER_REGISTERS] = one_register_is_enough,
 	[FAULT_ARCH_LBR_WITHOUT_HEAD] = lbr_has_head_and_entries,
 	[FAULT_ARCH_LBR_ALL] = lbr_has_head_and_entries,
 	[FAULT_ARCH_COUNTERS_REVERSED] = counters_are_in_order,

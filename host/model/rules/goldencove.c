@@ -293,6 +293,16 @@ static bool fixed_0_is_precise(struct fixture *r)
 	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
 }
 
+static bool fixed_0_is_precise_at_cpl_3(struct fixture *r)
+{
+	bool precise;
+
+	r->cpl = 3;
+	precise = fixed_0_is_precise(r);
+	r->cpl = 0;
+	return precise;
+}
+
 static bool pmc0_is_precise(struct fixture *r)
 {
 	empty_buffer(r);
@@ -394,6 +404,7 @@ rule *const without_arch_lbr_rules[FAULT_COUNT] = {
 };
 
 rule *const goldencove_rules[FAULT_COUNT] = {
+	[FAULT_PDIST_SKIDS_AT_CPL_3] = fixed_0_is_precise_at_cpl_3,
 	[FAULT_PDIST_FIXED_LATE] = fixed_0_is_precise,
 	[FAULT_PDIST_PMC0_NEXT] = pmc0_is_precise,
 	[FAULT_THRESHOLD_CLEARS_LBREN] = a_threshold_leaves_lbren,

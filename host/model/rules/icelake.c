@@ -476,7 +476,6 @@ static bool metrics_are_fractions(struct fixture *r)
 	return get(r, 0x329) == 0;
 }
 
-RULE(metrics_have_index_0, model_rdpmc(&r->m, 0x20000001).status == MSR_GP)
 RULE(metrics_exist, model_rdmsr(&r->m, 0x329).status == MSR_DONE)
 
 static bool metrics_want_their_enable(struct fixture *r)
@@ -613,7 +612,6 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_METRICS_ABSENT] = metrics_exist,
 	[FAULT_METRICS_RDPMC_ABSENT] = metrics_are_fractions,
 	[FAULT_METRICS_RDPMC_SLOTS] = metrics_are_fractions,
-	[FAULT_METRICS_RDPMC_ANY_INDEX] = metrics_have_index_0,
 	[FAULT_SLOTS_FIRST_FOUR] = slots_are_an_event_of_each_counter,
 	[FAULT_SLOTS_AT_EACH_LEVEL] = slots_keep_to_their_level,
 	[FAULT_SLOTS_HALVED] = slots_are_counted,

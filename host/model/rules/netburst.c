@@ -234,6 +234,27 @@ static bool netburst_replay_needs_all(struct netburst_fixture *r)
 	       replayed(r, BIT(0) | UOP_TAG, 1, 6, true) == 0;
 }
 
+/* Once a locked addition has met a new page across a line's end. */
+static u64 replayed_locked(struct netburst_fixture *r, u64 metric, u64 linear)
+{
+	struct model_retired add = { .loads = 1, .stores = 1, .n_access = 2,
+				     .access = { { linear, 8, false, true },
+						 { linear, 8, true, true } } };
+
+	nbfixture_set(r, 0, PEBS, metric | UOP_TAG);
+	nbfixture_set(r, 0, VERT, 1);
+	program(r, 10, 0x3af, 2, escr(4, 2, 15), ENABLE, 0);	/* load_port_replay, SPLIT_LD */
+	program(r, 12, 0x3cc, 5, escr(9, 1, 15), ENABLE, 0);
+	nbfixture_retire(r, 0, false, &add);
+	return value(r, 12);
+}
+
+static bool netburst_locked_ones_are_not_replayed(struct netburst_fixture *r)
+{
+	return replayed_locked(r, BIT(2), 0x7100000) == 0 &&
+	       replayed_locked(r, BIT(10), 0x710003c) == 0;
+}
+
 static u64 load_behind_store(struct netburst_fixture *r, u64 store, u64 load, u32 bytes)
 {
 	struct model_retired i = {
@@ -372,6 +393,8 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_RIP_32] = netburst_addresses_are_whole,
 	[FAULT_NB_INDEX_32] = netburst_addresses_are_whole,
 	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,
+	[FAULT_NB_LOCKED_SPLITS_REPLAYED] = netburst_locked_ones_are_not_replayed,
+	[FAULT_NB_LOCKED_WALKS_REPLAYED] = netburst_locked_ones_are_not_replayed,
 	[FAULT_NB_MOB_REPLAY_SILENT] = netburst_loads_wait,
 	[FAULT_NB_MISPRED_SILENT] = netburst_mispredictions_are_tagged,
 };

@@ -11,6 +11,10 @@ static const struct {
 } tables[] = {
 	{ GEN_HASWELL, basic_rules, PROFILE_NONE },
 	{ GEN_HASWELL, class_rules, PROFILE_NONE },
+	{ GEN_ICELAKE, single_icelake_rules, PROFILE_NONE },
+	{ GEN_SAPPHIRERAPIDS, single_goldencove_rules, PROFILE_NONE },
+	{ GEN_SKYLAKE, single_skylake_rules, PROFILE_NONE },
+	{ GEN_PANTHERLAKE, single_version_6_rules, PROFILE_NONE },
 	{ GEN_HASWELL, memory_rules, PROFILE_NONE },
 	{ GEN_NEHALEM, uncore_rules, PROFILE_NONE },
 	{ GEN_BROADWELL, tx_rules, PROFILE_NONE },

@@ -40,6 +40,20 @@ static bool in_use_is_shown(struct fixture *r)
 	return right && INUSE == BIT(63);
 }
 
+static bool debug_control_keeps(struct fixture *r)
+{
+	const u64 bits = BIT(0) | BIT(12) | BIT(14);	/* LBR and two freezes */
+
+	DEBUGCTL(bits);
+	return fixture_get(r, 0x1d9) == bits;
+}
+
+static bool in_use_by_load_latency(struct fixture *r)
+{
+	fixture_set(r, 0x3f1, BIT(32));
+	return INUSE == BIT(63);
+}
+
 static bool bits_54_and_55_are_clear(struct fixture *r)
 {
 	SET(BIT(62) | BIT(0));
@@ -509,6 +523,9 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_FROZEN_TOGETHER] = a_core_has_two_freezes,
 	[FAULT_PEBS_OF_EIGHT] = eight_counters_have_four_with_pebs,
 	[FAULT_FREEZE_SMM_REFUSED] = smm_freeze_is_there,
+	[FAULT_SMM_FREEZE_LOST_BESIDE_FREEZE] = debug_control_keeps,
+	[FAULT_LBR_LOST_BESIDE_SMM_FREEZE] = debug_control_keeps,
+	[FAULT_INUSE_WITHOUT_UPPER_PEBS] = in_use_by_load_latency,
 	[FAULT_INUSE_TAKES_WRITES] = in_use_is_read_only,
 	[FAULT_STATUS_SET_ABSENT] = absent_counters_have_no_status,
 	[FAULT_LBR_INFO_MISSING] = info_is_there,

@@ -72,6 +72,22 @@ static bool a_status_bit_is_cleared_alone(struct fixture *r)
 	return (fixture_get(r, 0x392) & 3) == 2;
 }
 
+/* The fixed counter wraps, with its interrupt: its bit, OVF_PMI and CHG. */
+static bool clearing_one_keeps_the_others(struct fixture *r)
+{
+	const u64 fixed = BIT(32), pmi = BIT(61), changed = BIT(63);
+	bool right;
+
+	fixture_set(r, U_FIXED, TOP - 3);
+	fixture_set(r, U_FIXED_CTRL, EN | PMI);
+	fixture_set(r, U_CTRL, EN_FC0);
+	fixture_nops(r, 8);
+	fixture_set(r, U_CTRL, 0);
+	right = fixture_get(r, 0x392) == (fixed | pmi | changed);
+	fixture_wrmsr(r, 0x393, pmi);
+	return right && fixture_get(r, 0x392) == (fixed | changed);
+}
+
 /* MSR_UNCORE_ADDR_OPCODE_MATCH. */
 static bool match_is_held(struct fixture *r)
 {
@@ -109,6 +125,8 @@ static bool all_selected_cores_get_it(struct fixture *r)
 rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_ODD_DEAF] = all_selected_cores_get_it,
 	[FAULT_UNCORE_MATCH_WRITE_DROPPED] = match_is_held,
+	[FAULT_UNCORE_CLEARS_CHG] = clearing_one_keeps_the_others,
+	[FAULT_UNCORE_CLEARS_FIXED_WITH_PMI] = clearing_one_keeps_the_others,
 	[FAULT_UNCORE_MATCH_READS_ZERO] = match_is_held,
 	[FAULT_UNCORE_EDGE_IGNORED] = edges_of_the_clock,
 	[FAULT_UNCORE_GP_PMI_LOST] = counter_0_interrupts,

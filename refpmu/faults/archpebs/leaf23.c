@@ -4,6 +4,7 @@
 #include "refpmu/faults/broken.h"
 
 #define LEAF_EXT	0x23
+#define FIRST_FOUR	4
 
 /* The counters that the P-core of the package has too. */
 static void counters_of_both(struct model *m, u32 regs[4])
@@ -44,8 +45,10 @@ void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		regs[EXT_EAX] ^= (u32)(BIT(MODEL_ARCHITECTURAL_EVENTS) - 1);
 }
 
-u64 fault_umask2(struct model *m, u64 umask2)
+u64 fault_umask2(struct model *m, unsigned n, u64 umask2)
 {
+	if (umask2 && n >= FIRST_FOUR && broken(m, FAULT_UMASK2_LOWER_COUNTERS))
+		return 0;
 	return umask2 && broken(m, FAULT_UMASK2_IGNORED) ? 0 : umask2;
 }
 

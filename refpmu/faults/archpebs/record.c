@@ -43,10 +43,10 @@ static void layout_of_counters(struct model *m, struct arch_layout *l)
 		l->groups &= ~IA32_PMC_GP0_CFG_C_CNTR_GP;
 }
 
-static bool lower_half_is_0(const u8 *xmm)
+static bool is_zero(const u8 *bytes, unsigned count)
 {
-	for (unsigned i = 0; i < ARCH_PEBS_XER_XMM_BYTES / 2; i++)
-		if (xmm[i])
+	for (unsigned i = 0; i < count; i++)
+		if (bytes[i])
 			return false;
 	return true;
 }
@@ -55,7 +55,8 @@ void fault_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 {
 	(void)x;
 	layout_of_counters(m, l);
-	if (l->xmm_stored && lower_half_is_0(l->xmm) && broken(m, FAULT_ARCH_XMM_UPPER_INITIAL))
+	if (l->xmm_stored && is_zero(l->xmm, ARCH_PEBS_XER_XMM_BYTES / 2) &&
+	    broken(m, FAULT_ARCH_XER_LOWER_REGISTERS))
 		l->xmm_stored = false;
 	if (!(l->groups & ARCH_PEBS_LBR))
 		return;

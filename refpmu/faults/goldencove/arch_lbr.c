@@ -104,6 +104,9 @@ void fault_arch_lbr_entry(struct model *m, const struct lbr_branch *b, struct lb
 
 	if (!model_has_arch_lbr(m))
 		return;
+	if (plan->from == ~0ULL &&
+	    broken(m, b->is_event ? FAULT_ARCH_LBR_FROM_OF_RETURNS : FAULT_ARCH_LBR_FROM_OF_EVENTS))
+		plan->from = b->from;
 	if (b->kind & OF_JUMPS && broken(m, FAULT_ARCH_LBR_TYPE_JUMPS))
 		plan->info ^= jumps << ARCH_LBR_BR_TYPE_SHIFT;
 	if (b->kind & OF_CALLS && broken(m, FAULT_ARCH_LBR_TYPE_CALLS))

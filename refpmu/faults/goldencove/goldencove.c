@@ -45,6 +45,14 @@ const struct event_row *fault_glc_event(struct model *m, unsigned n, const struc
 	return event;
 }
 
+/* Software has set the counter to the least distance that PDist is for. */
+static bool is_least(const struct model *m, unsigned i)
+{
+	const u64 events = 0 - faults_of(m)->counter_written[i];
+
+	return (events & model_width_mask(m, i)) == PDIST_LEAST_PERIOD;
+}
+
 void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *overflow)
 {
 	if (!(model_generation(m)->facilities & FAC_PDIST) || !overflow->arms)
@@ -56,6 +64,8 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 		overflow->due = false;
 		overflow->shadow = INSTRUCTIONS_LATE;
 	}
+	if (!i && overflow->due && is_least(m, i) && broken(m, FAULT_PDIST_FROM_257))
+		overflow->due = false;
 	if (!i && overflow->due && broken(m, FAULT_PDIST_PMC0_NEXT))
 		overflow->due = false;
 	if (!i && overflow->due && m->pebs_enable & ~1ULL && broken(m, FAULT_PDIST_PMC0_ALONE))

@@ -23,6 +23,14 @@ bool fault_adaptive(struct model *m, unsigned x, bool adaptive)
 		return m->fixed_ctr_ctrl >>
 			       (IA32_FIXED_CTR_CTRL_ADAPTIVE0_SHIFT + x - FIRST_FIXED) &
 		       1;
+	if (!adaptive && x >= FIRST_FOUR && x < FIRST_FIXED) {
+		if (broken(m, FAULT_ADAPTIVE_UPPER_ALWAYS))
+			return true;
+		for (unsigned i = 0; i < model_gp_counters(m); i++)
+			if (m->perfevtsel[i] & IA32_PERFEVTSEL_ADAPTIVE &&
+			    broken(m, FAULT_ADAPTIVE_BY_ANY_SELECT))
+				return true;
+	}
 	return adaptive || broken(m, FAULT_ADAPTIVE_NOT_NEEDED);
 }
 

@@ -146,12 +146,6 @@ struct msr_result fault_rdpmc_metrics(struct model *m, struct msr_result result)
 	return result;
 }
 
-void fault_v5_rdpmc_absent(struct model *m, u32 ecx, struct msr_result *result)
-{
-	if (ecx & RDPMC_METRICS && model_has_metrics(m) && broken(m, FAULT_METRICS_RDPMC_ANY_INDEX))
-		*result = model_rdmsr(m, MSR_PERF_METRICS);
-}
-
 u64 fault_metrics(struct model *m, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)

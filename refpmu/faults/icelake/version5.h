@@ -11,7 +11,6 @@ bool fault_v5_exists(struct model *m, const struct msr_ref *p, bool exists);
 /* Does it answer although there is none? */
 bool fault_v5_absent_answers(struct model *m, const struct msr_ref *p);
 u64 fault_v5_bits(struct model *m, const struct msr_ref *p, u64 bits);
-void fault_v5_rdpmc_absent(struct model *m, u32 ecx, struct msr_result *result);
 void fault_v5_rdpmc(struct model *m, unsigned counter, struct msr_result *result);
 void fault_v5_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write *write);
 /* An instruction has retired. */

@@ -110,6 +110,13 @@ static bool is_silent(struct model *m, enum netburst_what what)
 	}
 }
 
+/* Is an instruction that is tagged none to instr_retired? */
+static bool lacks_tag(struct model *m, const struct netburst_step *s)
+{
+	return (s->execution_tags && broken(m, FAULT_NB_EXECUTION_NO_TAGS)) ||
+	       (s->store_tags && s->core.r->stores && broken(m, FAULT_NB_STORES_NO_TAGS));
+}
+
 u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netburst_what what,
 		      u64 n)
 {
@@ -119,6 +126,9 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 		return n;
 	if (n && is_silent(m, what))
 		return 0;
+	if ((what == NBW_TAGGED_INSTRUCTIONS || what == NBW_UNTAGGED_INSTRUCTIONS) &&
+	    lacks_tag(m, s))
+		return what == NBW_UNTAGGED_INSTRUCTIONS;
 	switch (what) {
 	case NBW_MMX_64:
 	case NBW_MMX_128:
@@ -228,7 +238,23 @@ void fault_nb_replay(struct model *m, struct netburst_replay *replay)
 		replay->branches = false;
 }
 
+/* Bits of MSR_PEBS_ENABLE, Table 19-33. */
+enum { METRIC_DTLB = 2, METRIC_SPLIT = 10 };
+
+static u64 locked(struct model *m, const struct netburst_step *s, enum event_kind kind)
+{
+	return netburst_accesses(m, s, kind, true) - netburst_accesses(m, s, kind, false);
+}
+
 u64 fault_nb_replayed(struct model *m, const struct netburst_step *s, u64 n)
 {
+	const u64 metrics = s->with->pebs_enable, matrix = s->with->matrix_vert;
+
+	if (s->split_load_tags && metrics & BIT(METRIC_SPLIT) &&
+	    broken(m, FAULT_NB_LOCKED_SPLITS_REPLAYED))
+		return n + locked(m, s, EK_SPLIT_LOADS);
+	if (metrics & BIT(METRIC_DTLB) && matrix & NB_PEBS_MATRIX_VERT_LOADS &&
+	    broken(m, FAULT_NB_LOCKED_WALKS_REPLAYED))
+		return n + locked(m, s, EK_DTLB_MISS_LOADS);
 	return broken(m, FAULT_NB_METRIC_IGNORED) ? s->core.r->loads : n;
 }

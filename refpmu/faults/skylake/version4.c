@@ -66,6 +66,9 @@ u64 fault_inuse(struct model *m, u64 value)
 		value ^= IA32_PERF_GLOBAL_INUSE_PMI | BIT(32);
 	if (m->pebs_enable && broken(m, FAULT_INUSE_WITHOUT_PEBS))
 		value &= ~IA32_PERF_GLOBAL_INUSE_PMI;
+	if (m->pebs_enable && !(m->pebs_enable & BITS(0, 31)) &&
+	    broken(m, FAULT_INUSE_WITHOUT_UPPER_PEBS))
+		value &= ~IA32_PERF_GLOBAL_INUSE_PMI;
 	if (broken(m, FAULT_INUSE_TOO_MANY))
 		value |= BITS(48, 62) | BIT(35) | BIT(8);
 	return value;

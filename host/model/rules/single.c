@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules of one of many, on generations after Haswell: of one counter, one register, one level, one
+ * form of an access. refpmu/faults/fault_class.def breaks them. See rules.h.
+ */
+#include "host/model/rules/internal.h"
+
+#define PREC_DIST_LOADS	0x81d0	/* event and umask, of Golden Cove too */
+#define STORE_SAMPLE	0x02cd
+#define BRANCHES	0xc4
+#define FIXED0		BIT(32)
+#define ADAPTIVE	BIT(34)
+#define UMASK2_01	BIT(40)
+#define HANDLER		0x5678
+#define SPLIT		(ADDRESS + 0x35)	/* eight bytes from here on are in two lines */
+#define LEAST		256			/* events to an overflow with PDist */
+
+enum { MEM = 1, GPR = 2 };
+enum { APPLICABLE = 0x10, BASIC = 0x20, FIRST_GROUP = 0x20 };
+
+/* ---- records ---- */
+
+/* Bit 34 of IA32_PERFEVTSEL1 alone: IA32_PMC5's record is the basic group. */
+static bool upper_counters_have_a_bit_of_their_own(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, GPR);
+	fixture_wrmsr(r, 0x187, ADAPTIVE);
+	fixture_program_pebs(r, 5, INST, 0, 2);
+	fixture_start(r, BIT(5));
+	fixture_nops(r, 4);
+	return fixture_index(r) == FIXTURE_BUFFER + BASIC;
+}
+
+/* IA32_PMC1 and fixed counter 0 overflow on one instruction. */
+static bool fixed_and_other_are_named(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_program_pebs(r, 1, INST, 0, 20);
+	fixture_wrmsr(r, 0x3f1, BIT(1) | FIXED0);
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(20));
+	fixture_start(r, BIT(1) | FIXED0);
+	fixture_nops(r, 24);
+	return at(r, APPLICABLE) == (BIT(1) | FIXED0);
+}
+
+/* Fixed counter 0, armed at CPL 3; an instruction there after these writes at CPL 0. */
+static unsigned after_writes(struct fixture *r, u32 msr, u64 first, u64 second)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f1, FIXED0);
+	fixture_wrmsr(r, 0x38d, 2);
+	fixture_wrmsr(r, 0x309, MINUS(2));
+	fixture_start(r, FIXED0);
+	r->cpl = 3;
+	fixture_nops(r, 2);
+	r->cpl = 0;
+	fixture_wrmsr(r, msr, first);
+	fixture_wrmsr(r, msr, second);
+	r->cpl = 3;
+	fixture_nops(r, 2);
+	r->cpl = 0;
+	return (unsigned)(fixture_index(r) - FIXTURE_BUFFER) / BASIC;
+}
+
+RULE(another_field_disarms_nothing, after_writes(r, 0x38d, 0x32, 2) == 1)
+RULE(pebs_enable_disarms_fixed_counters, after_writes(r, 0x3f1, 0, FIXED0) == 0)
+RULE(metrics_have_index_0, model_rdpmc(&r->m, 0x20000000).status == MSR_DONE &&
+				   model_rdpmc(&r->m, 0x20000001).status == MSR_GP)
+
+static bool split_stores_have_their_address(struct fixture *r)
+{
+	const struct model_retired store = { .stores = 1, .n_access = 1,
+					     .access = { { SPLIT, 8, true, false } } };
+
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, MEM);
+	fixture_program_pebs(r, 0, STORE_SAMPLE, ADAPTIVE, 2);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 200 && fixture_index(r) == FIXTURE_BUFFER; i++) {
+		struct model_retired one = store;
+
+		fixture_retire(r, &one);
+	}
+	return at(r, FIRST_GROUP) == SPLIT;
+}
+
+static bool the_least_distance_is_precise(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_program_pebs(r, 0, PREC_DIST_LOADS, 0, LEAST);
+	fixture_start(r, BIT(0));
+	loads(r, LEAST);
+	return at(r, 8) == r->ip - 4;
+}
+
+/* ---- last branch records ---- */
+
+static void to_cpl_0(struct fixture *r)
+{
+	model_transfer(&r->m, 0x1234, HANDLER, 3, 0, false);
+}
+
+static void to_cpl_3(struct fixture *r)
+{
+	fixture_retire(r, &(struct model_retired){
+				  .branch = BRANCH_FAR, .taken = true, .cpl_after = 3 });
+}
+
+/* How many are recorded with this filter, of an exception at CPL 3 and an IRET there. */
+static u64 filtered(struct fixture *r, u64 select, void (*transfer)(struct fixture *r))
+{
+	u64 before = fixture_get(r, 0x1c9);
+
+	fixture_set(r, 0x1c8, select);
+	fixture_set(r, 0x1d9, IA32_DEBUGCTL_LBR);
+	transfer(r);
+	fixture_set(r, 0x1d9, 0);
+	return (fixture_get(r, 0x1c9) - before) & 31;
+}
+
+static bool levels_are_where_branches_end(struct fixture *r)
+{
+	const u64 no_0 = LBR_SELECT_CPL_EQ_0, no_3 = LBR_SELECT_CPL_NEQ_0;
+
+	return filtered(r, no_3, to_cpl_0) == 1 && filtered(r, no_0, to_cpl_0) == 0 &&
+	       filtered(r, no_3, to_cpl_3) == 0 && filtered(r, no_0, to_cpl_3) == 1;
+}
+
+static bool from_is_hidden(struct fixture *r)
+{
+	const u64 kinds = 0x7f0001, os = 2, usr = 4;
+	bool hidden;
+
+	fixture_wrmsr(r, 0x14ce, kinds | os);
+	to_cpl_0(r);
+	hidden = get(r, 0x1500) == ~0ULL;
+	fixture_wrmsr(r, 0x14ce, kinds | usr);
+	to_cpl_3(r);
+	return hidden && get(r, 0x1500) == ~0ULL;
+}
+
+/* ---- version 6 ---- */
+
+static bool umask2_is_of_upper_counters(struct fixture *r)
+{
+	fixture_program(r, 5, BRANCHES, UMASK2_01, 0);
+	fixture_start(r, BIT(5));
+	fixture_branch(r, BRANCH_JUMP, true);
+	fixture_stop(r);
+	return PMC(5) == 0;
+}
+
+rule *const single_icelake_rules[FAULT_COUNT] = {
+	[FAULT_ADAPTIVE_UPPER_ALWAYS] = upper_counters_have_a_bit_of_their_own,
+	[FAULT_ADAPTIVE_BY_ANY_SELECT] = upper_counters_have_a_bit_of_their_own,
+	[FAULT_APPLICABLE_DROPS_FIXED] = fixed_and_other_are_named,
+	[FAULT_FIXED_CTRL_DISARMS_ALL] = another_field_disarms_nothing,
+	[FAULT_PEBS_OFF_KEEPS_FIXED] = pebs_enable_disarms_fixed_counters,
+	[FAULT_RDPMC_METRICS_ANY_INDEX] = metrics_have_index_0,
+};
+
+rule *const single_goldencove_rules[FAULT_COUNT] = {
+	[FAULT_STORE_SAMPLE_SPLIT_SECOND] = split_stores_have_their_address,
+	[FAULT_PDIST_FROM_257] = the_least_distance_is_precise,
+	[FAULT_ARCH_LBR_FROM_OF_EVENTS] = from_is_hidden,
+	[FAULT_ARCH_LBR_FROM_OF_RETURNS] = from_is_hidden,
+};
+
+rule *const single_skylake_rules[FAULT_COUNT] = {
+	[FAULT_LBR_EVENTS_BY_BEGIN] = levels_are_where_branches_end,
+	[FAULT_LBR_RETURNS_BY_BEGIN] = levels_are_where_branches_end,
+};
+
+rule *const single_version_6_rules[FAULT_COUNT] = {
+	[FAULT_UMASK2_LOWER_COUNTERS] = umask2_is_of_upper_counters,
+};
