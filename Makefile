@@ -75,7 +75,13 @@ LDFLAGS	:= -nostdlib -shared -Bsymbolic --no-undefined -z nocombreloc -z noexecs
 objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
 sources	= $(wildcard $(foreach folder,$(1),$(folder)/*.c $(folder)/*.asm))
 LAUNCH_SOURCES := $(call sources,refpmu/launch)
-HARNESS_OBJS := $(call objects,$(filter-out platform/pvh.asm,$(call sources,platform boot boot/* kernel/* pmu pmu/* tests/*)))
+# What the tests call is linked in the middle of them. A distance of 473,000 bytes has the bytes of an
+# XBEGIN or XABORT, and the reference PMU steps the page of such a call (refpmu/engine/code_scan.h).
+HARNESS_SOURCES := $(filter-out platform/pvh.asm, \
+		   $(call sources,platform boot boot/* kernel/* pmu pmu/* tests/*))
+HARNESS_FIRST := $(foreach letter,a b c d e f g h i j k l,$(filter tests/$(letter)%,$(HARNESS_SOURCES)))
+HARNESS_OBJS := $(call objects,$(HARNESS_FIRST)) \
+		$(call objects,$(filter-out $(HARNESS_FIRST),$(HARNESS_SOURCES)))
 # Its two ways to be started (boot/firmware.h).
 HARNESS_BOTH := $(filter-out $(BUILD)/obj/boot/uefi/% $(BUILD)/obj/boot/direct/% \
 	   $(BUILD)/obj/boot/start.asm.o,$(HARNESS_OBJS))
