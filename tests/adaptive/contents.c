@@ -143,6 +143,10 @@ TEST(adaptive, rip_of_the_gpr_group_is_the_target_of_the_sampled_jump, REQS(ADP_
 			return;
 		ip = adaptive_at(AT_EVENTING_IP);
 		mark = workload_mark_at(&workload_jumps, SAMPLE_MARKS, ip);
+		/* Whether an unknown processor's counter has PDist isn't known: it records the
+		 * jump before. */
+		if (mark < 0 && !counter_caps()->generation)
+			continue;
 		if (!CHECK(t, ADP_21, mark >= 0, "EventingIP %#lx is a marked jump", ip))
 			return;
 		CHECK_EQ(t, ADP_21, ip + JUMP_STRIDE, adaptive_at(GROUP_AT + 0x08),

@@ -66,8 +66,10 @@ static bool need_two_logged_counters(char *reason, size_t size)
 static bool start(unsigned c, enum event_kind kind, u64 flags)
 {
 	struct event event = { .code = 0 };
+	char reason[128];
 
-	if (!event_get(kind, 0, &event) || !(event.counters & BIT(c)))
+	if (!event_get(kind, 0, &event) || !(event.counters & BIT(c)) ||
+	    (kind == EK_INSTRUCTIONS && !need_instructions(reason, sizeof(reason))))
 		return false;
 	counter_program(c, event.code, flags);
 	counter_write(c, 0);
