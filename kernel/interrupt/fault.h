@@ -35,6 +35,12 @@ struct fault {
 	u64 rip, cr2;			/* cr2 is of VECTOR_PF only */
 };
 
+/* #GP and nothing else: the access was refused. */
+static inline bool fault_is_gp(struct fault fault)
+{
+	return fault.raised && fault.vector == VECTOR_GP;
+}
+
 /* Any CPL 0 state. On a fault *value is left alone. */
 struct fault msr_try_read(u32 msr, u64 *value);
 struct fault msr_try_write(u32 msr, u64 value);

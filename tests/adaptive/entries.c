@@ -5,6 +5,7 @@
  * stay as they are.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
 #include "pmu/lbr/any.h"
 #include "spec/msr.h"
 #include "tests/adaptive/adaptive.h"
@@ -79,5 +80,70 @@ TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, 
 	lbr_any_read(&after);
 	CONTROL(t, IDS(ADP_25, ADP_27), lbr_same(&stack, &after),
 		"the registers are unchanged, every branch kept out");
+	lbr_any_close();
+}
+
+static bool need_stores_logged(char *reason, size_t size)
+{
+	struct event stores;
+
+	if (!need_arch_lbr_events(reason, size) || !need_arch_lbr_kinds(reason, size))
+		return false;
+	if (event_get(EK_STORES, 0, &stores) && stores.counters & arch_lbr_leaf().event_logging)
+		return true;
+	fmt_print(reason, size, "no counter of stores whose events are logged");
+	return false;
+}
+
+/*
+ * ALBR-18  Where CPUID.1CH:ECX[16+n] and IA32_PERFEVTSELn[35] are 1, INFO[33+2n:32+2n] of an entry
+ *          must be the events of IA32_PMCn since the entry before, at most 3.
+ *          Linux LBR_INFO_BR_CNTR_OFFSET, intel_pmu_lbr_counters_reorder; public headers of SDM
+ *          volume 4, IA32_LBR_x_INFO
+ * ADP-27   The third quadword of an LBR entry must have the layout of MSR_LBR_INFO_x.
+ *          Linux intel_pmu_store_pebs_lbrs
+ *
+ * Given  branches recorded with stores between them, which a counter of CPUID.1CH:ECX[19:16] counts
+ *        with bit 35 of its event select set; then recording enabled, and every branch kept out
+ * When   another counter makes a record with the LBR group
+ * Then   the third quadword of each entry is INFO of the register of the same age
+ * Control: INFO has events of the counter in one of them
+ */
+TEST(adaptive, lbr_group_of_a_record_has_the_logged_events, REQS(ALBR_18, ADP_27),
+     NEEDS(need_perfmon, need_baseline, need_branches, need_events, need_stores_logged))
+{
+	struct event stores;
+	struct lbr_stack stack;
+
+	event_get(EK_STORES, 0, &stores);
+	for (unsigned c = 0; c < LBR_LOGGED; c++) {
+		const struct adaptive_run run = { .counter = c + 1,
+						  .config = CONFIG_LBR_OF(lbr_any_depth()) };
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+		unsigned events = 0;
+
+		if (!(stores.counters & arch_lbr_leaf().event_logging & BIT(c)))
+			continue;
+		counter_program(c, stores.code, COUNT_BOTH | COUNT_LBR_LOG);
+		counters_enable(pmc_one(c));
+		lbr_any_open();
+		lbr_any_go_on(&lbr_piece_lbr_events, 0, &stack);
+		counters_disable();
+		for (unsigned i = 0; i < stack.depth; i++)
+			events += stack.branch[i].events[c];
+		CONTROL_RANGE(t, IDS(ALBR_18, ADP_27), 1, ~0ULL, events,
+			      "stores of IA32_PMC%u in the registers", c);
+		keep_all_out();
+		adaptive_any_window(&run, &setup);
+		msr_write(MSR_IA32_LBR_CTL, 0);
+		if (!adaptive_one_record(t, CONTROL_AT(ALBR_18, ADP_27), &run))
+			return;
+		for (unsigned i = 0; i < stack.depth; i++)
+			CHECK_EQ(t, IDS(ALBR_18, ADP_27), stack.raw[i].info,
+				 adaptive_at(ENTRY_AT(i) + 0x10), "INFO of entry %u, IA32_PMC%u", i,
+				 c);
+		counter_program_disabled(c, 0, 0);
+	}
 	lbr_any_close();
 }

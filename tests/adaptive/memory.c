@@ -274,17 +274,6 @@ TEST(adaptive, latency_of_a_memory_group_is_that_of_the_instruction_and_of_the_c
 		    "of %u records those whose bits 47:32 of the latency aren't 0", records);
 }
 
-static bool need_store_sample(char *reason, size_t size)
-{
-	struct event event;
-
-	if (event_get(EK_STORE_SAMPLE, 0, &event))
-		return true;
-	fmt_print(reason, size, "no MEM_TRANS_RETIRED.STORE_SAMPLE (family %02x model %02x)",
-		  counter_caps()->family, counter_caps()->model);
-	return false;
-}
-
 /* Of one piece, whose stores are at that address. false: the test is over. */
 static bool check_store_samples(struct test *t, struct test_claim claim, unsigned counter,
 				const struct workload *w, u64 address)

@@ -13,15 +13,6 @@
 #define ROUNDS		320u	/* events before the marks: more than PDIST_LEAST_PERIOD */
 #define MARKS		9u	/* that are tried */
 
-static bool need_pdist(char *reason, size_t size)
-{
-	if (counter_caps()->facilities & FAC_PDIST)
-		return true;
-	fmt_print(reason, size, "no PDist known for family %02x model %02x", counter_caps()->family,
-		  counter_caps()->model);
-	return false;
-}
-
 /* A record of the counter, which overflows after that many events. */
 static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 event, u64 period,
 		 const struct workload *w, u64 rounds, struct pmc_mask with)

@@ -10,15 +10,6 @@
 #define PERIODS		4u	/* that are tried: the least one, and the next ones */
 #define MARK		3u	/* the marked load that overflows */
 
-static bool need_pdist(char *reason, size_t size)
-{
-	if (counter_caps()->facilities & FAC_PDIST)
-		return true;
-	fmt_print(reason, size, "no PDist known for family %02x model %02x", counter_caps()->family,
-		  counter_caps()->model);
-	return false;
-}
-
 /*
  * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
  *         on which it overflowed.

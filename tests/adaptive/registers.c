@@ -15,11 +15,6 @@
 #define FIXED_ADAPTIVE(i) (32 + 4 * (i))	/* of IA32_FIXED_CTR_CTRL */
 #define OUTPUT_PT	BITS(60, 62)	/* of IA32_PEBS_ENABLE: IA32_PERF_CAPABILITIES[16] */
 
-static bool refused(struct fault fault)
-{
-	return fault.raised && fault.vector == VECTOR_GP;
-}
-
 /* No refused value may have reached the register. */
 static u64 held(u32 msr)
 {
@@ -103,11 +98,11 @@ TEST(msr, pebs_data_cfg_refuses_reserved_bits, REQS(MSR_16, V6_26),
 			continue;
 		if (DATA_CFG_FORMAT_6 & BIT(bit))
 			CHECK(t, IDS(MSR_16, V6_26),
-			      refused(msr_try_write(MSR_PEBS_DATA_CFG, other | BIT(bit))),
+			      fault_is_gp(msr_try_write(MSR_PEBS_DATA_CFG, other | BIT(bit))),
 			      "#GP of bit %u of MSR_PEBS_DATA_CFG", bit);
 		else
 			CHECK(t, MSR_16,
-			      refused(msr_try_write(MSR_PEBS_DATA_CFG, other | BIT(bit))),
+			      fault_is_gp(msr_try_write(MSR_PEBS_DATA_CFG, other | BIT(bit))),
 			      "#GP of bit %u of MSR_PEBS_DATA_CFG", bit);
 		CHECK_EQ(t, MSR_16, kept, held(MSR_PEBS_DATA_CFG),
 			 "MSR_PEBS_DATA_CFG after the write of bit %u", bit);
@@ -128,9 +123,9 @@ TEST(msr, pebs_data_cfg_is_not_there_without_baseline, REQS(ADP_29),
 {
 	u64 value = 0;
 
-	if (CHECK(t, ADP_29, refused(msr_try_read(MSR_PEBS_DATA_CFG, &value)),
+	if (CHECK(t, ADP_29, fault_is_gp(msr_try_read(MSR_PEBS_DATA_CFG, &value)),
 		  "#GP of RDMSR, IA32_PERF_CAPABILITIES = %#lx", counter_caps()->perf_capabilities))
-		CHECK(t, ADP_29, refused(msr_try_write(MSR_PEBS_DATA_CFG, 0)), "#GP of WRMSR");
+		CHECK(t, ADP_29, fault_is_gp(msr_try_write(MSR_PEBS_DATA_CFG, 0)), "#GP of WRMSR");
 }
 
 /*
@@ -152,7 +147,7 @@ TEST(msr, adaptive_bit_of_an_event_select_is_reserved_without_baseline, REQS(ADP
 		msr_write(msr, other);
 		CONTROL_EQ(t, ADP_33, other, held(msr), "IA32_PERFEVTSEL%u without bit 34", c);
 		msr_write(msr, kept);
-		CHECK(t, ADP_33, refused(msr_try_write(msr, other | BIT(SELECT_ADAPTIVE))),
+		CHECK(t, ADP_33, fault_is_gp(msr_try_write(msr, other | BIT(SELECT_ADAPTIVE))),
 		      "#GP of IA32_PERFEVTSEL%u[34]", c);
 		CHECK_EQ(t, ADP_33, kept, held(msr), "IA32_PERFEVTSEL%u after it", c);
 		msr_write(msr, 0);
@@ -179,8 +174,8 @@ TEST(msr, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQS(ADP
 			   "IA32_FIXED_CTR_CTRL without bit %u", FIXED_ADAPTIVE(i));
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, kept);
 		CHECK(t, ADP_34,
-		      refused(msr_try_write(MSR_IA32_FIXED_CTR_CTRL,
-					    other | BIT(FIXED_ADAPTIVE(i)))),
+		      fault_is_gp(msr_try_write(MSR_IA32_FIXED_CTR_CTRL,
+						other | BIT(FIXED_ADAPTIVE(i)))),
 		      "#GP of IA32_FIXED_CTR_CTRL[%u]", FIXED_ADAPTIVE(i));
 		CHECK_EQ(t, ADP_34, kept, held(MSR_IA32_FIXED_CTR_CTRL),
 			 "IA32_FIXED_CTR_CTRL after it");
@@ -220,7 +215,7 @@ TEST(msr, pebs_enable_has_a_bit_for_each_counter_and_no_other, REQS(FIX_10),
 			CHECK_EQ(t, FIX_10, BIT(bit), held(MSR_IA32_PEBS_ENABLE),
 				 "IA32_PEBS_ENABLE after bit %u", bit);
 		} else {
-			CHECK(t, FIX_10, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit))),
+			CHECK(t, FIX_10, fault_is_gp(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit))),
 			      "#GP of IA32_PEBS_ENABLE[%u]", bit);
 			CHECK_EQ(t, FIX_10, kept, held(MSR_IA32_PEBS_ENABLE),
 				 "IA32_PEBS_ENABLE after the refused bit %u", bit);

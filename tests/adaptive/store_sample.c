@@ -35,17 +35,6 @@ static const struct {
 };
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-static bool need_store_sample(char *reason, size_t size)
-{
-	struct event event;
-
-	if (event_get(EK_STORE_SAMPLE, 0, &event))
-		return true;
-	fmt_print(reason, size, "no MEM_TRANS_RETIRED.STORE_SAMPLE (family %02x model %02x)",
-		  counter_caps()->family, counter_caps()->model);
-	return false;
-}
-
 /* Records of IA32_PMC0, of the stores of one shape. */
 static unsigned take(const struct workload *w, void *memory)
 {

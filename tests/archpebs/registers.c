@@ -6,16 +6,11 @@
 #include "kernel/interrupt/fault.h"
 #include "tests/archpebs/archpebs.h"
 
-static bool refused(struct fault fault)
-{
-	return fault.raised && fault.vector == VECTOR_GP;
-}
-
 static bool absent(u32 msr)
 {
 	u64 value;
 
-	return refused(msr_try_read(msr, &value));
+	return fault_is_gp(msr_try_read(msr, &value));
 }
 
 static bool need_23h(char *reason, size_t size)
@@ -132,8 +127,8 @@ static void check_unnamed(struct test *t, u32 msr, u64 kept, u64 named)
 	for (unsigned bit = 0; bit < 64; bit++) {
 		if (named & BIT(bit))
 			continue;
-		CHECK(t, APEBS_39, refused(msr_try_write(msr, kept | BIT(bit))), "#GP of %#x[%u]",
-		      msr, bit);
+		CHECK(t, APEBS_39, fault_is_gp(msr_try_write(msr, kept | BIT(bit))),
+		      "#GP of %#x[%u]", msr, bit);
 		CHECK_EQ(t, APEBS_39, kept, msr_read(msr), "%#x after it", msr);
 	}
 	msr_write(msr, 0);
@@ -183,7 +178,8 @@ TEST(msr, cfg_c_refuses_groups_that_leaf_23h_does_not_list, REQS(APEBS_09),
 		for (unsigned bit = 32; bit < 64; bit++) {
 			const bool there = listed & BIT(bit);
 
-			CHECK_EQ(t, APEBS_09, !there, refused(msr_try_write(msr, kept | BIT(bit))),
+			CHECK_EQ(t, APEBS_09, !there,
+				 fault_is_gp(msr_try_write(msr, kept | BIT(bit))),
 				 "#GP of %#x[%u], CPUID.(23H,4):EBX = %#x", msr, bit, v->groups);
 			CHECK_EQ(t, APEBS_09, there ? kept | BIT(bit) : kept, msr_read(msr),
 				 "%#x after it", msr);

@@ -28,12 +28,6 @@ static bool readable(u32 msr)
 	return !msr_try_read(msr, &value).raised;
 }
 
-/* #GP and nothing else. */
-static bool refused(struct fault fault)
-{
-	return fault.raised && fault.vector == VECTOR_GP;
-}
-
 /*
  * MSR-01  CPUID leaf 0AH, PDCM and IA32_PERF_CAPABILITIES must agree with the registers that
  *         exist.
@@ -183,7 +177,7 @@ TEST(enumeration, ia32_a_pmc_writes_reach_every_bit, REQS(MSR_05),
 		}
 		msr_write(MSR_IA32_A_PMC0 + c, 0x55);
 		for (unsigned bit = width; bit < 64; bit += 5)
-			CHECK(t, MSR_05, refused(msr_try_write(MSR_IA32_A_PMC0 + c, BIT(bit))),
+			CHECK(t, MSR_05, fault_is_gp(msr_try_write(MSR_IA32_A_PMC0 + c, BIT(bit))),
 			      "bit %u of IA32_A_PMC%u", bit, c);
 		CHECK_EQ(t, MSR_05, 0x55, msr_read(MSR_IA32_PMC0 + c),
 			 "IA32_PMC%u after the refused writes", c);
@@ -216,7 +210,7 @@ TEST(enumeration, ia32_a_pmc_registers_are_absent_without_fw_write, REQS(MSR_06)
 		CONTROL_EQ(t, MSR_06, 5, msr_read(MSR_IA32_PMC0 + c), "IA32_PMC%u after writing it",
 			   c);
 		CHECK(t, MSR_06, !readable(MSR_IA32_A_PMC0 + c), "reading IA32_A_PMC%u", c);
-		CHECK(t, MSR_06, refused(msr_try_write(MSR_IA32_A_PMC0 + c, 1)),
+		CHECK(t, MSR_06, fault_is_gp(msr_try_write(MSR_IA32_A_PMC0 + c, 1)),
 		      "writing IA32_A_PMC%u", c);
 	}
 }
@@ -258,14 +252,14 @@ TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19, STS_05), NE
 {
 	u64 before = counters_status();
 
-	CHECK(t, IDS(MSR_08, STS_05), refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 0)),
+	CHECK(t, IDS(MSR_08, STS_05), fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 0)),
 	      "writing 0");
-	CHECK(t, IDS(MSR_08, STS_05), refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 1)),
+	CHECK(t, IDS(MSR_08, STS_05), fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 1)),
 	      "writing 1");
 	CHECK_EQ(t, MSR_08, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
 	/* Figure 18-20 prints (R/W) beside bits 61 and 63. */
 	for (unsigned bit = 61; bit < 64; bit++)
-		CHECK(t, MSR_19, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(bit))),
+		CHECK(t, MSR_19, fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(bit))),
 		      "bit %u", bit);
 	CHECK_EQ(t, MSR_19, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
 }
@@ -290,7 +284,7 @@ TEST(enumeration, perf_capabilities_refuses_writes, REQS(MSR_17), NEEDS(need_per
 {
 	u64 before = msr_read(MSR_IA32_PERF_CAPABILITIES), after;
 
-	CHECK(t, MSR_17, refused(msr_try_write(MSR_IA32_PERF_CAPABILITIES, before)),
+	CHECK(t, MSR_17, fault_is_gp(msr_try_write(MSR_IA32_PERF_CAPABILITIES, before)),
 	      "writing the value that it has");
 	/* Bit 6 says how records are taken: it has no effect while nothing is sampled. */
 	msr_try_write(MSR_IA32_PERF_CAPABILITIES, before ^ IA32_PERF_CAPABILITIES_PEBS_TRAP);
@@ -312,7 +306,7 @@ static void check_global_ctrl(struct test *t, struct test_claim claim)
 		if (there & BIT(bit))
 			continue;
 		test_check(t, claim,
-			   refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, there | BIT(bit))),
+			   fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, there | BIT(bit))),
 			   "#GP", "bit %u of IA32_PERF_GLOBAL_CTRL", bit);
 	}
 	test_check_eq(t, claim, counters_gp().bits, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
@@ -394,7 +388,7 @@ TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
 	for (unsigned bit = 4; bit < end; bit++) {
 		if ((bit >= 32 && bit <= 35) || (named & BIT(bit)))
 			continue;
-		CHECK(t, MSR_13, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit))),
+		CHECK(t, MSR_13, fault_is_gp(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit))),
 		      "bit %u of IA32_PEBS_ENABLE", bit);
 	}
 	CHECK_EQ(t, MSR_13, 1, msr_read(MSR_IA32_PEBS_ENABLE), "after the refused writes");
@@ -418,7 +412,7 @@ TEST(enumeration, pebs_enable_of_haswell_refuses_precise_store, REQS(DLA_07),
 {
 	msr_write(MSR_IA32_PEBS_ENABLE, BIT(3));
 	CONTROL_EQ(t, DLA_07, BIT(3), msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC3");
-	CHECK(t, DLA_07, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(63) | BIT(3))),
+	CHECK(t, DLA_07, fault_is_gp(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(63) | BIT(3))),
 	      "bit 63 of IA32_PEBS_ENABLE: precise store isn't there");
 	CHECK_EQ(t, DLA_07, BIT(3), msr_read(MSR_IA32_PEBS_ENABLE), "after the refused write");
 	msr_write(MSR_IA32_PEBS_ENABLE, 0);
@@ -490,10 +484,10 @@ TEST(enumeration, rdpmc_of_an_absent_counter_raises_gp, REQS(CNT_14), NEEDS(need
 	}
 	CONTROL(t, CNT_14, !rdpmc_try(caps->gp - 1, &value).raised, "ECX = %u", caps->gp - 1);
 	for (u32 c = caps->gp_enumerated; c < INDEXES_TRIED; c++)
-		CHECK(t, CNT_14, refused(rdpmc_try(c, &value)), "ECX = %u", c);
+		CHECK(t, CNT_14, fault_is_gp(rdpmc_try(c, &value)), "ECX = %u", c);
 	for (u32 c = 0; c < FIXED_INDEXES_TRIED; c++)
 		if (c >= 32 || !(caps->fixed_mask & BIT(c)))
-			CHECK(t, CNT_14, refused(rdpmc_try((u32)RDPMC_FIXED | c, &value)),
+			CHECK(t, CNT_14, fault_is_gp(rdpmc_try((u32)RDPMC_FIXED | c, &value)),
 			      "ECX = %#x", (u32)RDPMC_FIXED | c);
 }
 
@@ -512,7 +506,7 @@ TEST(enumeration, rdpmc_with_ecx_bit_31_raises_gp, REQS(CNT_20), NEEDS(need_perf
 	u64 value;
 
 	CONTROL(t, CNT_20, !rdpmc_try(0, &value).raised, "ECX = 0");
-	CHECK(t, CNT_20, refused(rdpmc_try((u32)BIT(31), &value)), "ECX = 80000000H");
+	CHECK(t, CNT_20, fault_is_gp(rdpmc_try((u32)BIT(31), &value)), "ECX = 80000000H");
 }
 
 static bool need_ds(char *reason, size_t size)
@@ -534,7 +528,7 @@ TEST(enumeration, ds_area_refuses_a_non_canonical_address, REQS(DS_19),
 {
 	msr_write(MSR_IA32_DS_AREA, CANONICAL);
 	CONTROL_EQ(t, DS_19, CANONICAL, msr_read(MSR_IA32_DS_AREA), "IA32_DS_AREA");
-	CHECK(t, DS_19, refused(msr_try_write(MSR_IA32_DS_AREA, BIT(63))), "address %#llx",
+	CHECK(t, DS_19, fault_is_gp(msr_try_write(MSR_IA32_DS_AREA, BIT(63))), "address %#llx",
 	      BIT(63));
 	CHECK_EQ(t, DS_19, CANONICAL, msr_read(MSR_IA32_DS_AREA), "after the refused write");
 	msr_write(MSR_IA32_DS_AREA, 0);

@@ -27,11 +27,6 @@
 #define FRONT_END	5u
 #define RETIRING	6u
 
-static bool refused(struct fault fault)
-{
-	return fault.raised && fault.vector == VECTOR_GP;
-}
-
 static bool need_version_5(char *reason, size_t size)
 {
 	if (counter_caps()->version >= 5 && !counter_caps()->told_less)
@@ -71,10 +66,10 @@ TEST(enumeration, fixed_counter_is_there_where_cpuid_names_it, REQS(FIX_01),
 
 		if (there || (i && mask & BIT(i - 1)))
 			CHECK_EQ(t, FIX_01, !there,
-				 refused(msr_try_read(MSR_IA32_FIXED_CTR0 + i, &value)),
+				 fault_is_gp(msr_try_read(MSR_IA32_FIXED_CTR0 + i, &value)),
 				 "#GP of RDMSR of %#x, fixed counter %u, CPUID.0AH:ECX = %#x",
 				 MSR_IA32_FIXED_CTR0 + i, i, counter_caps()->leaf_0a_ecx);
-		CHECK_EQ(t, FIX_01, !there, refused(rdpmc_try((u32)RDPMC_FIXED + i, &value)),
+		CHECK_EQ(t, FIX_01, !there, fault_is_gp(rdpmc_try((u32)RDPMC_FIXED + i, &value)),
 			 "#GP of RDPMC of fixed counter %u, CPUID.0AH:ECX = %#x EDX = %#x", i,
 			 counter_caps()->leaf_0a_ecx, counter_caps()->leaf_0a_edx);
 	}
@@ -103,7 +98,7 @@ static bool need_hole(char *reason, size_t size)
 /* A write of that value is refused, and leaves 0. */
 static bool refused_write(u32 msr, u64 value)
 {
-	bool refusal = refused(msr_try_write(msr, value)) && !msr_read(msr);
+	bool refusal = fault_is_gp(msr_try_write(msr, value)) && !msr_read(msr);
 
 	msr_write(msr, 0);
 	return refusal;
@@ -131,11 +126,11 @@ TEST(fixed, counter_that_the_mask_leaves_out_is_missing_everywhere, REQS(FIX_02)
 		const struct test_claim claim = out ? AT(FIX_02) : CONTROL_AT(FIX_02);
 		u64 value;
 
-		test_check_eq(t, claim, out, refused(msr_try_read(msr, &value)),
+		test_check_eq(t, claim, out, fault_is_gp(msr_try_read(msr, &value)),
 			      "#GP of RDMSR of fixed counter %u", i);
-		test_check_eq(t, claim, out, refused(msr_try_write(msr, 0)),
+		test_check_eq(t, claim, out, fault_is_gp(msr_try_write(msr, 0)),
 			      "#GP of WRMSR of fixed counter %u", i);
-		test_check_eq(t, claim, out, refused(rdpmc_try((u32)RDPMC_FIXED + i, &value)),
+		test_check_eq(t, claim, out, fault_is_gp(rdpmc_try((u32)RDPMC_FIXED + i, &value)),
 			      "#GP of RDPMC of fixed counter %u", i);
 		for (unsigned bit = 0; bit < 4; bit++)
 			if (BIT(bit) != ANY_THREAD)
@@ -177,7 +172,7 @@ TEST(msr, global_control_has_a_bit_for_each_counter_and_no_other, REQS(FIX_03),
 			continue;
 		msr_write(MSR_IA32_PERF_GLOBAL_CTRL, kept);
 		CHECK_EQ(t, FIX_03, !(named & BIT(bit)),
-			 refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, BIT(bit))),
+			 fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, BIT(bit))),
 			 "#GP of IA32_PERF_GLOBAL_CTRL[%u]", bit);
 		CHECK_EQ(t, FIX_03, named & BIT(bit) ? BIT(bit) : kept,
 			 msr_read(MSR_IA32_PERF_GLOBAL_CTRL), "IA32_PERF_GLOBAL_CTRL after it");
@@ -209,7 +204,7 @@ TEST(msr, fixed_control_has_no_bits_of_other_counters, REQS(FIX_04),
 			continue;
 		for (unsigned bit = 0; bit < 4; bit++)
 			CHECK(t, FIX_04,
-			      refused(msr_try_write(MSR_IA32_FIXED_CTR_CTRL, BIT(4 * i + bit))),
+			      fault_is_gp(msr_try_write(MSR_IA32_FIXED_CTR_CTRL, BIT(4 * i + bit))),
 			      "#GP of IA32_FIXED_CTR_CTRL[%u], of fixed counter %u", 4 * i + bit,
 			      i);
 	}
@@ -336,7 +331,8 @@ TEST(msr, any_thread_bits_of_fixed_counters_are_reserved, REQS(FIX_06),
 	CONTROL_EQ(t, FIX_06, kept, msr_read(MSR_IA32_FIXED_CTR_CTRL), "IA32_FIXED_CTR_CTRL");
 	for (unsigned i = 0; i < 3; i++)
 		CHECK(t, FIX_06,
-		      refused(msr_try_write(MSR_IA32_FIXED_CTR_CTRL, other | ANY_THREAD << 4 * i)),
+		      fault_is_gp(
+			      msr_try_write(MSR_IA32_FIXED_CTR_CTRL, other | ANY_THREAD << 4 * i)),
 		      "#GP of IA32_FIXED_CTR_CTRL[%u]", 4 * i + 2);
 	CHECK_EQ(t, FIX_06, kept, msr_read(MSR_IA32_FIXED_CTR_CTRL),
 		 "IA32_FIXED_CTR_CTRL after the refused writes");
@@ -362,7 +358,7 @@ TEST(msr, any_thread_bit_of_an_event_select_is_reserved, REQS(FIX_07),
 
 		msr_write(msr, kept);
 		CONTROL_EQ(t, FIX_07, kept, msr_read(msr), "IA32_PERFEVTSEL%u", c);
-		CHECK(t, FIX_07, refused(msr_try_write(msr, other | IA32_PERFEVTSEL_ANY)),
+		CHECK(t, FIX_07, fault_is_gp(msr_try_write(msr, other | IA32_PERFEVTSEL_ANY)),
 		      "#GP of IA32_PERFEVTSEL%u[21]", c);
 		CHECK_EQ(t, FIX_07, kept, msr_read(msr), "IA32_PERFEVTSEL%u after it", c);
 		msr_write(msr, 0);

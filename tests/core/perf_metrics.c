@@ -21,11 +21,6 @@
 #define BYTE_ERROR	3u		/* that rounding leaves in each of the four */
 #define ROUNDS		4000
 
-static bool refused(struct fault fault)
-{
-	return fault.raised && fault.vector == VECTOR_GP;
-}
-
 static bool need_metrics_clear(char *reason, size_t size)
 {
 	u64 capabilities = counter_caps()->perf_capabilities;
@@ -83,13 +78,13 @@ TEST(enumeration, metrics_are_there_where_perf_capabilities_say_so, REQS(MET_01)
 		test_skip(t, "a P-core of a hybrid may have them without the bit");
 		return;
 	}
-	CHECK_EQ(t, MET_01, !there, refused(msr_try_read(MSR_PERF_METRICS, &value)),
+	CHECK_EQ(t, MET_01, !there, fault_is_gp(msr_try_read(MSR_PERF_METRICS, &value)),
 		 "#GP of RDMSR of 329H, IA32_PERF_CAPABILITIES = %#lx",
 		 counter_caps()->perf_capabilities);
-	CHECK_EQ(t, MET_01, !there, refused(rdpmc_try((u32)RDPMC_METRICS, &value)),
+	CHECK_EQ(t, MET_01, !there, fault_is_gp(rdpmc_try((u32)RDPMC_METRICS, &value)),
 		 "#GP of RDPMC of 20000000H");
 	CHECK_EQ(t, MET_01, !there,
-		 refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, METRICS_ENABLE)),
+		 fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, METRICS_ENABLE)),
 		 "#GP of IA32_PERF_GLOBAL_CTRL[48]");
 	CHECK_EQ(t, MET_01, there ? METRICS_ENABLE : 0,
 		 msr_read(MSR_IA32_PERF_GLOBAL_CTRL) & METRICS_ENABLE,
@@ -123,14 +118,15 @@ TEST(metrics, e_core_has_no_metrics_and_no_bit_for_them, REQS(MET_16),
 	const u64 kept = BIT(1), other = BIT(0);
 	u64 value;
 
-	CHECK(t, MET_16, refused(msr_try_read(MSR_PERF_METRICS, &value)), "#GP of RDMSR of 329H");
-	CHECK(t, MET_16, refused(msr_try_write(MSR_PERF_METRICS, 0)), "#GP of WRMSR of 329H");
-	CHECK(t, MET_16, refused(rdpmc_try((u32)RDPMC_METRICS, &value)),
+	CHECK(t, MET_16, fault_is_gp(msr_try_read(MSR_PERF_METRICS, &value)),
+	      "#GP of RDMSR of 329H");
+	CHECK(t, MET_16, fault_is_gp(msr_try_write(MSR_PERF_METRICS, 0)), "#GP of WRMSR of 329H");
+	CHECK(t, MET_16, fault_is_gp(rdpmc_try((u32)RDPMC_METRICS, &value)),
 	      "#GP of RDPMC of 20000000H");
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, kept);
 	CONTROL_EQ(t, MET_16, kept, msr_read(MSR_IA32_PERF_GLOBAL_CTRL), "IA32_PERF_GLOBAL_CTRL");
 	CHECK(t, MET_16,
-	      refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, METRICS_ENABLE | other)),
+	      fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, METRICS_ENABLE | other)),
 	      "#GP of IA32_PERF_GLOBAL_CTRL[48]");
 	CHECK_EQ(t, MET_16, kept, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
 		 "IA32_PERF_GLOBAL_CTRL after it");
@@ -503,8 +499,8 @@ TEST(msr, metrics_clear_bit_is_there_where_perf_capabilities_say_so, REQS(MET_13
 	}
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, kept);
 	CHECK_EQ(t, MET_13, !there,
-		 refused(msr_try_write(MSR_IA32_FIXED_CTR_CTRL,
-				       kept | IA32_FIXED_CTR_CTRL_METRICS_CLEAR)),
+		 fault_is_gp(msr_try_write(MSR_IA32_FIXED_CTR_CTRL,
+					   kept | IA32_FIXED_CTR_CTRL_METRICS_CLEAR)),
 		 "#GP of IA32_FIXED_CTR_CTRL[14], IA32_PERF_CAPABILITIES = %#lx",
 		 counter_caps()->perf_capabilities);
 	CHECK_EQ(t, MET_13, there ? IA32_FIXED_CTR_CTRL_METRICS_CLEAR : 0,

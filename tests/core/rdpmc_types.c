@@ -11,9 +11,8 @@
 static bool raises_gp(u32 ecx)
 {
 	u64 value = 0;
-	const struct fault fault = rdpmc_try(ecx, &value);
 
-	return fault.raised && fault.vector == VECTOR_GP;
+	return fault_is_gp(rdpmc_try(ecx, &value));
 }
 
 /*

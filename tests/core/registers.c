@@ -17,11 +17,6 @@
 
 #define BRANCHES	32	/* of IA32_PMC0, up to its overflow */
 
-static bool refused(struct fault fault)
-{
-	return fault.raised && fault.vector == VECTOR_GP;
-}
-
 struct register_bits {
 	const char *name;
 	u32 msr;
@@ -64,7 +59,7 @@ static void check_refuses(struct test *t, struct test_claim claim, const struct 
 	hold(t, test_control(claim), r, kept);
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (r->reserved & BIT(bit))
-			test_check(t, claim, refused(msr_try_write(r->msr, other | BIT(bit))),
+			test_check(t, claim, fault_is_gp(msr_try_write(r->msr, other | BIT(bit))),
 				   "#GP", "bit %u of %s", bit, r->name);
 	if (!msr_try_read(r->msr, &got).raised)
 		test_check_eq(t, claim, kept, got, "%s after the refused writes", r->name);
@@ -419,8 +414,9 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 	CONTROL_EQ(t, MSR_32, 1, counters_status() & 1, "status bit of IA32_PMC0, which wrapped");
 	for (unsigned bit = 0; bit < 61; bit++)
 		if (!(named & BIT(bit)))
-			CHECK(t, MSR_32, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL,
-							       BIT(bit) | 1)),
+			CHECK(t, MSR_32,
+			      fault_is_gp(
+				      msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(bit) | 1)),
 			      "bit %u of IA32_PERF_GLOBAL_OVF_CTRL", bit);
 	CHECK_EQ(t, MSR_32, 1, counters_status() & 1, "status bit after the refused writes");
 	counters_clear(1);
@@ -521,7 +517,7 @@ TEST(msr, ds_area_takes_addresses_of_either_half_and_refuses_others, REQS(DS_19,
 		for (unsigned bit = alike; bit < 64; bit++) {
 			const u64 bad = kept ^ BIT(bit);
 
-			CHECK(t, DS_19, refused(msr_try_write(MSR_IA32_DS_AREA, bad)),
+			CHECK(t, DS_19, fault_is_gp(msr_try_write(MSR_IA32_DS_AREA, bad)),
 			      "address %#lx in IA32_DS_AREA", bad);
 		}
 		msr_try_read(MSR_IA32_DS_AREA, &got);

@@ -7,6 +7,7 @@
 #include "kernel/output/fmt.h"
 #include "kernel/machine/smp.h"
 #include "pmu/counter.h"
+#include "pmu/event.h"
 #include "pmu/uncore.h"
 #include "spec/msr.h"
 
@@ -286,6 +287,26 @@ bool need_events(char *reason, size_t size)
 	if (c->generation)
 		return true;
 	fmt_print(reason, size, "no event table for family %02x model %02x", c->family, c->model);
+	return false;
+}
+
+bool need_store_sample(char *reason, size_t size)
+{
+	struct event event;
+
+	if (event_get(EK_STORE_SAMPLE, 0, &event))
+		return true;
+	fmt_print(reason, size, "no MEM_TRANS_RETIRED.STORE_SAMPLE (family %02x model %02x)",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+bool need_pdist(char *reason, size_t size)
+{
+	if (counter_caps()->facilities & FAC_PDIST)
+		return true;
+	fmt_print(reason, size, "no PDist known for family %02x model %02x", counter_caps()->family,
+		  counter_caps()->model);
 	return false;
 }
 

@@ -35,6 +35,8 @@ bool need_instructions(char *reason, size_t size);	/* the architectural instruct
 bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
 bool need_slots(char *reason, size_t size);
 bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
+bool need_store_sample(char *reason, size_t size);	/* MEM_TRANS_RETIRED.STORE_SAMPLE */
+bool need_pdist(char *reason, size_t size);		/* precise distribution, of IA32_PMC0 too */
 bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record with registers */
 bool need_any_pebs(char *reason, size_t size);		/* the same, or the basic group alone */
 bool need_pebs_available(char *reason,

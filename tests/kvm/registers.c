@@ -13,11 +13,6 @@
 
 #define KEPT		0x1234u
 
-static bool refused(struct fault fault)
-{
-	return fault.raised && fault.vector == VECTOR_GP;
-}
-
 static bool has_baseline(void)
 {
 	return counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
@@ -31,8 +26,8 @@ static unsigned first_accepted(u32 msr, u64 bits)
 	const u64 before = msr_read(msr);
 
 	for (unsigned bit = 0; bit < 64; bit++)
-		if (bits & BIT(bit) &&
-		    (!refused(msr_try_write(msr, before | BIT(bit))) || msr_read(msr) != before)) {
+		if (bits & BIT(bit) && (!fault_is_gp(msr_try_write(msr, before | BIT(bit))) ||
+					msr_read(msr) != before)) {
 			msr_try_write(msr, before);
 			return bit;
 		}
@@ -95,17 +90,17 @@ TEST(kvm, registers_of_later_versions_and_of_load_latency_are_absent, REQS(KVM_0
 	u64 value;
 
 	for (unsigned i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		CHECK(t, KVM_06, refused(msr_try_read(later[i], &value)), "#GP of RDMSR of %#x",
+		CHECK(t, KVM_06, fault_is_gp(msr_try_read(later[i], &value)), "#GP of RDMSR of %#x",
 		      later[i]);
-		CHECK(t, KVM_06, refused(msr_try_write(later[i], 0)), "#GP of WRMSR of %#x",
+		CHECK(t, KVM_06, fault_is_gp(msr_try_write(later[i], 0)), "#GP of WRMSR of %#x",
 		      later[i]);
 	}
 	for (unsigned i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
 		if (memory[i] == MSR_PEBS_DATA_CFG && has_baseline())
 			continue;
-		CHECK(t, KVM_09, refused(msr_try_read(memory[i], &value)), "#GP of RDMSR of %#x",
-		      memory[i]);
-		CHECK(t, KVM_09, refused(msr_try_write(memory[i], 0)), "#GP of WRMSR of %#x",
+		CHECK(t, KVM_09, fault_is_gp(msr_try_read(memory[i], &value)),
+		      "#GP of RDMSR of %#x", memory[i]);
+		CHECK(t, KVM_09, fault_is_gp(msr_try_write(memory[i], 0)), "#GP of WRMSR of %#x",
 		      memory[i]);
 	}
 	CONTROL(t, IDS(KVM_06, KVM_09),
@@ -140,7 +135,7 @@ TEST(kvm, overflow_control_reads_0_and_refuses_other_bits, REQS(KVM_07),
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (!(known & BIT(bit)))
 			CHECK(t, KVM_07,
-			      refused(msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(bit))),
+			      fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(bit))),
 			      "#GP of bit %u of IA32_PERF_GLOBAL_OVF_CTRL", bit);
 	counters_clear(1);
 	CONTROL_EQ(t, KVM_07, 0, counters_status() & 1, "status bit after it was cleared");
@@ -163,15 +158,16 @@ TEST(kvm, status_and_capabilities_refuse_writes, REQS(KVM_08, KVM_10),
 	const u64 capabilities = msr_read(MSR_IA32_PERF_CAPABILITIES);
 	const u64 status = msr_read(MSR_IA32_PERF_GLOBAL_STATUS);
 
-	CHECK(t, KVM_08, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, status)),
+	CHECK(t, KVM_08, fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, status)),
 	      "#GP of IA32_PERF_GLOBAL_STATUS, what it reads");
-	CHECK(t, KVM_08, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, status ^ 1)),
+	CHECK(t, KVM_08, fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, status ^ 1)),
 	      "#GP of IA32_PERF_GLOBAL_STATUS, another value");
 	CHECK_EQ(t, KVM_08, status, msr_read(MSR_IA32_PERF_GLOBAL_STATUS),
 		 "IA32_PERF_GLOBAL_STATUS afterwards");
-	CHECK(t, KVM_10, refused(msr_try_write(MSR_IA32_PERF_CAPABILITIES, capabilities)),
+	CHECK(t, KVM_10, fault_is_gp(msr_try_write(MSR_IA32_PERF_CAPABILITIES, capabilities)),
 	      "#GP of IA32_PERF_CAPABILITIES, what it reads");
-	CHECK(t, KVM_10, refused(msr_try_write(MSR_IA32_PERF_CAPABILITIES, capabilities ^ BIT(13))),
+	CHECK(t, KVM_10,
+	      fault_is_gp(msr_try_write(MSR_IA32_PERF_CAPABILITIES, capabilities ^ BIT(13))),
 	      "#GP of IA32_PERF_CAPABILITIES, another value");
 	CHECK_EQ(t, KVM_10, capabilities, msr_read(MSR_IA32_PERF_CAPABILITIES),
 		 "IA32_PERF_CAPABILITIES afterwards");
@@ -268,7 +264,7 @@ TEST(kvm, fixed_counters_cut_what_is_above_their_width_or_refuse_it, REQS(KVM_24
      NEEDS(need_perfmon, need_guest_of_kvm, need_fixed, need_refused_msrs))
 {
 	const u64 width = BIT(counter_caps()->fixed_width) - 1;
-	const bool refuses = refused(msr_try_write(MSR_IA32_FIXED_CTR0, ~0ULL));
+	const bool refuses = fault_is_gp(msr_try_write(MSR_IA32_FIXED_CTR0, ~0ULL));
 
 	for (u32 i = 0; i < counter_caps()->fixed; i++) {
 		const u64 values[] = { ~0ULL, BIT(63) | KEPT, (width + 1) | KEPT };
@@ -276,7 +272,7 @@ TEST(kvm, fixed_counters_cut_what_is_above_their_width_or_refuse_it, REQS(KVM_24
 		for (unsigned v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
 			msr_write(MSR_IA32_FIXED_CTR0 + i, KEPT + 1);
 			CHECK_EQ(t, KVM_24, refuses,
-				 refused(msr_try_write(MSR_IA32_FIXED_CTR0 + i, values[v])),
+				 fault_is_gp(msr_try_write(MSR_IA32_FIXED_CTR0 + i, values[v])),
 				 "#GP of %#lx to fixed counter %u, as for counter 0", values[v], i);
 			CHECK_EQ(t, KVM_24, refuses ? KEPT + 1 : values[v] & width,
 				 msr_read(MSR_IA32_FIXED_CTR0 + i),
@@ -313,11 +309,12 @@ TEST(kvm, rdpmc_reads_counters_and_no_metrics, REQS(KVM_25), NEEDS(need_perfmon,
 		CHECK_EQ(t, KVM_25, KEPT + i, value, "RDPMC, ECX = %#x", (u32)RDPMC_FIXED + i);
 		msr_write(MSR_IA32_FIXED_CTR0 + i, 0);
 	}
-	CHECK(t, KVM_25, refused(rdpmc_try(caps->gp, &value)), "#GP of RDPMC, ECX = %u", caps->gp);
-	CHECK(t, KVM_25, refused(rdpmc_try((u32)RDPMC_FIXED + caps->fixed, &value)),
+	CHECK(t, KVM_25, fault_is_gp(rdpmc_try(caps->gp, &value)), "#GP of RDPMC, ECX = %u",
+	      caps->gp);
+	CHECK(t, KVM_25, fault_is_gp(rdpmc_try((u32)RDPMC_FIXED + caps->fixed, &value)),
 	      "#GP of RDPMC, ECX = %#x", (u32)RDPMC_FIXED + caps->fixed);
-	CHECK(t, KVM_25, refused(rdpmc_try((u32)RDPMC_METRICS, &value)), "#GP of RDPMC, ECX = %#x",
-	      (u32)RDPMC_METRICS);
+	CHECK(t, KVM_25, fault_is_gp(rdpmc_try((u32)RDPMC_METRICS, &value)),
+	      "#GP of RDPMC, ECX = %#x", (u32)RDPMC_METRICS);
 }
 
 /*
@@ -335,7 +332,8 @@ TEST(kvm, misc_enable_refuses_a_change_of_bts_and_pebs_unavailable, REQS(KVM_27)
 	const u64 before = msr_read(MSR_IA32_MISC_ENABLE);
 
 	for (unsigned bit = 11; bit <= 12; bit++) {
-		CHECK(t, KVM_27, refused(msr_try_write(MSR_IA32_MISC_ENABLE, before ^ BIT(bit))),
+		CHECK(t, KVM_27,
+		      fault_is_gp(msr_try_write(MSR_IA32_MISC_ENABLE, before ^ BIT(bit))),
 		      "#GP of IA32_MISC_ENABLE with bit %u changed, %#lx", bit, before);
 		CHECK_EQ(t, KVM_27, before, msr_read(MSR_IA32_MISC_ENABLE),
 			 "IA32_MISC_ENABLE after it");

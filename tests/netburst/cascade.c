@@ -51,16 +51,23 @@ static u64 cascade_window(unsigned from, unsigned waiting)
 	return netburst_read(waiting);
 }
 
-/* from counts and overflows on its nth event; what the waiting counter has counted after it. */
-static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
+/* from counts and overflows on its nth event, the waiting one has this flag. */
+static void cascade_program(unsigned from, u64 nth, unsigned waiting, u64 flag)
 {
 	struct netburst_setting first = usual(from, 0);
 	struct netburst_setting second = usual(waiting, flag);
-	u64 counted;
 
 	netburst_program(&first);
 	netburst_preset(from, nth);
 	netburst_program(&second);
+}
+
+/* What the waiting counter has counted after the overflow. */
+static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
+{
+	u64 counted;
+
+	cascade_program(from, nth, waiting, flag);
 	counted = cascade_window(from, waiting);
 	netburst_reset();
 	return counted;
@@ -164,13 +171,9 @@ TEST(netburst, cascaded_counter_starts_by_its_alternate_alone, REQS(NB_09), NEED
  * written between them. What the waiting counter has counted in the second. */
 static u64 cascade_again(unsigned from, u64 nth, u64 nth_again, unsigned waiting)
 {
-	struct netburst_setting first = usual(from, 0);
-	struct netburst_setting second = usual(waiting, NB_CCCR_CASCADE);
 	u64 counted;
 
-	netburst_program(&first);
-	netburst_preset(from, nth);
-	netburst_program(&second);
+	cascade_program(from, nth, waiting, NB_CCCR_CASCADE);
 	cascade_window(from, waiting);
 	netburst_clear(from);
 	netburst_preset(from, nth_again);

@@ -107,15 +107,6 @@ TEST(arm, pdir_record_at_cpl_3_names_the_instruction_that_overflowed, REQS(ARM_0
 	}
 }
 
-static bool need_pdist(char *reason, size_t size)
-{
-	if (counter_caps()->facilities & FAC_PDIST)
-		return true;
-	fmt_print(reason, size, "no PDist known for family %02x model %02x", counter_caps()->family,
-		  counter_caps()->model);
-	return false;
-}
-
 /*
  * FIX-12  Fixed counter 0 that overflows on instruction N, 256 at least after its start, must
  *         record that instruction or the next one.

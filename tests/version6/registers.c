@@ -14,11 +14,6 @@
 #define BANK_FIXED	16u		/* 1980H to 19BFH */
 #define RDPMC_TRIED	16u
 
-static bool refused(struct fault fault)
-{
-	return fault.raised && fault.vector == VECTOR_GP;
-}
-
 /* Does the set have a counter of either kind? Positions as in IA32_PERF_GLOBAL_CTRL. */
 static bool has(u64 set, unsigned counter)
 {
@@ -43,10 +38,10 @@ TEST(msr, counters_are_those_of_leaf_23h, REQS(V6_03),
 	u64 value;
 
 	for (u32 n = 0; n < RDPMC_TRIED; n++) {
-		CHECK_EQ(t, V6_03, !has(set, n), refused(rdpmc_try(n, &value)),
+		CHECK_EQ(t, V6_03, !has(set, n), fault_is_gp(rdpmc_try(n, &value)),
 			 "#GP of RDPMC, ECX = %u, counters %#lx", n, set);
 		CHECK_EQ(t, V6_03, !has(set, PMC_FIXED(n)),
-			 refused(rdpmc_try((u32)RDPMC_FIXED + n, &value)),
+			 fault_is_gp(rdpmc_try((u32)RDPMC_FIXED + n, &value)),
 			 "#GP of RDPMC, ECX = %#x, counters %#lx", (u32)RDPMC_FIXED + n, set);
 	}
 	for (u32 n = 0; n < LEGACY_GP; n++)
@@ -68,7 +63,7 @@ static void check_bit(struct test *t, struct test_claim claim, u32 msr, unsigned
 	const u64 kept = EVENT_INST_RETIRED_ANY_P | COUNT_BOTH;
 
 	msr_write(msr, kept);
-	test_check_eq(t, claim, !there, refused(msr_try_write(msr, kept | BIT(bit))),
+	test_check_eq(t, claim, !there, fault_is_gp(msr_try_write(msr, kept | BIT(bit))),
 		      "#GP of bit %u in %#x", bit, msr);
 	test_check_eq(t, claim, there ? kept | BIT(bit) : kept, msr_read(msr),
 		      "%#x after the write of bit %u", msr, bit);
@@ -131,7 +126,7 @@ TEST(msr, rdpmc_user_disable_is_there_as_leaf_23h_says, REQS(V6_10),
 
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, kept);
 		CHECK_EQ(t, V6_10, !there,
-			 refused(msr_try_write(MSR_IA32_FIXED_CTR_CTRL, kept | disable)),
+			 fault_is_gp(msr_try_write(MSR_IA32_FIXED_CTR_CTRL, kept | disable)),
 			 "#GP of IA32_FIXED_CTR_CTRL[%u]", 33 + 4 * i);
 		CHECK_EQ(t, V6_10, there ? kept | disable : kept, msr_read(MSR_IA32_FIXED_CTR_CTRL),
 			 "IA32_FIXED_CTR_CTRL after it");

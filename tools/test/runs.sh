@@ -146,6 +146,18 @@ test_clean_run_passes()
 	[ -s "$folder/serial.log" ]
 }
 
+# Code of the harness whose bytes may be an XBEGIN runs in blocks for ever: ten times the usual
+# number of instructions (Makefile, HARNESS_FIRST).
+alone test_harness_runs_natively_where_nothing_counts
+test_harness_runs_natively_where_nothing_counts()
+{
+	local instructions
+
+	clean_run 0
+	instructions=$(sed -n 's/^# engine: fast, \([0-9]*\) instructions in .*/\1/p' "$out")
+	[ "$instructions" -lt 40000000 ] || fail "$instructions instructions ran in blocks"
+}
+
 test_report_reads_results()
 {
 	local format

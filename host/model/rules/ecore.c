@@ -7,23 +7,6 @@
 
 #define LATENCY		0x05d0
 #define STORE_LATENCY	0x06d0
-#define MEM		1
-
-/* A loop of loads and stores samples with this event on counter n. */
-static bool sampled(struct fixture *r, unsigned n, u32 event)
-{
-	empty_buffer(r);
-	fixture_wrmsr(r, 0x3f2, MEM);
-	fixture_wrmsr(r, 0x3f6, 3);
-	fixture_program_pebs(r, n, event, BIT(34), 2);
-	fixture_start(r, BIT(n));
-	for (unsigned i = 0; i < 200 && fixture_index(r) == FIXTURE_BUFFER; i++) {
-		fixture_load(r, ADDRESS);
-		fixture_store(r, ADDRESS + 0x80);
-	}
-	fixture_stop(r);
-	return fixture_index(r) == FIXTURE_BUFFER + 0x40;
-}
 
 static bool pmc1_is_precise(struct fixture *r)
 {
@@ -34,8 +17,10 @@ static bool pmc1_is_precise(struct fixture *r)
 	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
 }
 
-RULE(loads_are_sampled_on_two, sampled(r, 0, LATENCY) && sampled(r, 1, LATENCY))
-RULE(stores_are_sampled_on_all, sampled(r, 0, STORE_LATENCY) && sampled(r, 7, STORE_LATENCY))
+RULE(loads_are_sampled_on_two,
+     event_makes_record(r, 0, LATENCY) && event_makes_record(r, 1, LATENCY))
+RULE(stores_are_sampled_on_all,
+     event_makes_record(r, 0, STORE_LATENCY) && event_makes_record(r, 7, STORE_LATENCY))
 
 /* ---- registers ---- */
 

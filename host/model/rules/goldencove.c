@@ -312,25 +312,10 @@ static bool pmc0_is_precise(struct fixture *r)
 	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
 }
 
-static bool sampled(struct fixture *r, unsigned n, u32 event)
-{
-	empty_buffer(r);
-	fixture_wrmsr(r, 0x3f2, MEM);
-	fixture_wrmsr(r, 0x3f6, 3);
-	fixture_program_pebs(r, n, event, BIT(34), 2);
-	fixture_start(r, BIT(n));
-	for (unsigned i = 0; i < 100 && fixture_index(r) == FIXTURE_BUFFER; i++) {
-		fixture_load(r, ADDRESS);
-		fixture_store(r, ADDRESS + 0x80);
-	}
-	fixture_stop(r);
-	return fixture_index(r) == FIXTURE_BUFFER + 0x40;
-}
-
 static bool latencies_are_two(struct fixture *r)
 {
 	for (unsigned n = 1; n < 8; n++)
-		if (!sampled(r, n, 0x01cd) || !(at(r, 0x30) >> 32) ||
+		if (!event_makes_record(r, n, 0x01cd) || !(at(r, 0x30) >> 32) ||
 		    (at(r, 0x30) & 0xffff) != (at(r, 0x30) >> 32) + 4)
 			return false;
 	return true;
@@ -352,14 +337,15 @@ static bool moves_are_sampled_as_stores(struct fixture *r)
 	return at(r, 0x20) == ADDRESS + 0x80;
 }
 
-RULE(stores_are_sampled, sampled(r, 0, 0x02cd) && at(r, 0x20) == ADDRESS + 0x80)
+RULE(stores_are_sampled, event_makes_record(r, 0, 0x02cd) && at(r, 0x20) == ADDRESS + 0x80)
 RULE(frontend_has_bit_3,
      TAKEN(0x3f7, 0x7fff1f) && get(r, 0x3f7) == 0x7fff1f && REFUSED(0x3f7, BIT(5)))
 
 static bool a_long_latency_is_whole(struct fixture *r)
 {
 	r->m.latitude[LAT_INSTRUCTION_LATENCY] = 300;
-	return sampled(r, 1, 0x01cd) && (at(r, 0x30) & 0xffff) == (at(r, 0x30) >> 32) + 300;
+	return event_makes_record(r, 1, 0x01cd) &&
+	       (at(r, 0x30) & 0xffff) == (at(r, 0x30) >> 32) + 300;
 }
 
 static bool pmc0_is_precise_beside_another(struct fixture *r)

@@ -126,4 +126,20 @@ extern rule *const version_3_rules[FAULT_COUNT];	/* what Skylake ended */
 bool netburst_has_rule(enum fault_id of);
 bool netburst_rule(enum fault_id of, enum fault_id on);
 
+/* A loop of loads and stores samples with this event on counter n. */
+static inline bool event_makes_record(struct fixture *r, unsigned n, u32 event)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, PEBS_DATA_CFG_MEMORY);
+	fixture_wrmsr(r, 0x3f6, 3);
+	fixture_program_pebs(r, n, event, BIT(34), 2);
+	fixture_start(r, BIT(n));
+	for (unsigned i = 0; i < 200 && fixture_index(r) == FIXTURE_BUFFER; i++) {
+		fixture_load(r, ADDRESS);
+		fixture_store(r, ADDRESS + 0x80);
+	}
+	fixture_stop(r);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x40;
+}
+
 #endif

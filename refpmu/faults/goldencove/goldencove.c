@@ -161,15 +161,17 @@ static u64 absent_bits(struct model *m, const struct msr_ref *p)
 	switch (p->reg) {
 	case MODEL_REG_FIXED_CTR_CTRL:
 		return hole && broken(m, FAULT_HOLE_FIXED_CTRL) ?
-			       BITS(12, 13) | IA32_FIXED_CTR_CTRL_PMI0 << 12 :
+			       (IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0)
+				       << 3 * IA32_FIXED_CTR_CTRL_EN1_SHIFT :
 			       0;
 	case MODEL_REG_GLOBAL_CTRL:
 		if (is_one_of(m, SMALLER_CORES) && broken(m, FAULT_E_CORE_METRICS_ENABLE))
 			return IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS;
-		return hole && broken(m, FAULT_HOLE_GLOBAL_CTRL) ? BIT(35) : 0;
+		return hole && broken(m, FAULT_HOLE_GLOBAL_CTRL) ? model_global_bit(SLOTS_COUNTER) :
+								   0;
 	case MODEL_REG_PEBS_ENABLE:
 		return hole && model_has_baseline(m) && broken(m, FAULT_HOLE_PEBS_ENABLE) ?
-			       BIT(35) :
+			       model_global_bit(SLOTS_COUNTER) :
 			       0;
 	case MODEL_REG_PERFEVTSEL:
 		return !model_has_tx(m) && broken(m, FAULT_IN_TX_WITHOUT_TSX) ?
