@@ -90,17 +90,6 @@ static u32 latency_counters(void)
 	return event.counters;
 }
 
-static struct ds_setup latency_setup(const struct adaptive_layout *layout)
-{
-	struct ds_setup setup = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
-
-	setup.layout = layout;
-	setup.threshold = MEM_SAMPLE_RECORDS_SURE + 1;
-	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
-		setup.reset[i] = pebs_reset_value(0, MEM_SAMPLE_PERIOD);
-	return setup;
-}
-
 /* Load latency on a counter, by its own PEBS enable alone, for at most that many rounds. How many
  * records; *most becomes the rounds that they took. */
 static unsigned take_latency(unsigned counter, u64 threshold, unsigned *most)
@@ -108,10 +97,14 @@ static unsigned take_latency(unsigned counter, u64 threshold, unsigned *most)
 	const struct workload *w = &workload_uncached;
 	const struct adaptive_layout layout = { .config = LATENCY_CONFIG,
 						.size = (u16)adaptive_bytes(LATENCY_CONFIG) };
-	struct ds_setup setup = latency_setup(&layout);
+	struct ds_setup setup = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
 	struct event event = { .code = 0 };
 	unsigned rounds = 0;
 
+	setup.layout = &layout;
+	setup.threshold = MEM_SAMPLE_RECORDS_SURE + 1;
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup.reset[i] = pebs_reset_value(0, MEM_SAMPLE_PERIOD);
 	event_get(EK_LOAD_LATENCY, EV_LL, &event);
 	ds_open(&setup);
 	latency_set_threshold(threshold);
@@ -272,87 +265,4 @@ TEST(adaptive, latency_of_a_memory_group_is_that_of_the_instruction_and_of_the_c
 	}
 	CHECK_RANGE(t, IDS(ADP_12, HYB_16), 1, records, with_cache,
 		    "of %u records those whose bits 47:32 of the latency aren't 0", records);
-}
-
-/* Of one piece, whose stores are at that address. false: the test is over. */
-static bool check_store_samples(struct test *t, struct test_claim claim, unsigned counter,
-				const struct workload *w, u64 address)
-{
-	const struct adaptive_layout layout = { .config = LATENCY_CONFIG,
-						.size = (u16)adaptive_bytes(LATENCY_CONFIG) };
-	struct ds_setup setup = latency_setup(&layout);
-	struct event event = { .code = 0 };
-	unsigned records;
-
-	event_get(EK_STORE_SAMPLE, 0, &event);
-	ds_open(&setup);
-	pebs_arm(counter, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
-	for (unsigned rounds = 0;
-	     rounds < MEM_SAMPLE_ROUNDS_MOST && ds_records() < MEM_SAMPLE_RECORDS; rounds += BATCH)
-		workload_run(w, BATCH, pmc_one(counter));
-	pebs_disarm();
-	counter_program_disabled(counter, 0, 0);
-	counters_clear(counters_status());
-	records = ds_records();
-	if (!enough(t, claim, records, counter))
-		return false;
-	for (unsigned i = 0; i < records; i++) {
-		const unsigned at = i * adaptive_bytes(LATENCY_CONFIG);
-
-		if (!sampling_is_switching(w, adaptive_at(at + AT_RIP)))
-			test_check_eq(t, claim, address, adaptive_at(at + AT_ADDRESS),
-				      "address of record %u of piece %s, IA32_PMC%u, EventingIP "
-				      "%#lx",
-				      i, w->name, counter, adaptive_at(at + AT_EVENTING_IP));
-	}
-	return true;
-}
-
-/*
- * ADP-13  A record of MEM_TRANS_RETIRED.STORE_SAMPLE on IA32_PMC0 must have the linear address of
- *         a store.
- *         intel/perfmon MEM_TRANS_RETIRED.STORE_SAMPLE; Linux
- *
- * Given  IA32_PMC0 with MEM_TRANS_RETIRED.STORE_SAMPLE; loops with a store to one address: of each
- *        form of an operand, MOVSQ, which loads from another address, and a locked addition
- * When   it makes records with the memory group
- * Then   there are records, and the address of each one in the loop is the store's
- */
-TEST(adaptive, store_sample_has_the_linear_address_of_a_store, REQS(ADP_13),
-     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
-{
-	const u64 memory = (u64)(uintptr_t)workload_memory();
-	struct addressing_mode form;
-	bool more = check_store_samples(t, AT(ADP_13), 0, &workload_store, memory) &&
-		    check_store_samples(t, AT(ADP_13), 0, &workload_lock, memory);
-
-	addressing_mode_begin();
-	for (unsigned i = 0; more && addressing_mode_of_store(i, &form); i++)
-		more = check_store_samples(t, AT(ADP_13), 0, form.workload, form.address);
-	addressing_mode_end();
-}
-
-/*
- * HYB-09  Sampled stores must be usable on IA32_PMC0 from Golden Cove to Redwood Cove, on
- *         IA32_PMC0 and IA32_PMC1 of Lion Cove, and on each general-purpose counter of Gracemont,
- *         Crestmont and Skymont.
- *         Linux; intel/perfmon MEM_TRANS_RETIRED.STORE_SAMPLE, MEM_UOPS_RETIRED.STORE_LATENCY
- *
- * Given  a loop with a store to one address
- * When   each general-purpose counter that has the event of sampled stores makes records with the
- *        memory group
- * Then   there are records, and the address of each one in the loop is the store's
- */
-TEST(adaptive, each_counter_of_sampled_stores_has_the_address_of_a_store, REQS(HYB_09),
-     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
-{
-	const u64 memory = (u64)(uintptr_t)workload_memory();
-	struct event event = { .counters = 0 };
-
-	event_get(EK_STORE_SAMPLE, 0, &event);
-	FOR_EACH_COUNTER(c, event.counters & counters_gp().bits)
-	{
-		if (!check_store_samples(t, AT(HYB_09), c, &workload_store, memory))
-			return;
-	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MEM_TRANS_RETIRED.STORE_SAMPLE, of stores of other sizes and places than the aligned eight bytes
- * of tests/adaptive/memory.c. All stores of a piece are to one address.
+ * Sampled stores: MEM_TRANS_RETIRED.STORE_SAMPLE, and MEM_UOPS_RETIRED.STORE_LATENCY of E-cores.
+ * All stores of a piece are to one address. Which of them is tagged isn't stated.
  */
 #include "kernel/memory/pages.h"
 #include "kernel/memory/paging.h"
@@ -11,11 +11,11 @@
 #include "tests/measure/mem_sample.h"
 
 #define CONFIG		(CONFIG_MEMORY | CONFIG_GPR)
-#define AT_ADDRESS	0x20u	/* the memory group comes after the basic one */
-#define AT_RIP		0x48u	/* of the GPR group */
-#define BATCH		500u	/* rounds */
-#define ROUNDS_MOST	20000u
-#define RECORDS		2u	/* of each shape, all at one address */
+#define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
+#define AT_ADDRESS	(BASIC_BYTES + ADAPTIVE_MEMORY_data_linear_address)
+#define AT_RIP		(BASIC_BYTES + ADAPTIVE_MEMORY_BYTES + ADAPTIVE_GPR_rip)
+#define BATCH		250u	/* rounds */
+#define FEW_RECORDS	2u	/* of each shape, all at one address */
 #define LINE		64u
 #define SPLIT_STORE	125u	/* workload_split */
 #define ODD		13u	/* into a line, where its bytes stay in it */
@@ -35,10 +35,27 @@ static const struct {
 };
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-/* Records of IA32_PMC0, of the stores of one shape. */
-static unsigned take(const struct workload *w, void *memory)
+/* The records that a piece makes, of its stores at `address`. */
+struct store_run {
+	const struct workload *workload;
+	struct workload_place place;
+	u64 address;
+	unsigned wanted;	/* records */
+	unsigned counter;
+};
+
+static struct store_run run_of(const struct workload *w, u64 address)
 {
-	const struct workload_place place = { .memory = memory };
+	return (struct store_run){
+		.workload = w,
+		.place.memory = workload_memory(),
+		.address = address,
+		.wanted = MEM_SAMPLE_RECORDS,
+	};
+}
+
+static unsigned take(const struct store_run *run)
+{
 	const struct adaptive_layout layout = { .config = CONFIG,
 						.size = (u16)adaptive_bytes(CONFIG) };
 	struct ds_setup setup = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
@@ -46,16 +63,99 @@ static unsigned take(const struct workload *w, void *memory)
 
 	setup.layout = &layout;
 	setup.threshold = MEM_SAMPLE_RECORDS_SURE + 1;
-	setup.reset[0] = pebs_reset_value(0, MEM_SAMPLE_PERIOD);
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup.reset[i] = pebs_reset_value(0, MEM_SAMPLE_PERIOD);
 	event_get(EK_STORE_SAMPLE, 0, &event);
 	ds_open(&setup);
-	pebs_arm(0, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
-	for (unsigned rounds = 0; rounds < ROUNDS_MOST && ds_records() < RECORDS; rounds += BATCH)
-		workload_run_at(w, BATCH, &place, pmc_one(0));
+	pebs_arm(run->counter, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
+	for (unsigned rounds = 0; rounds < MEM_SAMPLE_ROUNDS_MOST && ds_records() < run->wanted;
+	     rounds += BATCH)
+		workload_run_at(run->workload, BATCH, &run->place, pmc_one(run->counter));
 	pebs_disarm();
-	counter_program_disabled(0, 0, 0);
+	counter_program_disabled(run->counter, 0, 0);
 	counters_clear(counters_status());
 	return ds_records();
+}
+
+/* There are records, and each in the loop has the address of the stores. false: the test is over.
+ */
+static bool check_addresses(struct test *t, struct test_claim claim, const struct store_run *run,
+			    const char *stores)
+{
+	const unsigned records = take(run);
+
+	if (!records && !test_is_strict(t)) {
+		test_inconclusive(t, "no store was tagged: %s", stores);
+		return false;
+	}
+	if (!test_check_range(t, claim, 1, ~0ULL, records, "records of stores %s, IA32_PMC%u",
+			      stores, run->counter))
+		return false;
+	for (unsigned i = 0; i < records; i++) {
+		const unsigned at = i * adaptive_bytes(CONFIG);
+
+		if (!sampling_is_switching(run->workload, adaptive_at(at + AT_RIP)))
+			test_check_eq(t, claim, run->address, adaptive_at(at + AT_ADDRESS),
+				      "address of record %u of stores %s, IA32_PMC%u, EventingIP "
+				      "%#lx",
+				      i, stores, run->counter, adaptive_at(at + AT_EVENTING_IP));
+	}
+	return true;
+}
+
+/*
+ * ADP-13  A record of MEM_TRANS_RETIRED.STORE_SAMPLE on IA32_PMC0 must have the linear address of
+ *         a store.
+ *         intel/perfmon MEM_TRANS_RETIRED.STORE_SAMPLE; Linux
+ *
+ * Given  IA32_PMC0 with MEM_TRANS_RETIRED.STORE_SAMPLE; loops with a store to one address: of each
+ *        form of an operand, MOVSQ, which loads from another address, and a locked addition
+ * When   it makes records with the memory group
+ * Then   there are records, and the address of each one in the loop is the store's
+ */
+TEST(adaptive, store_sample_has_the_linear_address_of_a_store, REQS(ADP_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
+{
+	const u64 memory = (u64)(uintptr_t)workload_memory();
+	const struct store_run plain = run_of(&workload_store, memory),
+			       locked = run_of(&workload_lock, memory);
+	struct addressing_mode form;
+	bool more = check_addresses(t, AT(ADP_13), &plain, "of eight bytes") &&
+		    check_addresses(t, AT(ADP_13), &locked, "of a locked addition");
+
+	addressing_mode_begin();
+	for (unsigned i = 0; more && addressing_mode_of_store(i, &form); i++) {
+		const struct store_run run = run_of(form.workload, form.address);
+
+		more = check_addresses(t, AT(ADP_13), &run, form.workload->name);
+	}
+	addressing_mode_end();
+}
+
+/*
+ * HYB-09  Sampled stores must be usable on IA32_PMC0 from Golden Cove to Redwood Cove, on
+ *         IA32_PMC0 and IA32_PMC1 of Lion Cove, and on each general-purpose counter of Gracemont,
+ *         Crestmont and Skymont.
+ *         Linux; intel/perfmon MEM_TRANS_RETIRED.STORE_SAMPLE, MEM_UOPS_RETIRED.STORE_LATENCY
+ *
+ * Given  a loop with a store to one address
+ * When   each general-purpose counter that has the event of sampled stores makes records with the
+ *        memory group
+ * Then   there are records, and the address of each one in the loop is the store's
+ */
+TEST(adaptive, each_counter_of_sampled_stores_has_the_address_of_a_store, REQS(HYB_09),
+     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
+{
+	struct store_run run = run_of(&workload_store, (u64)(uintptr_t)workload_memory());
+	struct event event = { .counters = 0 };
+
+	event_get(EK_STORE_SAMPLE, 0, &event);
+	FOR_EACH_COUNTER(c, event.counters & counters_gp().bits)
+	{
+		run.counter = c;
+		if (!check_addresses(t, AT(HYB_09), &run, "of eight bytes"))
+			return;
+	}
 }
 
 /*
@@ -74,22 +174,14 @@ TEST(adaptive, store_sample_address_is_the_stores_for_each_size_and_place, REQS(
 {
 	for (unsigned s = 0; s < SHAPES; s++) {
 		u8 *memory = (u8 *)pages_get()->small + shapes[s].memory;
-		const unsigned records = take(shapes[s].workload, memory);
-		const u64 address = (u64)(uintptr_t)memory + shapes[s].store;
+		const struct store_run run = {
+			.workload = shapes[s].workload,
+			.place.memory = memory,
+			.address = (u64)(uintptr_t)memory + shapes[s].store,
+			.wanted = FEW_RECORDS,
+		};
 
-		if (!records && !test_is_strict(t)) {
-			test_inconclusive(t, "no store was tagged: %s", shapes[s].name);
+		if (!check_addresses(t, AT(ADP_13), &run, shapes[s].name))
 			return;
-		}
-		if (!CHECK_RANGE(t, ADP_13, 1, ~0ULL, records, "records of stores %s",
-				 shapes[s].name))
-			return;
-		for (unsigned i = 0; i < records; i++) {
-			const unsigned at = i * adaptive_bytes(CONFIG);
-
-			if (!sampling_is_switching(shapes[s].workload, adaptive_at(at + AT_RIP)))
-				CHECK_EQ(t, ADP_13, address, adaptive_at(at + AT_ADDRESS),
-					 "address of record %u of stores %s", i, shapes[s].name);
-		}
 	}
 }
