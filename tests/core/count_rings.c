@@ -12,7 +12,7 @@
 
 #define FEWER	10
 #define MORE	90
-#define LONG	2000	/* rounds of many more cycles than the way to a level and back */
+#define LONG	600	/* rounds of many more cycles than the way to a level and back */
 
 static const u64 flags[] = { COUNT_OS, COUNT_USR, COUNT_BOTH };
 

@@ -9,7 +9,7 @@
 #include "tests/measure/sampling.h"
 #include "tests/measure/step.h"
 
-#define ROUNDS	640u	/* of each piece */
+#define ROUNDS	320u	/* of each piece */
 #define RECORDS	16u
 #define STEPPED	64u	/* rounds: both ways of each conditional branch */
 

@@ -12,7 +12,7 @@
 #include "tests/tsx/transaction.h"
 
 #define LOADS_EACH	4u
-#define RUNS		4u
+#define RUNS		2u
 #define COUNTERS	4u
 
 /* Events, as bits of what a cause makes occur. */

@@ -13,7 +13,7 @@
 #define MORE	60
 #define RUNS	8		/* of a piece whose ends are counted */
 #define TRIES	100		/* runs until a load in one is recorded */
-#define WELL	(4 * PERIOD)	/* runs that end well: records if they counted as aborts */
+#define WELL	(2 * PERIOD)	/* runs that end well: records if they counted as aborts */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
 struct ends {

@@ -17,7 +17,7 @@
 #define TRIES		100
 #define WATCHED		2000	/* loads of a line that another processor writes to meanwhile */
 #define WRITE_MS	10000u
-#define WELL		(4 * PERIOD)	/* runs that end well: records if they counted as aborts */
+#define WELL		(2 * PERIOD)	/* runs that end well: records if they counted as aborts */
 #define SHORT		1		/* loads in transactions whose cycles differ */
 #define LONG		1000
 #define CYCLES_MORE	500		/* that LONG - SHORT loads take at least */

@@ -15,6 +15,7 @@
 #define LONGER	1000
 #define CYCLES_MORE (LONGER / 2)	/* that LONGER - SHORTER loads take at least */
 #define TRIES	20
+#define LOADING_TRIES 5	/* of the transactions that load from many lines */
 #define XABORT_FIELDS 0xff000001	/* of EAX: its code, and that it was XABORT */
 
 /*
@@ -115,11 +116,11 @@ TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	struct transaction_abort abort;
-	unsigned committed = transaction_run(&transaction_loads, TRANSACTION_LINES, TRIES);
+	unsigned committed = transaction_run(&transaction_loads, TRANSACTION_LINES, LOADING_TRIES);
 
 	if (committed) {
-		test_skip(t, "%u of %u transactions that read %u lines committed", committed, TRIES,
-			  TRANSACTION_LINES);
+		test_skip(t, "%u of %u transactions that read %u lines committed", committed,
+			  LOADING_TRIES, TRANSACTION_LINES);
 		return;
 	}
 	if (!transaction_record(t, AT(TSX_03), 0, &transaction_loads, TRANSACTION_LINES, &abort))
