@@ -30,7 +30,7 @@ static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 
 	return adaptive_one_record(t, claim, &run);
 }
 
-static bool need_pdist_1(char *reason, size_t size)
+static bool need_pdist_of_pmc1(char *reason, size_t size)
 {
 	if (counter_caps()->facilities & FAC_PDIST_1)
 		return true;
@@ -92,7 +92,7 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
  * Then   EventingIP is that very one
  */
 TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14),
-     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist_1))
+     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist_of_pmc1))
 {
 	check_marked_events(t, AT(FIX_14), 1);
 }

@@ -60,7 +60,7 @@ static void take(unsigned counter, const struct xmm_registers *registers)
  * Then   XSTATE_BV has the component, and XMMn is at 10H * n of it: that one's value, 0 of the
  *        others
  */
-TEST(archpebs, xmm_component_is_there_if_any_one_register_is_not_0, REQS(APEBS_21, APEBS_22),
+TEST(archpebs, xmm_component_is_written_if_any_one_register_is_not_0, REQS(APEBS_21, APEBS_22),
      NEEDS(need_perfmon, need_xmm, need_events))
 {
 	static struct xmm_registers registers;

@@ -55,7 +55,7 @@ static bool need_no_any_thread(char *reason, size_t size)
  * Then   neither raises #GP for one that CPUID names; RDPMC of another one does, and so does
  *        RDMSR of the one after the last, whose address is no other register
  */
-TEST(enumeration, fixed_counter_is_there_where_cpuid_names_it, REQS(FIX_01),
+TEST(enumeration, fixed_counter_exists_if_cpuid_names_it, REQS(FIX_01),
      NEEDS(need_perfmon, need_version_5, need_refused_msrs), .under_every_fault = true)
 {
 	const u32 mask = counter_caps()->fixed_mask;
@@ -373,7 +373,7 @@ TEST(msr, any_thread_bit_of_an_event_select_is_reserved, REQS(FIX_07),
  * When   CPUID.0AH:EAX[15:8] is read, and each of the eight counters counts branches
  * Then   it is 8, and each counts
  */
-TEST(fixed, eight_general_purpose_counters_are_there_with_two_threads_a_core, REQS(FIX_08),
+TEST(fixed, eight_general_purpose_counters_exist_with_two_threads_a_core, REQS(FIX_08),
      NEEDS(need_perfmon, need_not_hybrid, need_events, need_baseline, need_branches))
 {
 	CHECK_EQ(t, FIX_08, 8, counter_caps()->gp_enumerated, "CPUID.0AH:EAX[15:8]");

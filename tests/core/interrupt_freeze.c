@@ -183,7 +183,7 @@ static void check_freezes(struct test *t, unsigned c, u64 freeze, bool nmi)
  *        where it was to freeze
  * Control: there is an interrupt; without its freeze LBR reads 1 there
  */
-TEST(pmi, overflow_of_each_counter_freezes_what_it_is_to_freeze, REQS(PMI_14, PMI_19),
+TEST(pmi, overflow_of_each_counter_freezes_what_debugctl_selects, REQS(PMI_14, PMI_19),
      NEEDS(need_perfmon, need_branches, need_fixed, need_legacy_freeze, need_freeze))
 {
 	u64 all = counters_gp().bits | counters_fixed().bits;

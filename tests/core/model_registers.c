@@ -122,7 +122,7 @@ TEST(msr, status_set_is_no_register_of_the_client_uncore, REQS(SKL_17),
  * When   IA32_TSX_FORCE_ABORT is read
  * Then   #GP if and only if that bit is 0
  */
-TEST(msr, tsx_force_abort_is_there_where_cpuid_has_its_bit, REQS(SKL_18),
+TEST(msr, tsx_force_abort_exists_if_cpuid_sets_its_bit, REQS(SKL_18),
      NEEDS(need_perfmon, need_frontend, need_refused_msrs))
 {
 	bool has = cpuid_get(CPUID_TSX_FORCE_ABORT);

@@ -20,7 +20,7 @@
  * When   IA32_LBR_CTL, IA32_LBR_DEPTH, and FROM, TO and INFO of entry 0 are read
  * Then   #GP if and only if that bit is 0
  */
-TEST(msr, architectural_lbr_registers_are_there_where_cpuid_has_their_bit, REQS(ALBR_01),
+TEST(msr, architectural_lbr_registers_exist_if_cpuid_sets_their_bit, REQS(ALBR_01),
      NEEDS(need_perfmon, need_refused_msrs))
 {
 	static const u32 registers[] = { MSR_IA32_LBR_CTL, MSR_IA32_LBR_DEPTH, MSR_IA32_LBR_0_INFO,
@@ -236,7 +236,7 @@ TEST(msr, entry_at_the_depth_is_not_there, REQS(ALBR_14),
  * When   bit 35 of each event select is written
  * Then   #GP if and only if the counter's bit of ECX is 0, and what was refused changed nothing
  */
-TEST(msr, event_select_35_is_there_where_leaf_1ch_logs_the_counter, REQS(ALBR_19),
+TEST(msr, event_select_bit_35_exists_if_leaf_1ch_logs_the_counter, REQS(ALBR_19),
      NEEDS(need_perfmon, need_refused_msrs))
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();

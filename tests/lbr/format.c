@@ -46,7 +46,7 @@ TEST(lbr, from_and_to_have_no_flags_where_an_entry_has_info, REQS(LBR_20),
  * When   MSR_LBR_INFO_0, and each FROM and TO below the depth, are read
  * Then   #GP for MSR_LBR_INFO_0 where the format hasn't got it, and for nothing else
  */
-TEST(msr, lbr_info_register_is_there_where_the_format_has_one, REQS(LBR_24),
+TEST(msr, lbr_info_register_exists_if_the_lbr_format_has_it, REQS(LBR_24),
      NEEDS(need_lbr, need_refused_msrs))
 {
 	u64 value;

@@ -79,7 +79,7 @@ static void check_bit(struct test *t, struct test_claim claim, u32 msr, unsigned
  * When   each of bits 47:40 is set beside the event
  * Then   it is read back where EBX[0] is 1; elsewhere the write raises #GP and changes nothing
  */
-TEST(msr, second_unit_mask_is_there_as_leaf_23h_says, REQS(V6_06),
+TEST(msr, second_unit_mask_exists_if_leaf_23h_says_so, REQS(V6_06),
      NEEDS(need_perfmon, need_events, need_refused_msrs))
 {
 	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
@@ -96,7 +96,7 @@ TEST(msr, second_unit_mask_is_there_as_leaf_23h_says, REQS(V6_06),
  * When   bit 36 is set beside the event
  * Then   it is read back where EBX[1] is 1; elsewhere the write raises #GP and changes nothing
  */
-TEST(msr, equal_flag_is_there_as_leaf_23h_says, REQS(V6_08),
+TEST(msr, equal_flag_exists_if_leaf_23h_says_so, REQS(V6_08),
      NEEDS(need_perfmon, need_events, need_refused_msrs))
 {
 	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
@@ -113,7 +113,7 @@ TEST(msr, equal_flag_is_there_as_leaf_23h_says, REQS(V6_08),
  * When   bit 37 is set beside the event, bit 33 + 4i beside the enable bits of fixed counter i
  * Then   it is read back where EBX[2] is 1; elsewhere the write raises #GP and changes nothing
  */
-TEST(msr, rdpmc_user_disable_is_there_as_leaf_23h_says, REQS(V6_10),
+TEST(msr, rdpmc_user_disable_exists_if_leaf_23h_says_so, REQS(V6_10),
      NEEDS(need_perfmon, need_events, need_refused_msrs))
 {
 	const bool there = counter_caps()->v6.rdpmc_user_disable;

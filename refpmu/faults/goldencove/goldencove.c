@@ -3,6 +3,8 @@
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/broken.h"
 
+/* IA32_PMC6 and IA32_PMC7 of a P-core: CPUID.0AH, the same on all cores, doesn't tell of them. */
+#define GP_BEYOND_COMMON_LEAF	BITS(6, 7)
 #define INSTRUCTIONS_LATE 2
 #define ANOTHER_LINE	0x40
 
@@ -187,7 +189,7 @@ u64 fault_glc_bits(struct model *m, const struct msr_ref *p, u64 bits)
 	bits |= absent_bits(m, p);
 	if (p->reg == MODEL_REG_GLOBAL_CTRL && is_one_of(m, GENS_ALDERLAKE) &&
 	    broken(m, FAULT_P_CORE_AS_TOLD))
-		bits &= ~BITS(6, 7);
+		bits &= ~GP_BEYOND_COMMON_LEAF;
 	if (p->reg == MODEL_REG_PEBS_ENABLE && bits && BIT(m->config.generation) & GENS_E_CORES)
 		return broken(m, FAULT_PEBS_ENABLE_OF_P_CORE) ? bits | P_CORE_PEBS : bits;
 	if (p->reg != MODEL_REG_PEBS_FRONTEND || !(bits & PEBS_FRONTEND_EVTSEL_MS))
