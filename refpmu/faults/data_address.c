@@ -24,11 +24,19 @@ bool fault_store_enabled(struct model *m, bool enabled)
 
 #define QUADWORD 8	/* bytes */
 
+/* Beyond the L1. */
+static bool is_cached(const struct memory_result *o)
+{
+	return o->source == SOURCE_L2 || o->source == SOURCE_L3;
+}
+
 static u64 store_status(struct model *m, const struct model_access *a,
 			const struct memory_result *o, u64 status)
 {
 	if (broken(m, FAULT_PS_L1_INVERTED))
 		status ^= DATA_SOURCE_PS_L1D_HIT;
+	if (is_cached(o) && broken(m, FAULT_PS_HIT_IN_ANY_CACHE))
+		status |= DATA_SOURCE_PS_L1D_HIT;
 	if (broken(m, FAULT_PS_STLB_ALWAYS) || (o->dtlb_miss && broken(m, FAULT_PS_DTLB_AS_MISS)))
 		status |= DATA_SOURCE_PS_STLB_MISS;
 	if (o->stlb_miss && broken(m, FAULT_PS_STLB_NEVER))
@@ -128,6 +136,9 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 		record->data_linear_address = (access->linear | (MEMORY_LINE - 1)) + 1;
 	if (address_missing(m, s->rule[x]->kind) || (s->cpl && broken(m, FAULT_DLA_USER_EMPTY)))
 		record->data_linear_address = 0;
+	if (s->rule[x]->flags & EV_STORE_L1 && access->store && is_cached(&s->outcome[a].memory) &&
+	    broken(m, FAULT_DLA_HIT_IN_ANY_CACHE))
+		record->data_source = DATA_SOURCE_DLA_DCU_HIT;
 	if (record->data_source && access->locked && broken(m, FAULT_DLA_LOCKED_MISSES))
 		record->data_source = 0;
 }

@@ -145,6 +145,9 @@ void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 			    40u << FIELD_FIXED_WIDTH_LO;
 	if (broken(m, FAULT_CPUID_COUNTER_MISSING))
 		regs[EAX] -= 1u << FIELD_GP_COUNTERS_LO;
+	if (m->thread && broken(m, FAULT_SECOND_THREAD_TELLS_EIGHT))
+		regs[EAX] = (regs[EAX] & ~(u32)BITS(FIELD_GP_COUNTERS_LO, FIELD_GP_COUNTERS_HI)) |
+			    (u32)model_generation(m)->gp_no_ht << FIELD_GP_COUNTERS_LO;
 	if (broken(m, FAULT_CPUID_WIDTH_40))
 		regs[EAX] = (regs[EAX] & ~(u32)BITS(FIELD_GP_WIDTH_LO, FIELD_GP_WIDTH_HI)) |
 			    40u << FIELD_GP_WIDTH_LO;

@@ -276,6 +276,8 @@ HOOK(fault_nb_input, struct model *m, const struct netburst_step *s, unsigned n,
 HOOK(fault_nb_access_tags, struct model *m, bool *loads, bool *stores)
 HOOK(fault_nb_replay, struct model *m, struct netburst_replay *replay)
 HOOK_VALUE(u64, fault_nb_replayed, n, struct model *m, const struct netburst_step *s)
+/* Why a load waits for a store: does it want bytes above it? */
+HOOK_VALUE(u64, fault_nb_overlap, cause, struct model *m, bool above)
 
 /* ---- netburst/pebs.c: faults/netburst/netburst_pebs.c ---- */
 

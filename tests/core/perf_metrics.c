@@ -20,6 +20,7 @@
 #define WHOLE		0xffu		/* of a byte */
 #define BYTE_ERROR	3u		/* that rounding leaves in each of the four */
 #define ROUNDS		4000
+#define FEW_SLOTS	100u
 
 static bool need_metrics_clear(char *reason, size_t size)
 {
@@ -68,7 +69,7 @@ static u64 metrics_of(const struct workload *w, u64 rounds, u64 enables)
  * When   MSR_PERF_METRICS is read, IA32_PERF_GLOBAL_CTRL[48] is set, RDPMC of 20000000H is executed
  * Then   none of them raises #GP where the bit is 1, and each of them does where it is 0
  */
-TEST(enumeration, metrics_are_there_where_perf_capabilities_say_so, REQS(MET_01),
+TEST(enumeration, metrics_exist_if_perf_capabilities_say_so, REQS(MET_01),
      NEEDS(need_perfmon, need_refused_msrs), .under_every_fault = true)
 {
 	bool there = counter_caps()->metrics;
@@ -449,6 +450,31 @@ TEST(msr, overflow_bit_of_metrics_is_cleared_alone, REQS(MET_11),
 }
 
 /*
+ * MET-19  An overflow of fixed counter 3 must set IA32_PERF_GLOBAL_STATUS[35] and leave [48]
+ *         clear, which is about the metrics.
+ *         SDM volume 4, IA32_PERF_GLOBAL_STATUS: OVF_PERF_METRICS, which fixed counter 3 normally
+ *         comes before
+ *
+ * Given  fixed counter 3 is a few slots below its overflow, MSR_PERF_METRICS is 0
+ * When   a loop runs with IA32_PERF_GLOBAL_CTRL[35] and [48]
+ * Then   of bits 35 and 48 of the status only bit 35 is set
+ * Control: MSR_PERF_METRICS isn't 0 then
+ */
+TEST(metrics, overflow_of_fixed_counter_3_leaves_the_bit_of_the_metrics, REQS(MET_19),
+     NEEDS(need_perfmon, need_metrics))
+{
+	counter_program(SLOTS, 0, COUNT_BOTH);
+	counter_write(SLOTS, BIT(counter_width(SLOTS)) - FEW_SLOTS);
+	msr_write(MSR_PERF_METRICS, 0);
+	counters_clear(BIT(SLOTS) | METRICS_ENABLE);
+	workload_run(&workload_load, ROUNDS, (struct pmc_mask){ BIT(SLOTS) | METRICS_ENABLE });
+	CHECK_EQ(t, MET_19, BIT(SLOTS), counters_status() & (BIT(SLOTS) | METRICS_ENABLE),
+		 "bits 35 and 48 of the status after an overflow of fixed counter 3");
+	CONTROL_RANGE(t, MET_19, 1, ~0ULL, msr_read(MSR_PERF_METRICS), "MSR_PERF_METRICS");
+	counters_clear(BIT(SLOTS));
+}
+
+/*
  * MET-12  RDPMC of 20000000H must return what RDMSR of MSR_PERF_METRICS returns while both are
  *         stopped.
  *         SDM volume 2 RDPMC
@@ -487,7 +513,7 @@ TEST(metrics, rdpmc_of_metrics_reads_the_register_and_keeps_it, REQS(MET_12, MET
  * Then   it is kept where the bit is 1, and raises #GP where it is 0
  * Control: the enable bits of fixed counter 2 are kept
  */
-TEST(msr, metrics_clear_bit_is_there_where_perf_capabilities_say_so, REQS(MET_13),
+TEST(msr, metrics_clear_bit_exists_if_perf_capabilities_say_so, REQS(MET_13),
      NEEDS(need_perfmon, need_fixed, need_refused_msrs))
 {
 	bool there = counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;

@@ -23,6 +23,8 @@ enum access {
 	ACCESS_SPLIT,		/* loads and stores across a line's end */
 	ACCESS_STORE_HIT,	/* stores to one line */
 	ACCESS_STORE_MISS,	/* stores to a line that was flushed */
+	ACCESS_STORE_L2,	/* stores to lines that the L1 has lost and the L2 hasn't */
+	ACCESS_STORE_L3,	/* stores to lines that the L2 has lost and the L3 hasn't */
 	ACCESS_STORE_PAGE_WALK,
 	ACCESS_CANCELLED,	/* a load that a processor may begin and must give up */
 	ACCESS_PREFETCH,	/* no load at all */

@@ -49,6 +49,8 @@ static const struct workload *const workloads[] = {
 	&workload_missed_store,
 	&workload_fresh_page_store,
 	&workload_partial,
+	&workload_partial_above,
+	&workload_within_store,
 	&workload_bytes,
 	&workload_sixteen,
 	&workload_stride_store,

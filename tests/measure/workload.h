@@ -147,7 +147,11 @@ extern const struct workload workload_missed_store	/* to a line that was just fl
 extern const struct workload workload_fresh_page_store	/* right after INVLPG; CPL 0 */
 	__attribute__((visibility("hidden")));
 
-extern const struct workload workload_partial	/* loads of a part of the store before */
+extern const struct workload workload_partial	/* loads of a part of the store before, */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_partial_above	/* with bytes above it instead of below, */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_within_store	/* and of nothing else */
 	__attribute__((visibility("hidden")));
 
 /* tests/measure/workload_access.asm: loads from the memory, and stores ACCESS_STORE further on. */

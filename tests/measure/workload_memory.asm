@@ -139,6 +139,26 @@ BEGIN partial
 	jnz	.next
 END partial
 
+; instructions 4n, loads n, stores n, branches n: each load wants six bytes of the store before it
+; and two above them
+DECLARE partial_above, 0, 0, 0,  4, 0,  1, 0,  1, 0,  0, 0,  1, 0
+BEGIN partial_above
+.next:	mov	[rsi + 64], rdi
+	mov	rax, [rsi + 66]
+	dec	rdi
+	jnz	.next
+END partial_above
+
+; instructions 4n, loads n, stores n, branches n: each load wants four bytes in the middle of the
+; store before it
+DECLARE within_store, 0, 0, 0,  4, 0,  1, 0,  1, 0,  0, 0,  1, 0
+BEGIN within_store
+.next:	mov	[rsi + 64], rdi
+	mov	eax, [rsi + 66]
+	dec	rdi
+	jnz	.next
+END within_store
+
 ; ------------------------------------------------------------------ loads that raise an exception
 ; u64 user_cancelled(struct cancelled_probe *): in each of `rounds` a load from `cancelled`, which
 ; may fault, and one from `retired`; at any CPL. The struct begins with the struct fault that the

@@ -225,15 +225,18 @@ static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum acc
  *        it.
  *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
  *
- * Given  stores to one line, which hit the L1, and stores to a flushed line
+ * Given  stores to one line, which hit the L1, and stores to lines that are in the L2, in the L3
+ *        or only in memory
  * When   records are made of each in turn, twice, so that a bit left over from the record before
  *        shows
- * Then   bit 0 at A0H is 1 in most of the first, and 0 in most of the second
+ * Then   bit 0 at A0H is 1 in most of the first, and 0 in most of the others
  */
 TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_MISS, "have bit 0");
+	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_L2, "have bit 0");
+	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_L3, "have bit 0");
 }
 
 /*

@@ -209,6 +209,56 @@ TEST(netburst, replay_tagging_needs_uop_tag_metric_bits_and_matrix, REQS(NB_11),
 	}
 }
 
+/* Loads that wait for the store before them, tagged by one mask of MOB_load_replay alone. */
+static const struct waiting {
+	const struct workload *workload;
+	u32 mask;
+	bool counted;
+} waiting[] = {
+	{ &workload_partial, NB_MOB_LOAD_REPLAY_PARTIAL_DATA, true },
+	{ &workload_partial_above, NB_MOB_LOAD_REPLAY_PARTIAL_DATA, true },
+	{ &workload_within_store, NB_MOB_LOAD_REPLAY_PARTIAL_DATA, false },
+	{ &workload_within_store, NB_MOB_LOAD_REPLAY_UNALGN_ADDR, true },
+	{ &workload_load, NB_MOB_LOAD_REPLAY_UNALGN_ADDR, false },
+};
+
+static u64 gain_of_waiting(unsigned counter, u32 mask, const struct workload *w)
+{
+	struct netburst_setting s = netburst_metric(NB_METRIC_MOB_LOAD_REPLAY_RETIRED, counter,
+						    netburst_both(netburst_thread()), 0);
+	const u64 others = msr_read(MSR_NB_MOB_ESCR0) & ~NB_ESCR_EVENT_MASK;
+
+	msr_write(MSR_NB_MOB_ESCR0, others | (u64)mask << NB_ESCR_EVENT_MASK_SHIFT);
+	return netburst_gain(&s, w, false);
+}
+
+/*
+ * NB-36  Replay_event must count what the metric's bits select.
+ *        SDM Table 19-33
+ *
+ * Given  MOB_load_replay_retired on each counter of the IQ group; loads of bytes of the store
+ *        before them and of bytes below or above it, loads from its middle, loads alone
+ * When   the ESCR of MOB_load_replay has the mask PARTIAL_DATA alone, or UNALGN_ADDR alone
+ * Then   PARTIAL_DATA counts one a round of those with other bytes, on either side, and none of
+ *        those from the middle, whose lowest address bits differ: UNALGN_ADDR counts these, and
+ *        no loads alone
+ */
+TEST(netburst, load_replay_tags_partial_overlaps_and_other_addresses_by_their_masks, REQS(NB_36),
+     NEEDS(need_netburst))
+{
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++)
+		for (unsigned i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
+			const struct waiting *w = &waiting[i];
+			const u64 gain = gain_of_waiting(c, w->mask, w->workload);
+
+			if (w->counted)
+				check_each_round(t, AT(NB_36), gain, w->workload->name, c);
+			else
+				CHECK_EQ(t, NB_36, 0, gain, "%s, mask %#x, on counter %u",
+					 w->workload->name, w->mask, c);
+		}
+}
+
 /* Table 19-33, tagged_mispred_branch: bits 15, 16 and 24, and bit 4 of MSR_PEBS_MATRIX_VERT. */
 static u64 mispredicted(unsigned counter, u32 enable, u32 vert, const struct workload *w, u64 n)
 {

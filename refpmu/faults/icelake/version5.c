@@ -249,7 +249,11 @@ u64 fault_v5_increment(struct model *m, unsigned i, u64 add)
 
 void fault_v5_overflow(struct model *m, unsigned i, struct counter_overflow *overflow)
 {
-	if (i == SLOTS_COUNTER && broken(m, FAULT_FIXED_3_STATUS))
+	if (i != SLOTS_COUNTER)
+		return;
+	if (model_metrics_run(m) && broken(m, FAULT_SLOTS_OVERFLOW_AS_METRICS))
+		overflow->status |= IA32_PERF_GLOBAL_STATUS_OVF_PERF_METRICS;
+	if (broken(m, FAULT_FIXED_3_STATUS))
 		overflow->status = 0;
 }
 

@@ -258,3 +258,16 @@ u64 fault_nb_replayed(struct model *m, const struct netburst_step *s, u64 n)
 		return n + locked(m, s, EK_DTLB_MISS_LOADS);
 	return broken(m, FAULT_NB_METRIC_IGNORED) ? s->core.r->loads : n;
 }
+
+u64 fault_nb_overlap(struct model *m, bool above, u64 cause)
+{
+	if (cause == NB_MOB_LOAD_REPLAY_PARTIAL_DATA && !above &&
+	    broken(m, FAULT_NB_OVERLAP_BELOW_WHOLE))
+		return NB_MOB_LOAD_REPLAY_UNALGN_ADDR;
+	if (cause == NB_MOB_LOAD_REPLAY_PARTIAL_DATA && above &&
+	    broken(m, FAULT_NB_OVERLAP_ABOVE_WHOLE))
+		return NB_MOB_LOAD_REPLAY_UNALGN_ADDR;
+	if (cause == NB_MOB_LOAD_REPLAY_UNALGN_ADDR && broken(m, FAULT_NB_UNALIGNED_PARTIAL))
+		return NB_MOB_LOAD_REPLAY_PARTIAL_DATA;
+	return cause;
+}

@@ -24,19 +24,22 @@ u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event
 	return n;
 }
 
-static u64 causes_of(const struct model_access *load, const struct netburst_store *store)
+static u64 causes_of(struct model *m, const struct model_access *load,
+		     const struct netburst_store *store)
 {
 	u64 end = load->linear + load->bytes, stored = store->linear + store->bytes;
 
 	if (end <= store->linear || load->linear >= stored)
 		return 0;
 	if (load->linear < store->linear || end > stored)
-		return NB_MOB_LOAD_REPLAY_PARTIAL_DATA;
-	return (load->linear ^ store->linear) & LOW_BITS ? NB_MOB_LOAD_REPLAY_UNALGN_ADDR : 0;
+		return fault_nb_overlap(m, end > stored, NB_MOB_LOAD_REPLAY_PARTIAL_DATA);
+	return (load->linear ^ store->linear) & LOW_BITS ?
+		       fault_nb_overlap(m, false, NB_MOB_LOAD_REPLAY_UNALGN_ADDR) :
+		       0;
 }
 
 /* Loads of this instruction that have waited for a store, for one of the causes that are tagged. */
-static u64 waiting_loads(const struct model *m, const struct netburst_step *s)
+static u64 waiting_loads(struct model *m, const struct netburst_step *s)
 {
 	const struct netburst_processor *t = &netburst_of(m)->thread[s->thread];
 	const struct model_retired *r = s->core.r;
@@ -49,7 +52,7 @@ static u64 waiting_loads(const struct model *m, const struct netburst_step *s)
 			continue;
 		for (unsigned i = 0; i < NB_STORES; i++)
 			if (t->store[i].bytes && t->retired - t->store[i].at < WINDOW)
-				causes |= causes_of(&r->access[a], &t->store[i]);
+				causes |= causes_of(m, &r->access[a], &t->store[i]);
 		n += (causes & s->replay_causes) != 0;
 	}
 	return n;
