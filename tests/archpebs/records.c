@@ -247,28 +247,6 @@ TEST(archpebs, records_of_two_counters_have_the_groups_of_their_cfg_c, REQS(APEB
 	counter_reset();
 }
 
-#define ASSIGNMENTS	8u
-
-/* The groups that the nth counter asks for. Counters next to each other ask for different ones, and
- * in odd assignments so do counters that are four apart. */
-static u64 groups_of(unsigned nth, unsigned assignment)
-{
-	static const u64 groups[] = { 0, GROUP_GPR, GROUP_AUX, GROUP_GPR | GROUP_AUX };
-
-	return groups[(nth + (assignment & 1 ? nth / 4 : 0) + assignment / 2) % 4];
-}
-
-/* Overflows of one window that lie apart: more than SHADOW_MOST events of each. c is the nth
- * counter. */
-static u64 period_of(unsigned c, unsigned nth)
-{
-	enum { FIRST_FIXED_ONE = 48, STEP = 16 };
-
-	if (c == OVERFLOW_SLOW)
-		return SLOW_PERIOD;
-	return ROUNDS_PERIOD * (PMC_IS_FIXED(c) ? FIRST_FIXED_ONE + STEP * (c % 32) : 1ULL + nth);
-}
-
 /* The counters that records of the buffer name; one that isn't whole ends it. */
 static u64 named_counters(void)
 {
@@ -279,11 +257,77 @@ static u64 named_counters(void)
 	return named;
 }
 
+/* Loads until both have made a record that begins on one of them. */
+static void run_both(unsigned first, unsigned second, const u64 groups[2])
+{
+	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	arch_pebs_arm(first, LOADS, COUNT_BOTH, PERIOD, groups[0], NEVER);
+	arch_pebs_arm(second, LOADS, COUNT_BOTH, PERIOD, groups[1], NEVER);
+	workload_run(&workload_load, 2 * PERIOD + 2 * SHADOW_MOST,
+		     pmc_or(pmc_one(first), pmc_one(second)));
+	arch_pebs_disarm();
+}
+
+/*
+ * APEBS-33  Two counters with different groups must each write records of their own.
+ *           Linux: CFG_C is each counter's
+ *
+ * Given  each pair of the first four counters, with the same event and period, so that they
+ *        overflow on one load; CFG_C of one asks for GPR, that of the other for AUX
+ * When   they overflow
+ * Then   the records name both counters, in one record or in two, and each counter is reloaded
+ */
+TEST(archpebs, counters_that_overflow_on_one_load_are_both_recorded_and_reloaded, REQS(APEBS_33),
+     NEEDS(need_perfmon, need_two_load_counters, need_events))
+{
+	const u64 enumerated = (u64)counter_caps()->v6.groups << 32;
+	const u64 groups[2] = { enumerated & GROUP_GPR, enumerated & GROUP_AUX };
+
+	FOR_EACH_COUNTER(first, arch_load_counters())
+	FOR_EACH_COUNTER(second, arch_load_counters() & ~BIT(first))
+	{
+		const u64 both = BIT(first) | BIT(second);
+
+		run_both(first, second, groups);
+		CHECK_EQ(t, APEBS_33, both, named_counters() & both,
+			 "counters that the records of IA32_PMC%u and IA32_PMC%u name", first,
+			 second);
+		FOR_EACH_COUNTER(c, both)
+		CHECK_RANGE(t, APEBS_33, BIT(counter_width(c) - 1), ~0ULL, counter_read(c),
+			    "IA32_PMC%u, reloaded far below 0, of IA32_PMC%u and IA32_PMC%u", c,
+			    first, second);
+		arch_pebs_close();
+		counter_reset();
+	}
+}
+
+#define ASSIGNMENTS	8u
+#define APART		(SHADOW_MOST + 33u)	/* events between two overflows */
+
+/* The groups that the nth counter asks for. Counters next to each other ask for different ones, and
+ * in odd assignments so do counters that are four apart. */
+static u64 groups_of(unsigned nth, unsigned assignment)
+{
+	static const u64 groups[] = { 0, GROUP_GPR, GROUP_AUX, GROUP_GPR | GROUP_AUX };
+
+	return groups[(nth + (assignment & 1 ? nth / 4 : 0) + assignment / 2) % 4];
+}
+
+/* Overflows of one window that lie APART. c is the nth counter. */
+static u64 period_of(unsigned c, unsigned nth)
+{
+	enum { FIRST_FIXED_ONE = 48, STEP = 16 };
+
+	if (c == OVERFLOW_SLOW)
+		return SLOW_PERIOD;
+	return APART * (PMC_IS_FIXED(c) ? FIRST_FIXED_ONE + STEP * (c % 32) : 1ULL + nth);
+}
+
 /* Every counter that writes records is armed with its groups, which go into asked[], and runs until
  * each has made a record. */
 static void run_all(u64 asked[WINDOW_COUNTERS], unsigned assignment)
 {
-	enum { WINDOWS = 32, ROUNDS = 4096, SIZE = 2 };
+	enum { WINDOWS = 64, ROUNDS = 1024, SIZE = 2 };
 	const u64 all = counter_caps()->v6.pebs;
 	const u64 enumerated = (u64)counter_caps()->v6.groups << 32;
 	unsigned nth = 0;

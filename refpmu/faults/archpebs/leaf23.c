@@ -140,6 +140,8 @@ u64 fault_ext_clears(struct model *m, u64 bits)
 
 bool fault_reloads_itself(struct model *m, unsigned i, bool itself)
 {
+	if (m->cfg_b[i] && broken(m, FAULT_RELOAD_HIDES_ANY))
+		return true;
 	if (itself && m->cfg_b[i] != model_global_bit(i) &&
 	    broken(m, FAULT_RELOAD_SHOWS_WITH_OTHERS))
 		return false;

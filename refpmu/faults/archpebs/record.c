@@ -244,6 +244,9 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 			       IA32_PEBS_INDEX_WR);
 	if (broken(m, FAULT_ARCH_NO_RELOAD))
 		plan->reloads = false;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (i != x && m->counter[i].armed && broken(m, FAULT_ARCH_FIRST_ENDS_OTHERS))
+			plan->covered |= BIT(i);
 	if (x && broken(m, FAULT_ARCH_RELOAD_PMC0))
 		plan->reload = model_reload_value(m, 0);
 	if (x >= FIRST_FIXED + 4 && broken(m, FAULT_ARCH_RELOAD_FIXED_4))

@@ -70,8 +70,9 @@ static bool write_bytes(struct model *m, const struct arch_plan *plan)
 
 struct assist model_arch_assist(struct model *m, struct retire_ctx *s, unsigned x)
 {
-	struct assist result = { .covered = BIT(x) };
-	struct arch_plan plan = { .full = m->pebs_index & IA32_PEBS_INDEX_FULL };
+	struct arch_plan plan = { .full = m->pebs_index & IA32_PEBS_INDEX_FULL,
+				  .covered = BIT(x) };
+	struct assist result = { 0 };
 
 	model_arch_layout(m, x, &plan.layout);
 	plan.size = model_arch_fill(m, s, x, &plan.layout, plan.bytes);
@@ -83,6 +84,7 @@ struct assist model_arch_assist(struct model *m, struct retire_ctx *s, unsigned 
 	else
 		drop(m, &plan);
 	fault_arch_plan(m, x, &plan);
+	result.covered = plan.covered;
 	if (plan.fits && !write_bytes(m, &plan))
 		return result;
 	if (plan.fits && m->host->trace)

@@ -33,6 +33,7 @@ struct arch_plan {
 	u64 reload;
 	u64 cleared, set;	/* bits of IA32_PERF_GLOBAL_STATUS */
 	bool threshold;		/* its interrupt follows */
+	u64 covered;		/* counters whose arm ends */
 };
 
 /* fragment.c: the groups of a record of counter x; the record itself, and its bytes. */
