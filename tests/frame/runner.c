@@ -13,6 +13,7 @@
 #include "kernel/processor/time.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
+#include "pmu/exerciser.h"
 #include "pmu/pmi.h"
 #include "pmu/pmu.h"
 #include "tests/frame/calibration.h"
@@ -20,6 +21,7 @@
 #include "tests/frame/needs.h"
 
 #define DEADLINE_MS 10000
+#define ON_A_MODEL 4	/* times as long: a model in software is as slow as its host is busy */
 #define REFUSAL_SIZE 96
 #define CHANGE_SIZE 96
 #define DISTURBED_TRIES 6
@@ -268,6 +270,8 @@ static void run_on_its_processor(struct test *t)
 	unsigned deadline = t->test_case->deadline_ms ? t->test_case->deadline_ms : DEADLINE_MS;
 	struct smp_settled others;
 
+	if (exerciser_is_here())
+		deadline *= ON_A_MODEL;
 	calibrate_once(t);
 	run_under_guard(t, runner_call, deadline);
 	t->ended_on = t->cpu;
