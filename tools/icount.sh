@@ -33,7 +33,7 @@ for machine in plain reference; do
 	option=--icount
 	[ $machine = plain ] || option=
 	# shellcheck disable=SC2086 # no option is no word
-	if ! tools/boot.sh --timeout 100 $option "$work/$machine"; then
+	if ! tools/boot.sh --timeout 300 $option "$work/$machine"; then
 		tail -n 5 "$work/$machine/serial.log" >&2
 		echo "icount.sh: the $machine machine didn't come to its end" >&2
 		exit 2

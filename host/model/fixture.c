@@ -152,13 +152,16 @@ static u64 capabilities(struct fixture *r)
 	return model_rdmsr(&r->m, MSR_IA32_PERF_CAPABILITIES).value;
 }
 
-/* What software learns of the processor: CPUID.0AH:EAX[15:8], IA32_PERF_CAPABILITIES[11:8]. */
+/* What software learns of the processor: CPUID.0AH:EAX[15:8], IA32_PERF_CAPABILITIES[11:8]. A
+ * broken one may tell of more counters than it has. */
 static void enumerate(struct fixture *r)
 {
 	u32 regs[4] = { 0 };
 
 	model_cpuid(&r->m, 0xa, 0, regs);
 	r->gp = regs[0] >> 8 & 0xff;
+	while (r->gp && model_rdmsr(&r->m, MSR_IA32_PERFEVTSEL0 + r->gp - 1).status == MSR_GP)
+		r->gp--;
 	switch (capabilities(r) >> 8 & 0xf) {
 	case 1:
 		r->record = FIXTURE_RECORD_FMT1;

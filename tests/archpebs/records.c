@@ -301,6 +301,42 @@ TEST(archpebs, counters_that_overflow_on_one_load_are_both_recorded_and_reloaded
 	}
 }
 
+/*
+ * APEBS-40  A record of architectural PEBS must clear the overflow bit of its counter and no other
+ *           one.
+ *           SDM 18.9.4.1 PEBS Record Format, of the records of the DS area
+ *
+ * Given  each counter but one of the first four, fixed ones to 2 too, has overflowed without PEBS
+ * When   that one makes a record; each in turn
+ * Then   its bit is clear, and those of all others are set
+ * Control: they were set before
+ */
+TEST(archpebs, record_leaves_the_status_bits_of_every_other_counter, REQS(APEBS_40),
+     NEEDS(need_perfmon, need_arch_pebs, need_branches, need_fixed, need_events))
+{
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	{
+		const struct arch_run run = { .counter = c, .groups = 0 };
+		const u64 others = counters_all().bits & ARCH_SURE & ~BIT(c);
+
+		FOR_EACH_COUNTER(i, others)
+		{
+			overflow(i, 0);
+			counter_program_disabled(i, 0, 0);
+		}
+		CONTROL_EQ(t, APEBS_40, others, overflow_status() & ARCH_SURE,
+			   "status before the record");
+		arch_window(&run);
+		if (arch_one_record(t, CONTROL_AT(APEBS_40), 0))
+			CHECK_EQ(t, APEBS_40, others, overflow_status() & ARCH_SURE,
+				 "status after a record of IA32_PMC%u, all others having "
+				 "overflowed before",
+				 c);
+		arch_pebs_close();
+		counter_reset();
+	}
+}
+
 #define ASSIGNMENTS	8u
 #define APART		(SHADOW_MOST + 33u)	/* events between two overflows */
 

@@ -53,13 +53,15 @@ TEST(enumeration, leaf_23h_is_there_exactly_with_its_bit, REQS(V6_01), NEEDS(nee
  *        SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 23H
  *
  * Given  CPUID.(23H,0):EAX
- * When   each sub-leaf from 1 to 31 is read
- * Then   one whose bit is 0 has 0 in all four registers
+ * When   each sub-leaf from 1 to 31 is read, and some above, for which it has no bit
+ * Then   one whose bit is 0, and each above 31, has 0 in all four registers
  * Control: sub-leaf 1, if its bit is 1, has counters
  */
 TEST(enumeration, subleaf_of_23h_without_its_bit_is_0, REQS(V6_02),
      NEEDS(need_perfmon, need_leaf_23h))
 {
+	/* Each is a sub-leaf that may be there, in its lower 5, 8 or 16 bits. */
+	static const u32 above[] = { 0x20, 0x21, 0x25, 0x40, 0x101, 0x10001, 0x80000001 };
 	const u32 subleaves = cpuid_read(EXTENDED, 0).eax;
 
 	if (subleaves & BIT(1))
@@ -68,6 +70,9 @@ TEST(enumeration, subleaf_of_23h_without_its_bit_is_0, REQS(V6_02),
 		if (!(subleaves & BIT(n)))
 			CHECK_EQ(t, V6_02, 0, any_of(cpuid_read(EXTENDED, n)),
 				 "CPUID.(23H,%u), CPUID.(23H,0):EAX = %#x", n, subleaves);
+	for (unsigned i = 0; i < sizeof(above) / sizeof(above[0]); i++)
+		CHECK_EQ(t, V6_02, 0, any_of(cpuid_read(EXTENDED, above[i])), "CPUID.(23H,%#x)",
+			 above[i]);
 }
 
 /* A set of that many, from 0 on. */

@@ -52,7 +52,8 @@ static bool leaf_is(struct fixture *r, u32 subleaf, u32 a, u32 b, u32 c, u32 d)
 /* ---- leaf 23H ---- */
 
 RULE(leaf_23_is_announced, leaf(r, 7, 1, 0) == 0x100 && leaf(r, 0x23, 0, 0) == 0x3f)
-RULE(absent_subleaves_are_0, leaf_is(r, 6, 0, 0, 0, 0) && leaf_is(r, 31, 0, 0, 0, 0))
+RULE(absent_subleaves_are_0,
+     leaf_is(r, 6, 0, 0, 0, 0) && leaf_is(r, 31, 0, 0, 0, 0) && leaf_is(r, 33, 0, 0, 0, 0))
 RULE(counters_are_in_the_bitmaps, leaf_is(r, 1, 0x3ff, 0xf, 0, 0) && THERE(0xca) && !THERE(0xcb) &&
 					  THERE(0x30c) && !THERE(0x30d))
 RULE(a_hole_is_a_hole, leaf_is(r, 1, 0xff, 0x77, 0, 0) && THERE(0x30b) && !THERE(0x30c) &&
@@ -178,6 +179,12 @@ static bool one_reloads_itself_and_is_reloaded(struct fixture *r)
 	return PMC(3) == MINUS(3) && !fixture_status(r);
 }
 
+static bool one_that_names_another_shows(struct fixture *r)
+{
+	reload(r, 0, BIT(2));
+	return PMC(3) == 2 && fixture_status(r) == BIT(3);
+}
+
 /* Fixed counter 0 overflows at the fifth instruction. */
 static bool a_fixed_cause_reloads(struct fixture *r)
 {
@@ -288,6 +295,27 @@ static bool a_record_reloads(struct fixture *r)
 	fixture_nops(r, 5);
 	fixture_stop(r);
 	return PMC(2) == MINUS(4) && WR == 4 && !fixture_status(r);
+}
+
+/* Neither of counters 1 and 2 has PDist: both are due on the fifth instruction. */
+static bool two_on_one_are_both_recorded(struct fixture *r)
+{
+	sampler(r, 1, 0, NEVER);
+	sampler(r, 2, 0, NEVER);
+	fixture_start(r, BIT(1) | BIT(2));
+	fixture_nops(r, 5);
+	fixture_stop(r);
+	return PMC(1) == MINUS(4) && PMC(2) == MINUS(4) && WR == 8 && !fixture_status(r);
+}
+
+static bool a_record_leaves_others_status(struct fixture *r)
+{
+	sampler(r, 2, 0, NEVER);
+	fixture_program(r, 1, INST, 0, 2);
+	fixture_start(r, BIT(1) | BIT(2));
+	fixture_nops(r, 5);
+	fixture_stop(r);
+	return WR == 4 && fixture_status(r) == BIT(1);
 }
 
 /* A record has 4 units. */
@@ -585,6 +613,7 @@ rule *const archpebs_hole_rules[FAULT_COUNT] = {
 rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_EXT_UNANNOUNCED] = leaf_23_is_announced,
 	[FAULT_EXT_ABSENT_SUBLEAF] = absent_subleaves_are_0,
+	[FAULT_EXT_SUBLEAF_MODULO] = absent_subleaves_are_0,
 	[FAULT_EXT_GP_SHORT] = counters_are_in_the_bitmaps,
 	[FAULT_EXT_EVENTS_ABSENT] = events_are_the_other_way_round,
 	[FAULT_EXT_PEBS_HALF] = subleaves_4_and_5_come_together,
@@ -602,6 +631,7 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_RELOAD_NEVER] = a_cause_reloads,
 	[FAULT_RELOAD_ZERO] = a_cause_reloads,
 	[FAULT_RELOAD_SHOWS] = one_reloads_itself,
+	[FAULT_RELOAD_HIDES_ANY] = one_that_names_another_shows,
 	[FAULT_RELOAD_UNNAMED] = without_a_mask_none_is,
 	[FAULT_RELOAD_BY_PMC0] = what_is_no_cause_is_refused,
 	[FAULT_PEBS_BASE_MISSING] = pebs_registers_are_there,
@@ -622,6 +652,8 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_WR_KEPT] = wr_0_is_the_base,
 	[FAULT_ARCH_ANY_COUNTER] = others_make_none,
 	[FAULT_ARCH_NO_RELOAD] = a_record_reloads,
+	[FAULT_ARCH_FIRST_ENDS_OTHERS] = two_on_one_are_both_recorded,
+	[FAULT_ARCH_CLEARS_OTHERS] = a_record_leaves_others_status,
 	[FAULT_ARCH_RELOAD_PMC0] = a_record_reloads,
 	[FAULT_ARCH_THRESHOLD_OVFBUF] = at_the_threshold_bit_54,
 	[FAULT_ARCH_INTERRUPT_EACH] = below_it_none,

@@ -281,6 +281,15 @@ static bool records_are_in_the_own_area(struct fixture *r)
 	return fixture_records(&thread[0]);
 }
 
+static bool each_thread_has_what_it_enumerates(struct fixture *r)
+{
+	u32 regs[4] = { 0 };
+
+	open_core(r);
+	model_cpuid(&thread[1].m, 0xa, 0, regs);
+	return model_rdmsr(&thread[1].m, 0xc1 + (regs[0] >> 8 & 0xff) - 1).status == MSR_DONE;
+}
+
 rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_ABSENT_EVENT_COUNTS] = absent_event_is_silent,
 	[FAULT_NO_LEVEL_COUNTS] = no_level_no_count,
@@ -325,4 +334,5 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_PMI_VECTOR_BEFORE] = vector_of_the_last_write,
 	[FAULT_STATUS_AFTER_RESET] = clear_after_reset,
 	[FAULT_RECORD_TO_SIBLING] = records_are_in_the_own_area,
+	[FAULT_SECOND_THREAD_TELLS_EIGHT] = each_thread_has_what_it_enumerates,
 };

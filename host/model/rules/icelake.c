@@ -599,6 +599,7 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_FIXED_3_INERT] = slots_are_counted,
 	[FAULT_FIXED_3_IN_HLT] = slots_are_counted,
 	[FAULT_FIXED_3_STATUS] = slots_overflow,
+	[FAULT_SLOTS_OVERFLOW_AS_METRICS] = slots_overflow,
 	[FAULT_FIXED_3_NO_PMI] = slots_overflow,
 	[FAULT_FIXED_4_ANSWERS] = there_are_four_fixed_counters,
 	[FAULT_FIXED_MASK_EMPTY] = there_are_four_fixed_counters,

@@ -303,6 +303,28 @@ static bool walks_of_stores(struct fixture *r)
 	return PMC(2) == 1 && walks(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES, one_store) == 1;
 }
 
+/* A store to a line of the L2, after the one that wraps the counter: its record's hit bit is 0. */
+static bool l2_store_misses(struct fixture *r)
+{
+	act(r, ACT_PREFETCH_L2, A);
+	fixture_store(r, A);
+	return bytes(r) && !(field(r, 0, RECORD_SOURCE) & 1);
+}
+
+static bool precise_store_to_the_l2_misses(struct fixture *r)
+{
+	begin_stores(r);
+	return l2_store_misses(r);
+}
+
+static bool profiled_store_to_the_l2_misses(struct fixture *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 2, STORES, BIT(2), 3, 1);
+	fixture_store(r, A - 0x10000);
+	return l2_store_misses(r);
+}
+
 rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_EN_ENABLES] = records_need_pebs_en,
 	[FAULT_LL_L3_AS_SNOOPED] = hits_the_l3,
@@ -320,5 +342,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_UNCACHED_AS_L1] = uncached_loads_are_told,
 	[FAULT_LL_IO_AS_MEMORY] = device_loads_are_told,
 	[FAULT_PS_DTLB_AS_MISS] = store_stlb,
+	[FAULT_PS_HIT_IN_ANY_CACHE] = precise_store_to_the_l2_misses,
+	[FAULT_DLA_HIT_IN_ANY_CACHE] = profiled_store_to_the_l2_misses,
 	[FAULT_STLB_MISS_PLAIN_STORES] = walks_of_stores,
 };

@@ -276,8 +276,9 @@ static bool netburst_loads_wait(struct netburst_fixture *r)
 	nbfixture_set(r, 0, VERT, 1);
 	program(r, 0, 0x3aa, 2, escr(3, BIT(4), 15), ENABLE, 0);
 	program(r, 12, 0x3cc, 5, escr(9, 1, 15), ENABLE, 0);
-	if (load_behind_store(r, 0, 4, 8) != 1 || load_behind_store(r, 0, 0, 8) ||
-	    load_behind_store(r, 0, 8, 8) || load_behind_store(r, 0, 4, 4))
+	if (load_behind_store(r, 0, 4, 8) != 1 || load_behind_store(r, 4, 0, 8) != 1 ||
+	    load_behind_store(r, 0, 0, 8) || load_behind_store(r, 0, 8, 8) ||
+	    load_behind_store(r, 0, 4, 4))
 		return false;
 	nbfixture_set(r, 0, 0x3aa, escr(3, BIT(5), 15));
 	return load_behind_store(r, 0, 4, 8) == 0 && load_behind_store(r, 0, 4, 4) == 1;
@@ -396,6 +397,9 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_LOCKED_SPLITS_REPLAYED] = netburst_locked_ones_are_not_replayed,
 	[FAULT_NB_LOCKED_WALKS_REPLAYED] = netburst_locked_ones_are_not_replayed,
 	[FAULT_NB_MOB_REPLAY_SILENT] = netburst_loads_wait,
+	[FAULT_NB_OVERLAP_BELOW_WHOLE] = netburst_loads_wait,
+	[FAULT_NB_OVERLAP_ABOVE_WHOLE] = netburst_loads_wait,
+	[FAULT_NB_UNALIGNED_PARTIAL] = netburst_loads_wait,
 	[FAULT_NB_MISPRED_SILENT] = netburst_mispredictions_are_tagged,
 };
 

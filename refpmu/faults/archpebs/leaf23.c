@@ -19,6 +19,9 @@ static void counters_of_both(struct model *m, u32 regs[4])
 	regs[EXT_EBX] &= other[EXT_EBX];
 }
 
+/* The first number that 5 bits don't hold. */
+#define LONGER_SUBLEAF	32u
+
 void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	if (!model_has_ext(m))
@@ -33,6 +36,8 @@ void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		counters_of_both(m, regs);
 	if (subleaf >= EXT_SUBLEAVES && broken(m, FAULT_EXT_ABSENT_SUBLEAF))
 		model_ext_leaf(m, EXT_FEATURES, regs);
+	if (subleaf >= LONGER_SUBLEAF && broken(m, FAULT_EXT_SUBLEAF_MODULO))
+		model_ext_leaf(m, subleaf % LONGER_SUBLEAF, regs);
 	if (subleaf == EXT_FEATURES && broken(m, FAULT_EXT_PEBS_HALF))
 		regs[EXT_EAX] &= ~(u32)BIT(EXT_PEBS);
 	if (subleaf == EXT_COUNTERS && broken(m, FAULT_EXT_GP_SHORT))

@@ -242,6 +242,9 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 			      (((m->pebs_index & IA32_PEBS_INDEX_WR) +
 				plan->size * (u64)ARCH_PEBS_UNIT) &
 			       IA32_PEBS_INDEX_WR);
+	if (broken(m, FAULT_ARCH_CLEARS_OTHERS))
+		plan->cleared = IA32_PERF_GLOBAL_STATUS_OVF_PMC |
+				IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
 	if (broken(m, FAULT_ARCH_NO_RELOAD))
 		plan->reloads = false;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
