@@ -65,6 +65,12 @@ def failures(run):
     return {point.name: point.broken for point in run.points if point.verdict == "FAIL"}
 
 
+def all_skipped(run, wanted):
+    """Are all tests of these requirements skipped? Then the fault runs in the wrong place."""
+    verdicts = {point.verdict for point in run.points if wanted & set(point.requirements)}
+    return verdicts == {"SKIP"}
+
+
 def judge_inert(run):
     """(caught, tests that pass although they need the PMU to act)"""
     passed = [point.name for point in run.points if point.verdict == "PASS" and
@@ -86,7 +92,8 @@ def judge(row, job):
         killers = sorted(broken)
     else:
         killers = sorted(name for name, ids in broken.items() if wanted & set(ids))
-        caught, note = bool(killers), ""
+        caught = bool(killers)
+        note = f"its tests are skipped on {job.cpu}" if all_skipped(run, wanted) else ""
     others = sorted(name for name in broken if name not in killers)
     if run.problem:
         caught, note = False, run.problem

@@ -257,7 +257,7 @@ static u64 named_counters(void)
 	return named;
 }
 
-/* Loads until both have made a record that begins on one of them. */
+/* Loads enough for an overflow of each, with the same period, and the record after it. */
 static void run_both(unsigned first, unsigned second, const u64 groups[2])
 {
 	arch_pebs_open(0, ARCH_PEBS_NEVER);
@@ -306,7 +306,8 @@ TEST(archpebs, counters_that_overflow_on_one_load_are_both_recorded_and_reloaded
  *           one.
  *           SDM 18.9.4.1 PEBS Record Format, of the records of the DS area
  *
- * Given  each counter but one of the first four, fixed ones to 2 too, has overflowed without PEBS
+ * Given  each counter but one of the first four, fixed counters 0 to 3 too, has overflowed without
+ *        PEBS
  * When   that one makes a record; each in turn
  * Then   its bit is clear, and those of all others are set
  * Control: they were set before
