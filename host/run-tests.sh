@@ -33,7 +33,7 @@ done
 export logs
 # shellcheck disable=SC2016  # expanded by the inner shell
 xargs -0 -n 2 -P "$(nproc)" sh -c '
-	timeout 240 $2 > "$logs/$1.log" 2>&1
+	timeout 600 $2 > "$logs/$1.log" 2>&1
 	echo $? > "$logs/$1.status"
 ' run < "$jobs"
 
