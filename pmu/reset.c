@@ -35,7 +35,7 @@ static const struct item {
 				0, 0 },
 	[RESET_PEBS_INDEX] = { MSR_IA32_PEBS_INDEX, "IA32_PEBS_INDEX", false, 0, 0, 0 },
 	[RESET_CFG_C] = { MSR_IA32_PMC_GP0_CFG_C, "IA32_PMC_GPx_CFG_C and IA32_PMC_FXx_CFG_C",
-			  false, 0, MSR_IA32_PMC_FX0_CFG_C, V6_BANK_STRIDE },
+			  true, NOTHING_DISTURBS, MSR_IA32_PMC_FX0_CFG_C, V6_BANK_STRIDE },
 	[RESET_CFG_B] = { MSR_IA32_PMC_GP0_CFG_B, "IA32_PMC_GPx_CFG_B and IA32_PMC_FXx_CFG_B",
 			  false, 0, MSR_IA32_PMC_FX0_CFG_B, V6_BANK_STRIDE },
 	[RESET_PERFEVTSEL] = { MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL0 and following", false, 0,
@@ -188,6 +188,12 @@ u64 reset_clearable_status(void)
 	return reset_this_cpu()->status;
 }
 
+static void drop_refused(struct reset *reset, u64 bit)
+{
+	if ((reset->status & bit) && msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, bit).raised)
+		reset->status &= ~bit;
+}
+
 static void learn_status(void)
 {
 	struct reset *reset = reset_this_cpu();
@@ -196,9 +202,11 @@ static void learn_status(void)
 	if (reset_put(RESET_STATUS))
 		return;
 	for (unsigned i = 0; i < sizeof(optional_status) / sizeof(optional_status[0]); i++)
-		if ((reset->status & optional_status[i]) &&
-		    msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, optional_status[i]).raised)
-			reset->status &= ~optional_status[i];
+		drop_refused(reset, optional_status[i]);
+	/* A broken processor may announce counters that it hasn't: tests say so, and can then run.
+	 */
+	FOR_EACH_COUNTER(c, counters_all().bits)
+	drop_refused(reset, BIT(c));
 }
 
 void reset_learn(void)

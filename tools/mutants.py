@@ -215,8 +215,10 @@ class Suite:
 
     def place(self, row):
         """The generation to run a fault on; "" if none of its requirements has a test anywhere."""
-        if row["name"] == "inert" or row["cpu"]:
+        if row["name"] == "inert":
             return row["cpu"] or FIRST
+        if row["cpu"]:
+            return row["cpu"] if any(name in self.cpus for name in row["requirements"]) else ""
         cpus = {cpu for name in row["requirements"] for cpu in self.cpus.get(name, ())}
         return FIRST if FIRST in cpus else \
             next((cpu["name"] for cpu in spec.generations() if cpu["name"] in cpus), "")

@@ -116,8 +116,8 @@ static bool taken(struct test *t, struct test_claim claim, u64 config)
  * When   IA32_PMC0 to IA32_PMC3 make a record of a load
  * Then   the index moves by 20H, 10H and 8 for each counter; so say bits 63:48 of the format word,
  *        whose bit 4 is 1; no byte beside the record is written
- *        00H of the group has the general-purpose counters, 04H the fixed ones; without bit 4 the
- *        index moves by 20H although [47:32] and [55:48] aren't 0
+ *        00H of the group has the general-purpose counters, 04H the fixed ones; without bit 4, or
+ *        with Adaptive_Record = 0, the index moves by 20H although [47:32] and [55:48] aren't 0
  */
 TEST(adaptive, counters_group_adds_10h_and_8_bytes_for_each_counter, REQS(V6_22, ADP_16),
      NEEDS(need_perfmon, need_counters_group, need_events))
@@ -130,6 +130,12 @@ TEST(adaptive, counters_group_adds_10h_and_8_bytes_for_each_counter, REQS(V6_22,
 	adaptive_window(&run);
 	CHECK_EQ(t, V6_22, 0x20, (u64)ds_bytes(), "bytes of a record, MSR_PEBS_DATA_CFG = %#lx",
 		 run.config);
+	run = (struct adaptive_run){ .config = config_of(~0ULL), .basic = true };
+	adaptive_window(&run);
+	CHECK_EQ(t, V6_22, 0x20, (u64)ds_bytes(),
+		 "bytes of a record with Adaptive_Record = 0, MSR_PEBS_DATA_CFG = %#lx",
+		 run.config);
+	run.basic = false;
 	for (unsigned i = 0; i < SETS; i++) {
 		const u64 set = set_of(i) & there();
 		unsigned bytes = 0x20 + 0x10;

@@ -129,35 +129,21 @@ BEGIN fresh_page_store
 	jnz	.next
 END fresh_page_store
 
-; instructions 4n, loads n, stores n, branches n: each load wants six bytes of the store before it
-; and two that are older
-DECLARE partial, 0, 0, 0,  4, 0,  1, 0,  1, 0,  0, 0,  1, 0
-BEGIN partial
-.next:	mov	[rsi + 66], rdi
-	mov	rax, [rsi + 64]
+; STORE_LOAD name, store, load, register: a store of eight bytes, and a load into the register, at
+; these offsets: instructions 4n, loads n, stores n, branches n
+%macro STORE_LOAD 4
+DECLARE %1, 0, 0, 0,  4, 0,  1, 0,  1, 0,  0, 0,  1, 0
+BEGIN %1
+.next:	mov	[rsi + %2], rdi
+	mov	%4, [rsi + %3]
 	dec	rdi
 	jnz	.next
-END partial
+END %1
+%endmacro
 
-; instructions 4n, loads n, stores n, branches n: each load wants six bytes of the store before it
-; and two above them
-DECLARE partial_above, 0, 0, 0,  4, 0,  1, 0,  1, 0,  0, 0,  1, 0
-BEGIN partial_above
-.next:	mov	[rsi + 64], rdi
-	mov	rax, [rsi + 66]
-	dec	rdi
-	jnz	.next
-END partial_above
-
-; instructions 4n, loads n, stores n, branches n: each load wants four bytes in the middle of the
-; store before it
-DECLARE within_store, 0, 0, 0,  4, 0,  1, 0,  1, 0,  0, 0,  1, 0
-BEGIN within_store
-.next:	mov	[rsi + 64], rdi
-	mov	eax, [rsi + 66]
-	dec	rdi
-	jnz	.next
-END within_store
+STORE_LOAD partial, 66, 64, rax		; six bytes of the store, and two below it
+STORE_LOAD partial_above, 64, 66, rax	; and two above it
+STORE_LOAD within_store, 64, 66, eax	; four from its middle
 
 ; ------------------------------------------------------------------ loads that raise an exception
 ; u64 user_cancelled(struct cancelled_probe *): in each of `rounds` a load from `cancelled`, which
