@@ -82,6 +82,7 @@ static void host_kick(void *ctx, unsigned processor)
 void nbfixture_open_config(struct netburst_fixture *r, const struct model_config *config, bool two)
 {
 	memset(r, 0, offsetof(struct netburst_fixture, hierarchy));
+	r->user_cpl = 3;
 	for (unsigned t = 0; t < (two ? 2 : 1); t++) {
 		r->host[t] = (struct model_host){
 			.ctx = &r->host[t], .read = host_read, .write = host_write,
@@ -113,7 +114,7 @@ void nbfixture_retire(struct netburst_fixture *r, unsigned t, bool user, struct 
 	struct model_registers *regs = &r->regs[t];
 
 	i->ip = r->ip[t];
-	i->cpl = user ? 3 : 0;
+	i->cpl = user ? r->user_cpl : 0;
 	i->legacy = r->legacy;
 	regs->rip = i->ip;
 	i->before = *regs;

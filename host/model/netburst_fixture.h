@@ -25,6 +25,7 @@ struct netburst_fixture {
 	struct model_registers regs[2];
 	u64 ip[2];
 	bool legacy;			/* instructions run outside IA-32e mode */
+	u8 user_cpl;			/* of instructions at user level: 3 */
 	unsigned requests[2];		/* calls of host.pmi */
 	unsigned called;		/* calls of host.call */
 	struct memory hierarchy;

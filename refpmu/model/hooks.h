@@ -258,6 +258,8 @@ HOOK_VALUE(bool, fault_nb_samples, samples, struct model *m, const struct netbur
 
 /* ---- netburst/event.c, replay.c: faults/netburst/netburst_event.c ---- */
 
+/* Is this level the USR flags', and not the OS flags'? */
+HOOK_VALUE(bool, fault_nb_user, user, struct model *m, unsigned cpl)
 /* Does an event of this logical processor at this level count? Tables 18-66 and 18-67. */
 HOOK_VALUE(bool, fault_nb_thread_specific, counts, struct model *m, u64 escr, unsigned thread,
 	   bool user)

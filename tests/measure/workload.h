@@ -53,6 +53,8 @@ extern const struct workload workload_call	/* near calls and returns */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_split	/* loads and stores across a line's end */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_exchange	/* XCHG, which is locked without a prefix */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_packed	/* ADDPS: one packed micro-operation */
 	__attribute__((visibility("hidden")));
 /* Additions of two registers in a round, by kind; as in tests/measure/workload_simd.asm. */

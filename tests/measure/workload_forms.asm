@@ -50,3 +50,11 @@ BEGIN split_lock
 	dec	rdi
 	jnz	.next
 END split_lock
+
+; instructions 3n, loads n, stores n, locked loads n, branches n: XCHG locks without a prefix
+DECLARE exchange, 0, 0, 0,  3, 0,  1, 0,  1, 0,  1, 0,  1, 0
+BEGIN exchange
+.next:	xchg	[rsi], rax
+	dec	rdi
+	jnz	.next
+END exchange

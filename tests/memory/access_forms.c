@@ -44,6 +44,7 @@ static const struct form {
 	{ "sixteen bytes", &workload_sixteen, 0, { 1, 1, 0, 0, 0, 0, 0 } },
 	{ "CMPSQ", &workload_kind_compare, 0, { 2, 0, 0, 0, 0, 0, 0 } },
 	{ "locked additions", &workload_lock, 0, { 1, 1, 1, 0, 0, 0, 0 } },
+	{ "exchanges", &workload_exchange, 0, { 1, 1, 1, 0, 0, 0, 0 } },
 	{ "locked additions to a flushed line", &workload_missed_lock, 0,
 	  { OPEN, OPEN, 1, 0, 0, 0, 0 } },
 	{ "locked additions after INVLPG", &workload_fresh_page_lock, 0,
@@ -180,6 +181,7 @@ static const struct {
 	{ "sixteen bytes", &workload_sixteen, 0, false },
 	{ "stores across a page's end after INVLPG", &workload_split_fresh_store, PAGE_END, false },
 	{ "locked additions", &workload_lock, 0, true },
+	{ "exchanges", &workload_exchange, 0, true },
 	{ "locked additions to a flushed line", &workload_missed_lock, 0, true },
 	{ "locked additions after INVLPG", &workload_fresh_page_lock, 0, true },
 };

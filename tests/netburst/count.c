@@ -498,6 +498,42 @@ TEST(netburst, counter_with_no_privilege_flag_counts_nothing, REQS(NB_02, NB_27)
 	}
 }
 
+/* How much more is counted with NETBURST_MORE than with NETBURST_FEWER. */
+static u64 gain_at(unsigned cpl, const struct netburst_setting *s)
+{
+	u64 fewer = netburst_count_at(cpl, s, &workload_load, NETBURST_FEWER);
+
+	return netburst_count_at(cpl, s, &workload_load, NETBURST_MORE) - fewer;
+}
+
+/*
+ * NB-01  A thread-specific at-retirement event must be counted only on a logical processor whose
+ *        OS or USR flag in the ESCR matches its CPL.
+ *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
+ *
+ * Given  each counter of instructions with the OS flag of this thread alone, and with its USR flag
+ * When   a workload runs at CPL 1, and at CPL 2
+ * Then   with USR its instructions are counted, with OS none of them
+ */
+TEST(netburst, usr_flag_selects_cpl_1_and_2, REQS(NB_01), NEEDS(need_netburst_threads))
+{
+	const u64 os = netburst_both(netburst_thread()) & (NB_ESCR_T0_OS | NB_ESCR_T1_OS);
+	const u64 usr = netburst_both(netburst_thread()) & (NB_ESCR_T0_USR | NB_ESCR_T1_USR);
+
+	for (unsigned cpl = 1; cpl <= 2; cpl++)
+		for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
+			struct netburst_setting s = netburst_instructions(i, usr, 0);
+
+			CHECK_EQ(t, NB_01,
+				 netburst_declared(&workload_load, WORKLOAD_INSTRUCTIONS),
+				 gain_at(cpl, &s), "counter %u at CPL %u with the USR flag", i,
+				 cpl);
+			s.levels = os;
+			CHECK_EQ(t, NB_01, 0, gain_at(cpl, &s),
+				 "counter %u at CPL %u with the OS flag", i, cpl);
+		}
+}
+
 static void check_refused(struct test *t, u32 msr, unsigned bit, const char *name)
 {
 	u64 before = msr_read(msr);

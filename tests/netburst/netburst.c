@@ -61,7 +61,8 @@ struct netburst_setting netburst_usual(unsigned counter, u64 levels, u64 flags)
 	return netburst_instructions(counter, levels, flags);
 }
 
-u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u64 n, bool user)
+u64 netburst_count_at(unsigned cpl, const struct netburst_setting *s, const struct workload *w,
+		      u64 n)
 {
 	const struct workload_switch by = {
 		.msr = netburst_cccr_msr(s->counter), .off = netburst_cccr(s),
@@ -71,15 +72,20 @@ u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u
 	netburst_program(s);
 	netburst_write(s->counter, 0);
 	netburst_beside(s, true);
-	if (user) {
+	if (cpl) {
 		msr_write(by.msr, by.on);
-		workload_run_user(w, n);
+		workload_run_at_cpl(cpl, w, n);
 		msr_write(by.msr, by.off);
 	} else {
 		workload_run_switched(w, n, &by);
 	}
 	netburst_beside(s, false);
 	return netburst_read(s->counter);
+}
+
+u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u64 n, bool user)
+{
+	return netburst_count_at(user ? 3 : 0, s, w, n);
 }
 
 static u64 median(u64 value[WINDOWS])

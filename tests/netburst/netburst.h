@@ -33,6 +33,9 @@ struct netburst_setting netburst_usual(unsigned counter, u64 levels, u64 flags);
 /* What the counter shows after one run of the workload from 0, switched on and off inside the
  * piece; at CPL 3 around it. */
 u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u64 n, bool user);
+/* The same at that CPL. */
+u64 netburst_count_at(unsigned cpl, const struct netburst_setting *s, const struct workload *w,
+		      u64 n);
 
 /*
  * How much more is counted with NETBURST_MORE than with NETBURST_FEWER. The constant that switching

@@ -148,7 +148,8 @@ TEST(netburst, overflow_without_a_pebs_enable_writes_no_record, REQS(NB_06),
  *        must point after the record.
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
- * Given  a counter reset value of the DS area with bits above the 32nd
+ * Given  counter reset values of the DS area with bits above the 32nd: all ones, and patterns of
+ *        zeros and ones over all 40 bits
  * When   one record is written
  * Then   the counter holds the reset value, or what little has been counted since, and the index
  *        points after the record
@@ -157,16 +158,21 @@ TEST(netburst, overflow_without_a_pebs_enable_writes_no_record, REQS(NB_06),
 TEST(netburst, pebs_record_reloads_the_counter_with_all_40_bits, REQS(NB_38),
      NEEDS(need_netburst_pebs))
 {
+	static const u64 resets[] = {
+		BIT(NB_WIDTH) - NETBURST_NEVER, 0x5555555555, 0xaaaaaaaa00,
+	};
 	struct netburst_sampling s = own_loads();
-	u64 reset = BIT(NB_WIDTH) - NETBURST_NEVER;
 	struct netburst_taken taken;
 
-	netburst_sample(&s, &taken);
-	if (!netburst_check_one(t, CONTROL_AT(NB_38), &taken, "of the loads"))
-		return;
-	CHECK_EQ(t, NB_38, SIZE, (u64)taken.bytes, "the index points after the record");
-	CHECK_RANGE(t, NB_38, reset, reset + SAMPLE_MARKS, taken.counter,
-		    "the counter, reloaded and gone on");
+	for (unsigned i = 0; i < sizeof(resets) / sizeof(resets[0]); i++) {
+		s.every = BIT(NB_WIDTH) - resets[i];
+		netburst_sample(&s, &taken);
+		if (!netburst_check_one(t, CONTROL_AT(NB_38), &taken, "of the loads"))
+			return;
+		CHECK_EQ(t, NB_38, SIZE, (u64)taken.bytes, "the index points after the record");
+		CHECK_RANGE(t, NB_38, resets[i], resets[i] + SAMPLE_MARKS, taken.counter,
+			    "the counter, reloaded and gone on");
+	}
 }
 
 /*

@@ -49,6 +49,20 @@ static void enable_both(void *arg)
 	netburst_pebs(true, true);
 }
 
+static void enable_others_for_a_moment(void *arg)
+{
+	(void)arg;
+	netburst_pebs(false, true);
+	netburst_pebs(true, false);
+}
+
+static void enable_mine_for_a_moment(void *arg)
+{
+	(void)arg;
+	netburst_pebs(true, false);
+	netburst_pebs(false, true);
+}
+
 static bool on(struct test *t, unsigned thread, void (*fn)(void *arg), void *arg)
 {
 	return netburst_run(t, thread, NETBURST_ASLEEP, fn, arg);
@@ -88,10 +102,10 @@ static void check_records(struct test *t, struct test_claim claim, const bool wa
  *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
  *
  * Given  both threads with a PEBS counter of their own, MSR_PEBS_ENABLE written by T0, and by T1
- * When   ENABLE_PEBS_MY_THR, ENABLE_PEBS_OTH_THR, or both are set, and each thread's counter
- *        overflows
+ * When   ENABLE_PEBS_MY_THR, ENABLE_PEBS_OTH_THR, or both are set, or one is set, cleared again
+ *        and the other one set, and each thread's counter overflows
  * Then   a record is written on the thread that wrote, on the other one, or on both, and on no
- *        other
+ *        other; a bit that was cleared again enables nothing
  */
 TEST(netburst, pebs_enables_are_relative_to_the_thread_that_writes, REQS(NB_05, NB_06),
      NEEDS(need_netburst_pebs, need_sibling_thread))
@@ -110,6 +124,12 @@ TEST(netburst, pebs_enables_are_relative_to_the_thread_that_writes, REQS(NB_05, 
 		if (!sample_on_each(t, writer, enable_both, NULL))
 			return;
 		check_records(t, AT(NB_06), both, "both", writer);
+		if (!sample_on_each(t, writer, enable_others_for_a_moment, NULL))
+			return;
+		check_records(t, AT(NB_05), mine, "_OTH_THR, then _MY_THR alone", writer);
+		if (!sample_on_each(t, writer, enable_mine_for_a_moment, NULL))
+			return;
+		check_records(t, AT(NB_05), others, "_MY_THR, then _OTH_THR alone", writer);
 	}
 }
 

@@ -234,6 +234,19 @@ static bool stlb_hits_are_none_of_its_misses(struct fixture *r)
 	return bytes(r) == FIXTURE_RECORD && !(field(r, 0, RECORD_SOURCE) & BIT(4));
 }
 
+/* A locked load of a page that no TLB has. */
+static bool locked_walks_are_told(struct fixture *r)
+{
+	struct model_retired i = {
+		.loads = 1, .locked_loads = 1, .n_access = 1,
+		.access = { { A + 0x100000, 8, false, true } },
+	};
+
+	begin(r);
+	fixture_retire(r, &i);
+	return bytes(r) == FIXTURE_RECORD && field(r, 0, RECORD_SOURCE) & BIT(4);
+}
+
 /* Half of the addresses are devices', the other half isn't cached. */
 static bool translate_uncached(void *ctx, u64 linear, struct memory_page *page)
 {
@@ -336,6 +349,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_COUNTS_UNTAGGED] = only_tagged_loads_count,
 	[FAULT_LL_EN_OF_ANY] = another_enable_is_none,
 	[FAULT_LL_UNTAGGED_RECORDED] = untagged_loads_leave_the_record_alone,
+	[FAULT_LL_LOCKED_NO_WALK] = locked_walks_are_told,
 	[FAULT_LL_DTLB_AS_MISS] = stlb_hits_are_none_of_its_misses,
 	[FAULT_LL_LATENCY_8] = uncached_loads_are_told,
 	[FAULT_LL_UNCACHED_AS_MEMORY] = uncached_loads_are_told,

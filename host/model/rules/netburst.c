@@ -80,6 +80,12 @@ static bool flags_select(struct netburst_fixture *r)
 	return true;
 }
 
+static bool usr_is_cpl_1_too(struct netburst_fixture *r)
+{
+	r->user_cpl = 1;
+	return flags_select(r);
+}
+
 /* ---- counting ---- */
 
 /* ---- filters ---- */
@@ -373,10 +379,34 @@ static bool netburst_addresses_are_whole(struct netburst_fixture *r)
 	       nbfixture_record(r, 0, 0, RIP) & HIGH;
 }
 
+/* Bits 31 and 39 to 32 of the reset value differ. */
+static bool netburst_reloads_all_bits(struct netburst_fixture *r)
+{
+	const u64 reset = 0xaaaaaaaa00;
+
+	nbfixture_set(r, 0, PEBS, MY);
+	nbfixture_ds(r, 4, 4, reset);
+	front_end(r, 16, 2, TOP - 1);
+	nbfixture_load(r, 0, NBFIXTURE_DATA);
+	nbfixture_load(r, 0, NBFIXTURE_DATA);
+	return value(r, 16) == reset;
+}
+
+static bool netburst_other_is_disabled(struct netburst_fixture *r)
+{
+	nbfixture_set(r, 0, PEBS, MY | OTHER);
+	nbfixture_set(r, 0, PEBS, MY);
+	sample_both(r);
+	return nbfixture_records(r, 0) == 1 && !nbfixture_records(r, 1);
+}
+
 static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 	[FAULT_NB_CELL_##token] = flags_select,
 #include "refpmu/faults/fault_netburst_cell.def"
+	[FAULT_NB_USR_CPL_3] = usr_is_cpl_1_too,
+	[FAULT_NB_RELOAD_SIGN] = netburst_reloads_all_bits,
+	[FAULT_NB_PEBS_OTHER_STAYS] = netburst_other_is_disabled,
 	[FAULT_NB_EDGE_ALONE] = edge_needs_compare,
 	[FAULT_NB_CASCADE_UNASKED] = cascade_is_asked_for,
 	[FAULT_NB_THRESHOLD_MIDDLE] = middle_thresholds,

@@ -140,8 +140,12 @@ static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 {
 	if (p->reg == NBR_COUNTER && p->i == NB_MS_COUNTER0 && broken(m, FAULT_NB_COUNTER_4_NARROW))
 		value &= BITS(0, NB_WIDTH - 2);
-	if (p->reg == NBR_PEBS_ENABLE)
+	if (p->reg == NBR_PEBS_ENABLE) {
+		if (netburst_of(m)->now.pebs_threads & BIT(!netburst_thread_of(m)) &&
+		    broken(m, FAULT_NB_PEBS_OTHER_STAYS))
+			value |= NB_PEBS_ENABLE_OTH_THR;
 		return pebs_bits_of_first(m, value);
+	}
 	if (p->reg != NBR_CCCR)
 		return value;
 	if (value & NB_CCCR_FORCE_OVF && broken(m, FAULT_NB_FORCE_AT_ONCE))

@@ -56,6 +56,11 @@ bool fault_nb_thread_specific(struct model *m, u64 escr, unsigned thread, bool u
 		 (!thread && broken(m, FAULT_NB_T1_FLAGS_COUNT_T0))));
 }
 
+bool fault_nb_user(struct model *m, unsigned cpl, bool user)
+{
+	return broken(m, FAULT_NB_USR_CPL_3) ? cpl == 3 : user;
+}
+
 bool fault_nb_thread_independent(struct model *m, u64 escr, unsigned thread, bool user, bool counts)
 {
 	if (m->config.fault == FAULT_NONE)

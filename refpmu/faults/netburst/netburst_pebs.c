@@ -53,6 +53,9 @@ void fault_nb_assist(struct model *m, u64 index, struct netburst_assist *assist)
 		assist->index += FIELD;
 	if (broken(m, FAULT_NB_NO_RELOAD))
 		assist->reloads = false;
+	if (broken(m, FAULT_NB_RELOAD_SIGN))
+		assist->reload = (assist->reload & BITS(0, 31)) |
+				 (assist->reload & BIT(31) ? BITS(32, NB_WIDTH - 1) : 0);
 }
 
 static void move_rip(u8 *field, unsigned size)

@@ -73,7 +73,7 @@ static bool thread_independent(struct model *m, u64 escr, unsigned thread, bool 
 
 static bool selected(struct model *m, const struct netburst_step *s, u64 escr, u8 kind)
 {
-	bool user = s->core.r->cpl;
+	bool user = fault_nb_user(m, s->core.r->cpl, s->core.r->cpl > 0);
 
 	return kind == NB_TI ? thread_independent(m, escr, s->thread, user) :
 			       thread_specific(m, escr, s->thread, user);

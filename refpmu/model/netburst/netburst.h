@@ -136,6 +136,7 @@ struct netburst_assist {
 	bool written;
 	u64 index;		/* after it */
 	bool reloads;		/* the counter, from its reset value */
+	u64 reload;		/* that value */
 };
 /* The record of logical processor s->thread. true: it was written, and the
  * counter holds the reset value. */

@@ -135,6 +135,7 @@ bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned co
 	assist.fits = ds.index >= ds.base && ds.index + size <= ds.maximum;
 	assist.written = assist.reloads = true;
 	assist.index = ds.index + size;
+	assist.reload = ds.reset & BITS(0, NB_WIDTH - 1);
 	fault_nb_assist(m, ds.index, &assist);
 	if (!assist.fits)
 		return false;
@@ -150,7 +151,7 @@ bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned co
 			       &ds.index, ds_places[area][DS_pebs_index].size);
 	}
 	if (assist.reloads)
-		n->counter[counter] = ds.reset & BITS(0, NB_WIDTH - 1);
+		n->counter[counter] = assist.reload;
 	interrupt(m, counter, &ds);
 	return true;
 }
