@@ -12,6 +12,9 @@ bool exit_rdpmc(struct cpu *cpu)
 	struct msr_result result;
 	u64 rax, rdx;
 
+	if (cpu_cpl(cpu) && cpu_cpl(cpu) < 3 &&
+	    model_fault(&cpu->model, FAULT_RDPMC_CPL_1_2_ALLOWED))
+		allowed = true;
 	if (cpu_cpl(cpu) &&
 	    model_fault(&cpu->model, allowed ? FAULT_RDPMC_USER_REFUSED : FAULT_RDPMC_USER_ALLOWED))
 		allowed = !allowed;

@@ -370,6 +370,8 @@ static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 {
 	unsigned reloads = 0;
 
+	if (plan->reloaded & BITS(0, FIRST_FIXED - 1) && broken(m, FAULT_RELOADS_GP_ALONE))
+		plan->reloaded &= BITS(0, FIRST_FIXED - 1);
 	if (broken(m, FAULT_RELOAD_ALL))
 		plan->reloaded |= m->global_status & model_generation(m)->pebs_mask;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {

@@ -10,6 +10,7 @@
 #define AT_WORD		0u	/* ADAPTIVE_BASIC_*, typed out */
 #define AT_APPLICABLE	0x10u
 #define PAIR_ROUNDS	(4 * ROUNDS_PERIOD)	/* of three instructions each */
+#define PAIR_SLACK	(4 * PAIR_ROUNDS)	/* instructions after the record, at most */
 
 /* IA32_PERFEVTSELx[34] of each general-purpose counter but this one. */
 static void set_adaptive_of_others(unsigned counter, bool on)
@@ -50,19 +51,29 @@ TEST(adaptive, adaptive_bit_of_each_general_purpose_counter_is_of_its_records_al
 		}
 }
 
+/* Apart from each other by more than any window counts. */
+static u64 reset_of(unsigned counter)
+{
+	return pebs_reset_value(counter, ((u64)counter + 1) << 24);
+}
+
 /*
  * ADP-37  Two PEBS counters that overflow on one instruction must both be named, by one record or
  *         by two.
  *         Linux setup_pebs_adaptive_sample_data and its callers
+ * DS-13   After a record every counter that overflowed and is PEBS-enabled must be loaded with its
+ *         reset value.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
  * Given  PEBS on a general-purpose counter of instructions and on fixed counter 0, which counts
- *        them too, with one start value
+ *        them too, with one start value, and reset values that differ
  * When   both overflow, each general-purpose counter in turn
- * Then   one record, or two, name both of them
+ * Then   one record, or two, name both of them, and each counter reads its own reset value and what
+ *        it counted afterwards
  * Control: there are one or two records
  */
 TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both_named,
-     REQS(ADP_37), NEEDS(need_perfmon, need_fixed, need_baseline, need_instructions))
+     REQS(ADP_37, DS_13), NEEDS(need_perfmon, need_fixed, need_baseline, need_instructions))
 {
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
 		const struct pmc_mask both = pmc_or(pmc_one(c), pmc_one(PMC_FIXED(0)));
@@ -71,6 +82,8 @@ TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both
 		struct ds_setup setup = adaptive_setup(&run, &layout);
 		u64 named = 0;
 
+		setup.reset[c] = reset_of(c);
+		setup.reset[PMC_FIXED(0)] = reset_of(PMC_FIXED(0));
 		ds_open(&setup);
 		pebs_arm_as(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, ROUNDS_PERIOD);
 		pebs_arm_as(PMC_FIXED(0), 0, COUNT_BOTH, ROUNDS_PERIOD);
@@ -89,6 +102,9 @@ TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both
 			 "applicable counters of the records of IA32_PMC%u and fixed counter 0, "
 			 "taken together",
 			 c);
+		FOR_EACH_COUNTER(i, both.bits)
+		CHECK_RANGE(t, DS_13, reset_of(i), reset_of(i) + PAIR_SLACK, counter_read(i),
+			    "counter %u after the records of IA32_PMC%u and fixed counter 0", i, c);
 		counter_reset();
 	}
 }

@@ -148,8 +148,8 @@ static void check_user(struct test *t, u32 ecx, u64 value, const char *name)
 }
 
 /*
- * CNT-18  RDPMC at CPL 3 must raise #GP while CR4.PCE is 0.
- * CNT-19  RDPMC at CPL 3 must return the counter while CR4.PCE is 1.
+ * CNT-18  RDPMC at CPL 1, 2 or 3 must raise #GP while CR4.PCE is 0.
+ * CNT-19  RDPMC at CPL 1, 2 or 3 must return the counter while CR4.PCE is 1.
  *         SDM volume 2 RDPMC
  *
  * Given  each fixed counter holds a value of its own, as wide as it is; where there are metrics,

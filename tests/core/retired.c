@@ -182,44 +182,48 @@ TEST(count, instructions_of_an_exception_handler_are_counted_exactly, REQS(CNT_3
 		 "instructions in 80 more rounds inside the handler of INT3");
 }
 
-static void check_user_rdpmc(struct test *t, unsigned c)
+static void check_user_rdpmc(struct test *t, unsigned c, unsigned cpl, u64 value)
 {
 	struct user_probe *probe = user_probe_get();
-	u64 cr4 = cr4_read(), value, user;
+	u64 cr4 = cr4_read(), user;
 
-	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, FEWER,
-			      &value))
-		return;
 	probe->ecx = c;
 	cr4_write(cr4 | CR4_PCE);
-	user = user_call(user_rdpmc, (u64)(uintptr_t)probe);
-	CONTROL(t, CNT_19, value > 0, "IA32_PMC%u counted", c);
-	CHECK(t, CNT_19, !probe->fault.raised, "RDPMC at CPL 3 with CR4.PCE = 1: vector %u",
+	user = user_call_at(cpl, user_rdpmc, (u64)(uintptr_t)probe);
+	CHECK(t, CNT_19, !probe->fault.raised, "RDPMC at CPL %u with CR4.PCE = 1: vector %u", cpl,
 	      probe->fault.vector);
-	CHECK_EQ(t, CNT_19, value, user, "what it reads");
+	CHECK_EQ(t, CNT_19, value, user, "what it reads of IA32_PMC%u", c);
 	probe = user_probe_get();
 	cr4_write(cr4 & ~CR4_PCE);
-	user_call(user_rdpmc, (u64)(uintptr_t)probe);
+	user_call_at(cpl, user_rdpmc, (u64)(uintptr_t)probe);
 	cr4_write(cr4);
 	CHECK(t, CNT_18, probe->fault.raised && probe->fault.vector == VECTOR_GP,
-	      "RDPMC at CPL 3 with CR4.PCE = 0: vector %u", probe->fault.vector);
+	      "RDPMC at CPL %u with CR4.PCE = 0: vector %u", cpl, probe->fault.vector);
 }
 
 /*
- * CNT-18  RDPMC at CPL 3 must raise #GP while CR4.PCE is 0.
- * CNT-19  RDPMC at CPL 3 must return the counter while CR4.PCE is 1.
+ * CNT-18  RDPMC at CPL 1, 2 or 3 must raise #GP while CR4.PCE is 0.
+ * CNT-19  RDPMC at CPL 1, 2 or 3 must return the counter while CR4.PCE is 1.
  *         SDM volume 2 RDPMC
  *
  * Given  each general-purpose counter after a window
- * When   RDPMC is executed at CPL 3, with CR4.PCE = 1 and with 0
+ * When   RDPMC is executed at CPL 1, 2 and 3, with CR4.PCE = 1 and with 0
  * Then   with 1 it reads the count without an exception; with 0 it raises #GP
  * Control: the counter has counted something
  */
-TEST(count, rdpmc_at_cpl_3_needs_cr4_pce, REQS(CNT_18, CNT_19),
+TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
      NEEDS(need_perfmon, need_instructions))
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
-		check_user_rdpmc(t, c);
+	u64 value;
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load,
+				      FEWER, &value))
+			return;
+		CONTROL(t, CNT_19, value > 0, "IA32_PMC%u counted", c);
+		for (unsigned cpl = 1; cpl <= 3; cpl++)
+			check_user_rdpmc(t, c, cpl, value);
+	}
 }
 
 /*

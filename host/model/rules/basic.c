@@ -47,6 +47,7 @@ static bool loads_carry(struct fixture *r)
 /* What only the shell can break: it asks whether the fault is on. */
 RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
 RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
+RULE(user_rdpmc_below_cpl_3_is_checked, !model_fault(&r->m, FAULT_RDPMC_CPL_1_2_ALLOWED))
 RULE(user_rdpmc_works, !model_fault(&r->m, FAULT_RDPMC_USER_REFUSED))
 RULE(rdmsr_clears_rax, !model_fault(&r->m, FAULT_RDMSR_KEEPS_RAX))
 RULE(rdpmc_clears_rax, !model_fault(&r->m, FAULT_RDPMC_KEEPS_RAX))
@@ -296,6 +297,7 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_LOADS_LOSE_A_CARRY] = loads_carry,
 	[FAULT_FAULTS_RETIRE] = exceptions_dont_retire,
 	[FAULT_RDPMC_USER_ALLOWED] = user_rdpmc_is_checked,
+	[FAULT_RDPMC_CPL_1_2_ALLOWED] = user_rdpmc_below_cpl_3_is_checked,
 	[FAULT_RDPMC_USER_REFUSED] = user_rdpmc_works,
 	[FAULT_RDPMC_FAST_ALLOWED] = no_fast_rdpmc,
 	[FAULT_IF_SETTERS_COUNT_TWICE] = sti_counts_once,

@@ -246,6 +246,22 @@ static bool fixed_counters_sample_beside_others(struct fixture *r)
 	return true;
 }
 
+/* IA32_PMC1 and fixed counter 0 overflow on one instruction. */
+static bool both_kinds_are_reloaded(struct fixture *r)
+{
+	empty_buffer(r);
+	all_slots(r);
+	fixture_wrmsr(r, 0x3f1, BIT(32) | BIT(1));
+	fixture_program(r, 1, INST, 0, 12);
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(12));
+	fixture_start(r, BIT(32) | BIT(1));
+	fixture_nops(r, 20);
+	fixture_stop(r);
+	return PMC(1) >= MINUS(0x1100) && PMC(1) < MINUS(0x1000) && FIXED(0) >= MINUS(0x1800) &&
+	       FIXED(0) < MINUS(0x1700);
+}
+
 static bool fixed_counters_record_xmm(struct fixture *r)
 {
 	r->xmm++;
@@ -579,6 +595,7 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_APPLICABLE_ONE] = two_counters_are_named,
 	[FAULT_PEBS_PRECISE_ONLY] = any_event_samples,
 	[FAULT_PEBS_FIRST_FOUR] = general_counters_sample,
+	[FAULT_RELOADS_GP_ALONE] = both_kinds_are_reloaded,
 	[FAULT_FIXED_PEBS_ALONE] = fixed_counters_sample_beside_others,
 	[FAULT_XMM_LOW_EIGHT_FIXED] = fixed_counters_record_xmm,
 	[FAULT_INT_4_QUIET_BESIDE_PEBS] = counter_4_interrupts_beside_pebs,
