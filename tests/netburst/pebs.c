@@ -14,12 +14,12 @@
 #include "tests/measure/marked_walk.h"
 
 #define PERIODS	3u
+#define USER_LOADS 12u	/* more than what the way to the piece loads at CPL 3 */
 #define SIZE	144u	/* Figure 17-10: the last field begins at 88H */
 /* Typed from Figure 17-10. */
 #define AT_RFLAGS	0x00
 #define AT_RIP		0x08
 #define AT_RAX		0x10
-
 
 /* The sampled loads of the thread that calls. */
 static struct netburst_sampling own_loads(void)
@@ -118,6 +118,32 @@ TEST(netburst, record_of_code_in_either_half_has_its_whole_rip, REQS(NB_37),
 		one.record.value[RECORD_rip] -= s.above;
 		netburst_check_one(t, AT(NB_37), &one, half ? "upper half" : "above 4 GiB");
 	}
+}
+
+/*
+ * NB-37  A record of the 64-bit form must have 144 bytes: flags, RIP, RAX, RBX, RCX, RDX, RSI,
+ *        RDI, RBP, RSP, R8 to R15.
+ *        SDM 17.4.9 BTS and DS Save Area, Figure 17-8
+ *
+ * Given  tagged loads at CPL 3 on the PEBS counter, whose ESCR selects CPL 3 alone; an overflow
+ *        amid marked loads
+ * When   one record is written
+ * Then   it has 144 bytes, the registers and flags are those of a marked load, RSP that of CPL 3,
+ *        and no byte beside it was written
+ */
+TEST(netburst, pebs_record_of_code_at_cpl_3_is_that_of_cpl_0, REQS(NB_37),
+     NEEDS(need_netburst_pebs))
+{
+	unsigned thread = netburst_thread();
+	struct netburst_sampling s = netburst_sample_loads(NETBURST_PEBS_COUNTER(thread),
+							   thread ? NB_ESCR_T1_USR :
+								    NB_ESCR_T0_USR);
+
+	s.w = &workload_user_sample;
+	s.n -= USER_LOADS;
+	s.user = true;
+	netburst_sample(&s, &one);
+	check_record(t, &one, "CPL 3");
 }
 
 /*

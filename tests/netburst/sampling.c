@@ -7,6 +7,7 @@
  */
 #include "tests/netburst/sampling.h"
 
+#include "kernel/interrupt/fault.h"
 #include "kernel/memory/string.h"
 #include "pmu/pmi.h"
 
@@ -54,11 +55,19 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 	int64_t offset;
 
 	memset(taken, 0, sizeof(*taken));
+	taken->w = s->w;
+	taken->stack = workload_stack();
 	fill_memory(taken->rax);
 	netburst_preset(s->what.counter, s->nth);
 	pmi_open(NULL);
 	netburst_beside(&s->what, true);
-	workload_run_switched(s->w, s->n, &by);
+	if (s->user) {
+		msr_write(by.msr, by.on);
+		taken->stack = workload_run_user(s->w, s->n);
+		msr_write(by.msr, by.off);
+	} else {
+		workload_run_switched(s->w, s->n, &by);
+	}
 	netburst_beside(&s->what, false);
 	taken->interrupts = pmi_settle()->count;
 	pmi_close();
@@ -69,7 +78,6 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 	memcpy(taken->first, ds_record(0), record_size(RECORD_NB64));
 	record_decode(RECORD_NB64, taken->first, sizeof(taken->first), &taken->record);
 	taken->memory = (u64)(uintptr_t)workload_memory();
-	taken->stack = workload_stack();
 }
 
 void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *taken)
@@ -81,20 +89,20 @@ void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *t
 }
 
 /* The marked load at that address, or right before it; -1: none. */
-static int mark_of(u64 ip)
+static int mark_of(const struct workload *w, u64 ip)
 {
-	int mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+	int mark = workload_mark_at(w, SAMPLE_MARKS, ip);
 
 	if (mark >= 0)
 		return mark;
-	return workload_mark_at(&workload_sample, SAMPLE_MARKS, ip - workload_sample.mark_length);
+	return workload_mark_at(w, SAMPLE_MARKS, ip - w->mark_length);
 }
 
 bool netburst_check_one(struct test *t, struct test_claim claim, const struct netburst_taken *taken,
 			const char *what)
 {
 	u64 ip = taken->record.value[RECORD_rip], rax = taken->record.value[RECORD_rax];
-	int mark = mark_of(ip);
+	int mark = mark_of(taken->w, ip);
 
 	if (!test_check_eq(t, claim, 1, taken->records, "records, %s", what) ||
 	    !test_check(t, claim, mark >= 0, "a marked load, or the instruction after it",

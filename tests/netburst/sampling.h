@@ -20,6 +20,7 @@ struct netburst_sampling {
 	u64 above;			/* as of struct workload_switch */
 	const struct workload *w;
 	u64 n;
+	bool user;			/* at CPL 3 */
 };
 
 /* What is left in the DS area of the thread that has sampled. */
@@ -30,6 +31,7 @@ struct netburst_taken {
 	u8 first[RECORD_MAX_SIZE];	/* the first record ... */
 	struct pebs_record record;	/* ... and decoded */
 	u64 counter;
+	const struct workload *w;	/* that was run */
 	u64 memory, stack;		/* of the thread's workloads */
 	u64 rax[SAMPLE_MARKS + 1];	/* RAX before each marked load, and after the last */
 };
@@ -46,8 +48,8 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *taken);
 
 /*
- * Is there one record, of a marked load of the sample piece? Its IP is that of the load, or the one
- * after it, and RAX the one before or after that load.
+ * Is there one record, of a marked load of that sample piece? Its IP is that of the load, or the
+ * one after it, and RAX the one before or after that load.
  */
 bool netburst_check_one(struct test *t, struct test_claim claim, const struct netburst_taken *taken,
 			const char *what);

@@ -349,6 +349,21 @@ static bool netburst_both_sample(struct netburst_fixture *r)
 	return nbfixture_records(r, 0) == 1 && nbfixture_records(r, 1) == 1;
 }
 
+/* Two loads at CPL 3 as well: a record more. */
+static bool netburst_cpl_3_samples(struct netburst_fixture *r)
+{
+	nbfixture_set(r, 0, PEBS, MY);
+	nbfixture_ds(r, 4, 4, TOP);
+	front_end(r, 16, 2, TOP - 1);
+	for (unsigned i = 0; i < 2; i++)
+		nbfixture_retire(r, 0, true,
+				 &(struct model_retired){
+					 .loads = 1,
+					 .n_access = 1,
+					 .access = { { NBFIXTURE_DATA, 8, false, false } } });
+	return nbfixture_records(r, 0) == 1;
+}
+
 /* The fixture's memory once more, above 4 GiB. */
 #define HIGH	BIT(32)
 static bool (*fixture_write)(void *ctx, u64 linear, const void *from, size_t bytes);
@@ -421,6 +436,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_EXTENDED_AT_ONCE] = extended_cascade,
 	[FAULT_NB_PEBS_NO_EXECUTION] = netburst_three_events_sample,
 	[FAULT_NB_PEBS_ONE_THREAD] = netburst_both_sample,
+	[FAULT_NB_PEBS_USER_LOST] = netburst_cpl_3_samples,
 	[FAULT_NB_RIP_32] = netburst_addresses_are_whole,
 	[FAULT_NB_INDEX_32] = netburst_addresses_are_whole,
 	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,

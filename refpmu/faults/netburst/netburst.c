@@ -443,6 +443,8 @@ bool fault_nb_samples(struct model *m, const struct netburst_step *s, unsigned i
 
 	if (m->config.fault == FAULT_NONE)
 		return samples;
+	if (s->core.r->cpl && broken(m, FAULT_NB_PEBS_USER_LOST))
+		return false;
 	if (broken(m, FAULT_NB_PEBS_EXCHANGED))
 		counter = NB_IQ_COUNTER4 + !s->thread;
 	if (i != counter && !(i >= NB_IQ_COUNTER0 && broken(m, FAULT_NB_PEBS_ANY_COUNTER)))
