@@ -49,6 +49,11 @@ void fault_offcore(struct model *m, struct offcore_access *access)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
+	if (broken(m, FAULT_OFFCORE_SILENT) ||
+	    (faults_of(m)->cpl == 3 && broken(m, FAULT_OFFCORE_USER_LOST)))
+		access->select = 0;
+	if (access->select & (access->request - 1) && broken(m, FAULT_OFFCORE_ONE_REQUEST))
+		access->select &= ~(u64)access->request;
 	break_second(m, access);
 	if (!(access->select & access->request) && broken(m, FAULT_OFFCORE_ANY_REQUEST))
 		access->select |= access->request;

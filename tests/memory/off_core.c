@@ -277,3 +277,58 @@ TEST(offcore, off_core_events_at_once_count_by_their_own_registers, REQS(MSR_48)
 	off_core_set(MSR_OFFCORE_RSP_0, 0);
 	off_core_set(MSR_OFFCORE_RSP_1, 0);
 }
+
+/* The same at CPL 3, of one window: the workload's memory is the usual one. */
+static u64 count_at_cpl_3(u16 event, unsigned counter, const struct cache_workload *h)
+{
+	u64 value;
+
+	counter_program(counter, event, COUNT_USR);
+	counter_write(counter, 0);
+	counters_enable(pmc_one(counter));
+	workload_run_user(h->workload, ROUNDS);
+	counters_disable();
+	value = counter_read(counter);
+	counter_program_disabled(counter, 0, 0);
+	return value;
+}
+
+/*
+ * MSR-40  An off-core response event must count a request by the response that it got, and not
+ *         where other responses alone are named.
+ *         SDM Off-core Response Performance Monitoring, response types; supplier and snoop
+ *         information
+ *
+ * Given  MSR_OFFCORE_RSP_0 names demand reads of data and reads for ownership, both at once, and
+ *        every response
+ * When   a flushed line is loaded, or stored to, at CPL 0 and at CPL 3
+ * Then   the first off-core event counts at least half of the accesses on each counter
+ */
+TEST(offcore, each_counter_counts_both_requests_that_its_register_names, REQS(MSR_40),
+     NEEDS(need_perfmon, need_four_counters, need_offcore))
+{
+	static const enum access accesses[] = { ACCESS_MEMORY, ACCESS_STORE_MISS };
+	u64 responses = counter_caps()->facilities & FAC_OFFCORE_SNB ? ANY_RESPONSE : NHM_RESPONSES;
+	struct event event;
+
+	if (!HARNESS_CHECK(t, event_get(EK_OFFCORE_0, 0, &event), "the event is in the table"))
+		return;
+	if (!off_core_set(MSR_OFFCORE_RSP_0, REQUEST | REQUEST_RFO | responses)) {
+		test_inconclusive(t, "MSR 0x%x refuses two requests", MSR_OFFCORE_RSP_0);
+		return;
+	}
+	for (unsigned a = 0; a < 2; a++) {
+		struct cache_workload h;
+
+		if (!cache_workload_or_skip(t, accesses[a], &h))
+			break;
+		for (unsigned c = 0; c < 4; c++) {
+			CHECK_RANGE(t, MSR_40, ROUNDS / 2, ~0ULL, off_core_count(event.code, c, &h),
+				    "%s of %u %s, IA32_PMC%u", event.name, ROUNDS, h.name, c);
+			CHECK_RANGE(t, MSR_40, ROUNDS / 2, ~0ULL, count_at_cpl_3(event.code, c, &h),
+				    "%s of %u %s at CPL 3, IA32_PMC%u", event.name, ROUNDS, h.name,
+				    c);
+		}
+	}
+	off_core_set(MSR_OFFCORE_RSP_0, 0);
+}
