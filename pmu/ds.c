@@ -28,6 +28,7 @@ enum ds_word {
 #define NO_SLOT		0u	/* DS_bts_buffer_base */
 #define GUARD_BYTES	0x400
 #define MEMORY_BYTES	(GUARD_BYTES + DS_BUFFER_BYTES + GUARD_BYTES)
+#define CARRY		0x10000		/* the buffer of DS_PLACED has a multiple of it inside */
 
 #define DS_FIELD(field, offset, title) \
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
@@ -53,6 +54,13 @@ _Static_assert(PAGES_HIGH == 2, "a page for the area, a page for the buffer");
 _Static_assert(GUARD_BYTES + DS_HIGH_CAPACITY * RECORD_MAX_SIZE + GUARD_BYTES <= PAGE_SIZE,
 	       "a buffer in a page");
 
+/* All memory of a processor is in one piece: for each area a page, and that of its buffer. */
+#define SHARE		(PAGE_SIZE + (MEMORY_BYTES + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE)
+#define PLACED_PAGES	4	/* from the multiple of CARRY to the one that the area crosses */
+_Static_assert(CARRY + GUARD_BYTES + DS_PLACED_MOST + (PLACED_PAGES + 1) * PAGE_SIZE <=
+		       DS_AREAS * SHARE,
+	       "one of the multiples has room on both sides");
+
 static struct ds {
 	volatile u64 *area;
 	u64 before[AREA_BYTES / 8];	/* the area as it was set up */
@@ -62,7 +70,7 @@ static struct ds {
 	size_t used;			/* of memory: what is filled and looked at */
 	bool opened;			/* since ds_forget() */
 	u64 above;			/* what linear addresses are more than those here */
-} areas[CPU_MAX][DS_UPPER + 1];
+} areas[CPU_MAX][DS_PLACED + 1];
 static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
 
 static struct ds *ds_this_cpu(void)
@@ -90,16 +98,15 @@ static void take_pages(struct ds *d, u64 area)
 
 bool ds_init(void)
 {
-	for (unsigned i = 0; i < DS_AREAS; i++) {
-		struct ds *d = &areas[cpu_index()][i];
+	struct ds *of = areas[cpu_index()];
+	u8 *memory = of[0].area ? (u8 *)(uintptr_t)of[0].area : arena_alloc(DS_AREAS * SHARE);
 
-		if (!d->area) {
-			d->area = arena_alloc(AREA_BYTES);
-			d->memory = arena_alloc(MEMORY_BYTES);
-		}
-		if (!d->area || !d->memory)
-			return false;
-		d->buffer = d->memory + GUARD_BYTES;
+	if (!memory)
+		return false;
+	for (unsigned i = 0; i < DS_AREAS; i++) {
+		of[i].area = (volatile u64 *)(void *)(memory + i * SHARE);
+		of[i].memory = memory + i * SHARE + PAGE_SIZE;
+		of[i].buffer = of[i].memory + GUARD_BYTES;
 	}
 	take_pages(&areas[cpu_index()][DS_HIGH], (u64)(uintptr_t)pages_get()->high);
 	take_pages(&areas[cpu_index()][DS_UPPER],
@@ -110,6 +117,17 @@ bool ds_init(void)
 void ds_use(unsigned area)
 {
 	chosen[cpu_index()] = area;
+}
+
+void ds_place(unsigned area, unsigned buffer)
+{
+	struct ds *of = areas[cpu_index()], *d = &of[DS_PLACED];
+	u8 *least = (u8 *)(uintptr_t)of[0].area + GUARD_BYTES + DS_PLACED_MOST;
+	u8 *carry = least + (CARRY - (uintptr_t)least % CARRY) % CARRY;
+
+	d->area = (volatile u64 *)(void *)(carry + PLACED_PAGES * PAGE_SIZE - area);
+	d->buffer = carry - buffer;
+	d->memory = d->buffer - GUARD_BYTES;
 }
 
 /* Where a counter's reset value is; NO_SLOT: the format has none for it. */
@@ -175,7 +193,7 @@ bool ds_was_opened(void)
 void ds_forget(void)
 {
 	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
-		for (unsigned i = 0; i <= DS_UPPER; i++)
+		for (unsigned i = 0; i <= DS_PLACED; i++)
 			areas[cpu][i].opened = false;
 }
 

@@ -43,7 +43,12 @@ bool ds_init(void);
 #define DS_HIGH_CAPACITY 8
 /* The same memory at linear addresses of the upper half, where bits 63:47 are 1. */
 #define DS_UPPER	 (DS_HIGH + 1)
+/* The memory of the first two once more, cut as ds_place() says: the area begins so many bytes
+ * before the end of a page, a multiple of 8, and the buffer so many before a multiple of 64 KiB. */
+#define DS_PLACED	 (DS_UPPER + 1)
+#define DS_PLACED_MOST	 0x400		/* bytes */
 void ds_use(unsigned area);
+void ds_place(unsigned area, unsigned buffer);
 
 /* Fill, describe the buffer in the DS area and set IA32_DS_AREA, with baseline MSR_PEBS_DATA_CFG
  * too. Counters are off. */

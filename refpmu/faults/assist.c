@@ -8,6 +8,8 @@
 
 #define STATUS_FIXED_SHIFT	32	/* of IA32_PERF_GLOBAL_STATUS */
 #define PAGE_SIZE	4096
+#define CACHE_LINE	64
+#define CARRY		0x10000	/* of fault index-loses-carry */
 #define LATE_RELOAD	16	/* instructions, of fault reload-late */
 #define RECORD_32_BIT	0x28	/* bytes, of fault record-compatibility-28 */
 
@@ -54,6 +56,17 @@ void fault_assist_begins(struct model *m, struct assist_plan *plan)
 		plan->ds &= BITS(0, 47);
 	if (plan->ds >> 32 && broken(m, FAULT_DS_AREA_32))
 		plan->ds = (u32)plan->ds;
+	if (plan->ds % CACHE_LINE && broken(m, FAULT_DS_AREA_AT_LINE))
+		plan->ds -= plan->ds % CACHE_LINE;
+}
+
+/* Fault ds-area-one-page: so many bytes of the area are in its first page. */
+static void read_one_page(struct ds_area *ds, u64 bytes)
+{
+#define DS_FIELD(field, offset, title) \
+	if ((offset) >= bytes) \
+		ds->field = 0;
+#include "spec/ds.def"
 }
 
 /* As processors without DTES64 would read it: each field is four bytes. */
@@ -132,6 +145,8 @@ void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_pl
 		ds->pebs_absolute_maximum = ds->pebs_interrupt_threshold;
 		ds->pebs_interrupt_threshold = maximum;
 	}
+	if (plan->ds % PAGE_SIZE > PAGE_SIZE - DS_BYTES && broken(m, FAULT_DS_AREA_ONE_PAGE))
+		read_one_page(ds, PAGE_SIZE - plan->ds % PAGE_SIZE);
 	write_late_index(m, plan);
 	keep_fields(m, &faults_of(m)->first_fields,
 		    (struct keeping){ FAULT_RESET_CACHED, FAULT_THRESHOLD_CACHED,
@@ -215,7 +230,7 @@ static u64 missing_in_image(struct model *m, u64 status)
 		u8 bit;
 	} bits[] = {
 #define FAULT(token, name, requirements, sentence, ...)
-#define FAULT_IMAGE_BIT(token, bit, name, title) { FAULT_##token, bit },
+#define FAULT_IMAGE_BIT(token, bit, name, title, ...) { FAULT_##token, bit },
 #include "refpmu/faults/fault_sampling.def"
 #undef FAULT
 	};
@@ -255,6 +270,8 @@ static u64 other_address(struct model *m, const struct assist_plan *plan)
 	}
 	if (plan->record >> 32 && broken(m, FAULT_RECORD_AT_32))
 		return (u32)plan->record;
+	if (plan->record % CACHE_LINE && broken(m, FAULT_RECORD_AT_LINE))
+		return plan->record - plan->record % CACHE_LINE;
 	return plan->record;
 }
 
@@ -315,6 +332,9 @@ static void break_index(struct model *m, const struct retire_ctx *s, unsigned x,
 		plan->index &= BITS(0, 47);
 	if (plan->index >> 32 && broken(m, FAULT_INDEX_WRITTEN_32))
 		plan->index = (u32)plan->index;
+	if (plan->index % CARRY < plan->area.pebs_index % CARRY &&
+	    broken(m, FAULT_INDEX_LOSES_CARRY))
+		plan->index -= CARRY;
 	if (broken(m, FAULT_INDEX_LATE)) {
 		plan->advances = false;
 		faults_of(m)->late_index.waits = true;

@@ -155,6 +155,11 @@ bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct mo
 		return false;
 	if (!inside && rule->pebs && s->cpl && broken(m, FAULT_TX_FILTER_USER_RECORDS))
 		return true;
+	if (!inside && ((rule->kind != EK_LOADS && broken(m, FAULT_TX_FILTER_LOADS_ONLY)) ||
+			(rule->kind == EK_CORE_CYCLES && broken(m, FAULT_TX_FILTER_CYCLES)) ||
+			(rule->cmask && broken(m, FAULT_TX_FILTER_CMASK)) ||
+			(!rule->pebs && s->cpl && broken(m, FAULT_TX_FILTER_USER))))
+		return true;
 	return inside != broken(m, FAULT_TX_FILTER_INVERTED);
 }
 

@@ -118,6 +118,18 @@ static u64 other_address(struct model *m, const struct model_access *a,
 	return linear;
 }
 
+/* Faults that forget the hit of some stores. */
+static bool hit_is_lost(struct model *m, const struct retire_ctx *s, const struct model_access *a)
+{
+	bool push = a->linear == s->r->after.gpr[REG_RSP] && a->linear < s->r->before.gpr[REG_RSP];
+
+	return (a->bytes != 4 && a->bytes != 8 && broken(m, FAULT_DLA_HIT_WIDTHS)) ||
+	       (model_is_split(a) && broken(m, FAULT_DLA_HIT_SPLIT)) ||
+	       (push && broken(m, FAULT_DLA_HIT_PUSH)) ||
+	       (s->cpl && broken(m, FAULT_DLA_HIT_USER)) ||
+	       (a->locked && broken(m, FAULT_DLA_LOCKED_MISSES));
+}
+
 void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x, unsigned a,
 			struct record *record)
 {
@@ -139,6 +151,6 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 	if (s->rule[x]->flags & EV_STORE_L1 && access->store && is_cached(&s->outcome[a].memory) &&
 	    broken(m, FAULT_DLA_HIT_IN_ANY_CACHE))
 		record->data_source = DATA_SOURCE_DLA_DCU_HIT;
-	if (record->data_source && access->locked && broken(m, FAULT_DLA_LOCKED_MISSES))
+	if (record->data_source && access->store && hit_is_lost(m, s, access))
 		record->data_source = 0;
 }

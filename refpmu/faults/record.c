@@ -7,6 +7,7 @@
 #include "refpmu/faults/broken.h"
 #include "spec/x86.h"
 
+#define STRING_LOADS	4	/* more than any instruction without a REP prefix has */
 #define CACHE_LINE	64
 #define INSTRUCTION_ABORT	BIT(34)	/* Table 18-51 */
 
@@ -112,6 +113,8 @@ static void break_flags(struct model *m, u8 *bytes)
 
 	if (flags & RFLAGS_DF && broken(m, FAULT_RFLAGS_NO_DF))
 		flags &= ~RFLAGS_DF;
+	if (flags & (RFLAGS_IOPL | RFLAGS_NT | RFLAGS_AC) && broken(m, FAULT_RFLAGS_NO_SYSTEM))
+		flags &= ~(RFLAGS_IOPL | RFLAGS_NT | RFLAGS_AC);
 	if (broken(m, FAULT_RFLAGS_UPPER_RAX))
 		flags = (flags & BITS(0, 31)) | (get64(bytes + FMT2_OFFSET_rax) & BITS(32, 63));
 	put64(bytes + FMT2_OFFSET_rflags, flags);
@@ -218,6 +221,10 @@ static void break_abort(struct model *m, const struct retire_ctx *s, struct reco
 		record->eventing_ip++;
 	if (broken(m, FAULT_TX_RIP_INNER))
 		record->rip = faults_of(m)->fallback_inner;
+	if (s->tx_abort && broken(m, FAULT_TX_RECORD_NO_STATUS))
+		record->rax = m->tx.gpr[REG_RAX];
+	if (s->tx_abort && broken(m, FAULT_TX_RECORD_NO_REGISTERS))
+		model_record_gprs((const u64[REG_COUNT]){ [REG_RAX] = record->rax }, record);
 }
 
 /* Where the program hasn't gone. */
@@ -250,6 +257,10 @@ void fault_record_fields(struct model *m, const struct retire_ctx *s, struct rec
 	if (model_status_bits(s->wrapped) & ~m->pebs_enable && broken(m, FAULT_APPLICABLE_BESIDE))
 		record->applicable |= model_status_bits(s->wrapped);
 	break_next_ip(m, s, record);
+	if (s->r->loads >= STRING_LOADS && broken(m, FAULT_EVENTING_IP_REP))
+		record->eventing_ip = s->r->next_ip;
+	if ((s->r->ip ^ (s->r->next_ip - 1)) & ~BITS(0, 11) && broken(m, FAULT_EVENTING_IP_PAGE))
+		record->eventing_ip = s->r->next_ip & ~BITS(0, 11);
 	if (s->tx_abort || s->aborts)
 		break_abort(m, s, record);
 }

@@ -130,6 +130,8 @@ bool fault_tx_undoes_stores(struct model *m, bool undoes)
 
 u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 value)
 {
+	const struct model_counter *c = &m->counter[i];
+
 	if (m->config.fault == FAULT_NONE)
 		return value;
 	fault_at_counter(m, i);
@@ -139,7 +141,12 @@ u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 valu
 	    (cause != TX_EXPLICIT && broken(m, FAULT_TX_CHECKPOINT_EXPLICIT)) ||
 	    (cause == TX_EVENT && broken(m, FAULT_TX_CHECKPOINT_NO_EVENT)) ||
 	    (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED)))
-		return m->counter[i].value;
+		return c->value;
+	if (c->rule.kind != EK_LOADS && c->rule.kind != EK_STORES &&
+	    broken(m, FAULT_TX_CHECKPOINT_LOADS_ONLY))
+		return c->value;
+	if ((c->value ^ value) >> 32 && broken(m, FAULT_TX_CHECKPOINT_32))
+		return (c->value & ~BITS(0, 31)) | (u32)value;
 	return value;
 }
 

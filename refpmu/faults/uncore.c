@@ -138,6 +138,8 @@ bool fault_uncore_shows(struct model *m, unsigned counter, bool shows)
 
 u64 fault_uncore_occurrences(struct model *m, const struct model_uncore *u, u64 occurred)
 {
+	if (occurred && faults_of(m)->cpl == 3 && broken(m, FAULT_UNCORE_USER_UNCOUNTED))
+		return 0;
 	return occurred && u->enabled_by != m->core &&
 			       broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY) ?
 		       0 :

@@ -123,6 +123,7 @@ KIND_DECLARE(compare);		/* CMPSQ: two loads */
 KIND_DECLARE(rep_load);		/* one REP LODSB of n bytes */
 KIND_DECLARE(rep_split);	/* REP LODSQ, two of 16 loads across a line's end */
 KIND_DECLARE(page);		/* an instruction in two pages */
+KIND_DECLARE(page_load);	/* a load in two pages */
 #undef KIND_DECLARE
 
 /* tests/measure/workload_memory.asm: for tests/measure/cache_workload.h. */

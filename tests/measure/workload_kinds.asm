@@ -138,3 +138,16 @@ BEGIN kind_page
 	dec	rdi
 	jnz	.across
 END kind_page
+
+; instructions 3n + 1, loads n, branches n + 1: the load lies in two pages, and what of it is in the
+; second one is no load
+DECLARE kind_page_load, 0, 0, 0,  3, 1,  1, 0,  0, 0,  0, 0,  1, 1,  1, 0,  1, 0
+BEGIN kind_page_load
+	jmp	.across
+	align	PAGE
+	times PAGE - 3 int3
+.across:
+	mov	rax, [rsi + 0x90]
+	dec	rdi
+	jnz	.across
+END kind_page_load

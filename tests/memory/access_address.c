@@ -25,7 +25,9 @@
 #define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
 #define PROFILED	1u	/* the counter that makes data-address records here */
 
+#define AT_SOURCE	0xa0
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
+static unsigned taken; /* of them, by check_addresses() */
 
 /* The accesses of one kind that a piece makes are at this offset of its memory. */
 static const struct shape {
@@ -50,7 +52,7 @@ static const struct shape {
 };
 
 enum accesses { LOADS_OF_IT, STORES_OF_IT };		/* of a shape */
-enum fields { ADDRESS, LATENCY_AND_ADDRESS };		/* of a record that are looked at */
+enum fields { ADDRESS, LATENCY_AND_ADDRESS, HIT_AND_ADDRESS }; /* of a record that are looked at */
 
 /* The memory of all of them has two pages of 4 KiB at least. */
 static void lay_out(struct cache_workload *h, const struct shape *s, enum accesses which)
@@ -77,7 +79,7 @@ static bool check_addresses(struct test *t, struct test_claim claim, struct mem_
 	setup->wanted = RECORDS_NEAR;
 	/* An event that misses these accesses says nothing of those of other tests. */
 	setup->most = ROUNDS_MOST;
-	count = mem_sample_take(setup, &h, records);
+	taken = count = mem_sample_take(setup, &h, records);
 	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
 		return false;
 	for (unsigned i = 0; i < count; i++)
@@ -144,13 +146,17 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 		const volatile u64 *field = ds_record(i);
 
 		right += field[AT_ADDRESS / 8] == address &&
-			 (fields == ADDRESS || field[AT_LATENCY / 8] >= LATENCY_LEAST);
+			 (fields != LATENCY_AND_ADDRESS ||
+			  field[AT_LATENCY / 8] >= LATENCY_LEAST) &&
+			 (fields != HIT_AND_ADDRESS || field[AT_SOURCE / 8] & BIT(0));
 	}
 	test_check_range(t, claim, count / 2 + 1, count, right,
 			 "of %u records of %s at CPL 3 with "
 			 "the address 0x%lx%s",
 			 count, w->name, address,
-			 fields == ADDRESS ? "" : ", a latency of 4 or more");
+			 fields == LATENCY_AND_ADDRESS ? ", a latency of 4 or more" :
+			 fields == HIT_AND_ADDRESS     ? ", bit 0 of A0H" :
+							 "");
 }
 
 /* ---- load latency ---- */
@@ -289,41 +295,69 @@ static bool profile(struct test *t, enum event_kind kind, struct mem_sample_setu
 	return true;
 }
 
+/* Does the event of stores tell of hits? */
+static bool tells_hits(void)
+{
+	struct event event;
+
+	return event_get(EK_STORES, EV_DLA | EV_STORE_L1, &event);
+}
+
+/* Stores that are near: at least every second one of the records just taken tells of a hit. */
+static void check_hits(struct test *t, const char *what)
+{
+	unsigned hits = 0;
+
+	if (!tells_hits())
+		return;
+	for (unsigned i = 0; i < taken; i++)
+		hits += !!(records[i].source & BIT(0));
+	CHECK_RANGE(t, DLA_03, (taken + 1) / 2, taken, hits,
+		    "of %u records of stores, %s, with bit 0 of A0H", taken, what);
+}
+
 /*
  * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ * DLA-03  For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
+ *         store hit the L1 data cache.
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
  * Given  loads and stores of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a
  *        page, below and above 4 GiB. All accesses of one shape have one address
  * When   IA32_PMC1 makes two records of each shape, of the event of loads and of that of stores
- * Then   the address at 98H of each record is that of the access, with all bits
+ * Then   the address at 98H of each record is that of the access, with all bits; bit 0 of A0H is 1
+ *        in at least half of those of stores, all of which are near
  */
-TEST(dla, data_address_has_every_bit_of_any_access, REQS(DLA_02),
+TEST(dla, data_address_has_every_bit_of_any_access, REQS(DLA_02, DLA_03),
      NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	struct mem_sample_setup loads, stores;
 
 	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
 		return;
-	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		if (!check_addresses(t, AT(DLA_02), &loads, &shapes[i], LOADS_OF_IT) ||
 		    !check_addresses(t, AT(DLA_02), &stores, &shapes[i], STORES_OF_IT))
 			return;
+		check_hits(t, shapes[i].name);
+	}
 }
 
 /*
  * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
  * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ * DLA-03  For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
+ *         store hit the L1 data cache.
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
  * Given  loads and stores across the end of a line, within a page and across the end of one, below
  *        and above 4 GiB
  * When   IA32_PMC1 makes two records of each, of the events of split loads and of split stores
  * Then   the address at 98H is that of the access's first byte; which of the two lines counts
- *        isn't left open
+ *        isn't left open; bit 0 of A0H is 1 in at least half of those of stores, which are near
  */
-TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, DLA_02),
+TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, DLA_02, DLA_03),
      NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	struct mem_sample_setup loads, stores;
@@ -336,6 +370,7 @@ TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, 
 		if (!check_addresses(t, AT(DLA_02, DLA_10), &loads, &shapes[i], LOADS_OF_IT) ||
 		    !check_addresses(t, AT(DLA_10), &stores, &shapes[i], STORES_OF_IT))
 			return;
+		check_hits(t, shapes[i].name);
 	}
 }
 
@@ -387,16 +422,18 @@ TEST(dla, data_address_of_a_miss_is_not_that_of_its_line, REQS(DLA_10, DLA_02),
 
 /*
  * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ * DLA-03  For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
+ *         store hit the L1 data cache.
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  * DLA-06  Data address profiling must cover loads as well as stores.
  *         SDM 18.11.3 PEBS Data Address Profiling
  *
  * Given  loads from one address, and stores to it, at CPL 3, counted with USR and without OS
  * When   IA32_PMC1 makes eight records of loads, and eight of stores
- * Then   more than half of them hold that address at 98H; the others may be of the few accesses
- *        that enter and leave the workload
+ * Then   more than half of them hold that address at 98H, and 1 in bit 0 of A0H if they are of
+ *        stores; the others may be of the few accesses that enter and leave the workload
  */
-TEST(dla, data_address_records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_06),
+TEST(dla, data_address_records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_03, DLA_06),
      NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	struct mem_sample_setup loads, stores;
@@ -405,4 +442,6 @@ TEST(dla, data_address_records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_06),
 		return;
 	check_cpl_3(t, AT(DLA_02), &loads, &workload_load, ADDRESS);
 	check_cpl_3(t, AT(DLA_06), &stores, &workload_store, ADDRESS);
+	if (tells_hits())
+		check_cpl_3(t, AT(DLA_03), &stores, &workload_store, HIT_AND_ADDRESS);
 }

@@ -97,9 +97,9 @@ TEST(dla, each_event_of_table_18_45_has_its_data_address, REQS(DLA_01, DLA_04, D
 static void check_form(struct test *t, const struct addressing_mode *form, enum event_kind kind)
 {
 	struct mem_sample_setup setup;
-	struct event event;
+	struct event event, hits;
 	struct cache_workload h;
-	unsigned count;
+	unsigned count, hit = 0;
 
 	if (!mem_sample_prepare(t, ACCESS_L1, &h) ||
 	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
@@ -116,18 +116,26 @@ static void check_form(struct test *t, const struct addressing_mode *form, enum 
 	for (unsigned i = 0; i < count; i++)
 		CHECK_EQ(t, DLA_02, form->address, records[i].address, "address of %s by %s",
 			 event.name, form->name);
+	for (unsigned i = 0; i < count; i++)
+		hit += !!(records[i].source & BIT(0));
+	if (event_get(kind, EV_DLA | EV_STORE_L1, &hits))
+		CHECK_RANGE(t, DLA_03, (count + 1) / 2, count, hit,
+			    "of %u records of stores by %s with bit 0 of A0H", count, form->name);
 }
 
 /*
  * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ * DLA-03  For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
+ *         store hit the L1 data cache.
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
  * Given  loads and stores by base, index and scale, displacement, RIP, segment base, strings,
  *        stack
  * When   each form makes records on IA32_PMC2
- * Then   each record's address is the operand's linear one
+ * Then   each record's address is the operand's linear one; bit 0 of A0H is 1 in at least half of
+ *        those of stores, all of which are near
  */
-TEST(dla, data_address_is_linear_for_each_operand_form, REQS(DLA_02),
+TEST(dla, data_address_is_linear_for_each_operand_form, REQS(DLA_02, DLA_03),
      NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	struct addressing_mode form;

@@ -117,24 +117,26 @@ TEST(record, status_of_a_record_shows_ovfbuf, REQS(REC_07),
  * REC-11  The flags field must hold RFLAGS after the causing instruction.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  RAX with bits in its upper half, RFLAGS.ID as it is found and inverted
+ * Given  RAX with bits in its upper half, RFLAGS as it is found; then ID, AC, IOPL and NT inverted,
+ *        one at a time
  * When   IA32_PMC0 makes a record
  * Then   the flags field is all of RFLAGS but RF and what ADD sets
  */
 TEST(record, flags_of_a_record_have_no_bits_of_rax, REQS(REC_11),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
+	static const u64 inverted[] = { 0, RFLAGS_ID, RFLAGS_AC, RFLAGS_IOPL, RFLAGS_NT };
 	u64 found = rflags_read();
 
 	workload_memory()[0] = 0x5eed;
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
 		workload_memory()[SAMPLE_OFFSET / 8 + i] = 0;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < sizeof(inverted) / sizeof(inverted[0]); i++) {
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 		u64 wanted;
 
-		flags_write(i ? found ^ RFLAGS_ID : found);
+		flags_write(found ^ inverted[i]);
 		wanted = rflags_read() & ~(RFLAGS_RF | RFLAGS_STATUS);
 		sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		flags_write(found);

@@ -28,6 +28,8 @@ static const struct kind {
 	{ EK_LOADS, "loads", &workload_mixed },
 	{ EK_STORES, "stores", &workload_mixed },
 	{ EK_LOCK_LOADS, "locked loads", &workload_mixed },
+	{ EK_LOADS, "loads of REP LODSQ", &workload_kind_rep_split },
+	{ EK_LOADS, "loads that lie in two pages", &workload_kind_page_load },
 };
 
 /* Can the instruction at this address have had the event? */
@@ -89,7 +91,8 @@ static void check_kind(struct test *t, const struct kind *k, const struct event 
  *             triggered the assist.
  *             SDM 18.11.3.1 EventingIP Record
  *
- * Given  each precise event of the generation's table but loads alone, and a workload that has it
+ * Given  each precise event of the generation's table but loads alone, and a workload that has it;
+ *        of loads also those of a REP string instruction, and one whose bytes lie in two pages
  * When   it makes a record on each counter that it may be counted on
  * Then   R/EIP is in the workload, and EventingIP is an instruction that can have had the event;
  *        four kinds of events at least are tried

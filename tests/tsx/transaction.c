@@ -250,12 +250,16 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_of_the_transaction, REQS(TSX_09),
 /*
  * TSX-05  R/EIP of an RTM abort record must be the fallback address.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * REC-04  The register fields must hold the values after the causing instruction retired, a
+ *         register that it loaded included.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
  * Given  transactions that end by XABORT, by PAUSE, and by XABORT in a nested one
  * When   each makes a record of RTM_RETIRED.ABORTED
- * Then   R/EIP is the fallback address of the outermost XBEGIN
+ * Then   R/EIP is the fallback address of the outermost XBEGIN, EAX tells of the abort, and RCX and
+ *        RDI are what they were before, though RCX was changed inside
  */
-TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05),
+TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05, REC_04),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct transaction *const pieces[] = {
@@ -269,6 +273,14 @@ TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05),
 			return;
 		CHECK_EQ(t, TSX_05, (u64)(uintptr_t)abort.piece->fallback, abort.rip,
 			 "R/EIP: the fallback of %s", abort.piece->name);
+		CHECK_EQ(t, REC_04, (u32)abort.status,
+			 (u32)sampling_field(&abort.record, RECORD_rax), "EAX after %s",
+			 abort.piece->name);
+		CHECK_EQ(t, REC_04, (u64)(uintptr_t)transaction_words(),
+			 sampling_field(&abort.record, RECORD_rdi), "RDI, as before %s",
+			 abort.piece->name);
+		CHECK_EQ(t, REC_04, FEW, sampling_field(&abort.record, RECORD_rcx),
+			 "RCX, as before %s", abort.piece->name);
 	}
 }
 

@@ -33,35 +33,51 @@ static u64 counted(unsigned counter, u16 event, u64 flags, const struct transact
 	return value;
 }
 
-/* How many loads more are counted of RUNS transactions with MORE - FEWER loads more each. */
-static u64 difference(unsigned counter, u64 flags, const struct transaction *piece,
+/* What a transaction of n loads has of an event, for each of them. */
+struct per_load {
+	const char *name;
+	u16 event;
+	u64 n;
+};
+
+/* How many more are counted of RUNS transactions with MORE - FEWER loads more each. */
+static u64 difference(unsigned counter, u16 event, u64 flags, const struct transaction *piece,
 		      unsigned *committed)
 {
 	unsigned before;
-	u64 fewer = counted(counter, LOADS, flags, piece, FEWER, &before);
+	u64 fewer = counted(counter, event, flags, piece, FEWER, &before);
 
-	return counted(counter, LOADS, flags, piece, MORE, committed) - fewer;
+	return counted(counter, event, flags, piece, MORE, committed) - fewer;
 }
 
 /* Of which of the RUNS transactions the loads must be counted: others may abort at any time. */
 enum counted_runs { COMMITTED_RUNS, ALL_RUNS };
 
-/* The difference of loads between MORE and FEWER: those in full, and nothing beside all of them. */
+/* The difference between MORE and FEWER: those in full, and nothing beside all of them. */
+static void check_per_load(struct test *t, struct test_claim claim, unsigned counter,
+			   const struct per_load *what, u64 flags, const struct transaction *piece,
+			   enum counted_runs runs)
+{
+	unsigned committed;
+	u64 got = difference(counter, what->event, flags, piece, &committed);
+	u64 in_each = what->n * (MORE - FEWER);
+	u64 least = in_each * (runs == ALL_RUNS ? RUNS : committed);
+
+	if (test_sees_claim(t, &claim))
+		test_check_eq(t, claim, in_each * RUNS, got,
+			      "%s in %u transactions, %s, IA32_PMC%u", what->name, RUNS,
+			      piece->name, counter);
+	else
+		test_check_range(t, claim, least / 2, 2 * in_each * RUNS, got,
+				 "%s in %u transactions, %s, IA32_PMC%u", what->name, RUNS,
+				 piece->name, counter);
+}
+
 static void check_difference(struct test *t, struct test_claim claim, unsigned counter, u64 flags,
 			     const struct transaction *piece, enum counted_runs runs)
 {
-	unsigned committed;
-	u64 got = difference(counter, flags, piece, &committed);
-	u64 least = (MORE - FEWER) * (u64)(runs == ALL_RUNS ? RUNS : committed);
-
-	if (test_sees_claim(t, &claim))
-		test_check_eq(t, claim, (MORE - FEWER) * (u64)RUNS, got,
-			      "loads in %u transactions, %s, IA32_PMC%u", RUNS, piece->name,
-			      counter);
-	else
-		test_check_range(t, claim, least / 2, 2 * (MORE - FEWER) * (u64)RUNS, got,
-				 "loads in %u transactions, %s, IA32_PMC%u", RUNS, piece->name,
-				 counter);
+	check_per_load(t, claim, counter, &(struct per_load){ "loads", LOADS, 1 }, flags, piece,
+		       runs);
 }
 
 /*
@@ -132,6 +148,116 @@ TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
 }
 
 #define BOTH_FILTERS (IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP)
+
+/* Architectural events, of which a transaction has as many for each load. */
+static const struct per_load others[] = {
+	{ "instructions", EVENT_INST_RETIRED_ANY_P, 4 },
+	{ "branches", EVENT_BR_INST_RETIRED_ALL_BRANCHES, 1 },
+};
+#define OTHERS (sizeof(others) / sizeof(others[0]))
+
+/* Nothing is counted outside of transactions, at CPL 0 and 3. */
+static void check_outside(struct test *t, unsigned c, const char *name, u16 event, u64 flags)
+{
+	flags |= COUNT_BOTH | IA32_PERFEVTSEL_IN_TX;
+	counter_program(c, event, flags);
+	counter_write(c, PRESET);
+	counters_enable(pmc_one(c));
+	workload_run_uncounted(&workload_mixed, OUTSIDE);
+	workload_run_user(&workload_mixed, OUTSIDE);
+	counters_disable();
+	CHECK_EQ(t, TSX_06, PRESET, counter_read(c),
+		 "IA32_PMC%u with IN_TX after %s outside of transactions, from %llu on", c, name,
+		 PRESET);
+	counter_program(c, event, flags & ~IA32_PERFEVTSEL_IN_TX);
+	counter_write(c, PRESET);
+	counters_enable(pmc_one(c));
+	workload_run_user(&workload_mixed, OUTSIDE);
+	counters_disable();
+	CONTROL_RANGE(t, TSX_06, PRESET + 1, ~0ULL, counter_read(c),
+		      "IA32_PMC%u without IN_TX after %s at CPL 3", c, name);
+	counter_program_disabled(c, 0, 0);
+}
+
+/*
+ * TSX-06  A counter with IN_TX set must count inside transactions only.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  each counter counts instructions, branches, core cycles, loads, stores or, with CMASK,
+ *        clocks with a load, with IN_TX
+ * When   code runs outside of transactions, at CPL 0 and at CPL 3; then, with the first two events,
+ *        transactions with 10 and with 60 loads, which commit, and which XABORT ends
+ * Then   what is outside counts 0; of the others the difference of the two sizes is counted
+ * Control: without IN_TX the code at CPL 3 counts
+ */
+TEST(tsx, in_tx_holds_for_any_event_and_privilege_level, REQS(TSX_06),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_instructions, need_branches,
+	   need_cycles, need_events))
+{
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		for (unsigned i = 0; i < OTHERS; i++) {
+			check_outside(t, c, others[i].name, others[i].event, 0);
+			check_per_load(t, AT(TSX_06), c, &others[i], IA32_PERFEVTSEL_IN_TX,
+				       &transaction_commit, COMMITTED_RUNS);
+			check_per_load(t, AT(TSX_06), c, &others[i], IA32_PERFEVTSEL_IN_TX,
+				       &transaction_xabort, ALL_RUNS);
+		}
+		check_outside(t, c, "core cycles", EVENT_UNHALTED_CORE_CYCLES, 0);
+		check_outside(t, c, "loads", LOADS, 0);
+		check_outside(t, c, "stores", STORES, 0);
+		check_outside(t, c, "clocks with a load", LOADS,
+			      1ULL << IA32_PERFEVTSEL_CMASK_SHIFT);
+	}
+}
+
+#define CARRY BIT(32)	/* amid the loads of a transaction */
+
+/*
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 counts instructions or branches with IN_TX and IN_TXCP; then loads, from 10
+ *        below 2^32 on
+ * When   transactions with 60 loads are ended by XABORT
+ * Then   of instructions and branches no more than two are left of each; of loads nothing is, the
+ *        upper half of the counter included
+ * Control: with IN_TX alone the counter has passed 2^32
+ */
+TEST(tsx, in_txcp_takes_back_counts_of_any_event_and_a_carry, REQS(TSX_07),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_instructions, need_branches,
+	   need_events))
+{
+	static const u64 flags[] = { IA32_PERFEVTSEL_IN_TX, BOTH_FILTERS };
+	unsigned committed;
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned i = 0; i < OTHERS; i++)
+		CHECK_RANGE(t, TSX_07, PRESET, PRESET + 2 * RUNS,
+			    counted(FILTER, others[i].event, BOTH_FILTERS, &transaction_xabort,
+				    MORE, &committed),
+			    "IA32_PMC2 with IN_TX and IN_TXCP after %u aborted transactions, of %s",
+			    RUNS, others[i].name);
+	for (unsigned both = 0; both < 2; both++) {
+		counter_program(FILTER, LOADS, COUNT_BOTH | flags[both]);
+		counter_write(FILTER, CARRY - FEWER);
+		if (counter_read(FILTER) != CARRY - FEWER)
+			continue;	/* without writes of the full width */
+		counters_enable(pmc_one(FILTER));
+		committed = transaction_run(&transaction_xabort, MORE, RUNS);
+		counters_disable();
+		if (both)
+			CHECK_EQ(t, TSX_07, CARRY - FEWER, counter_read(FILTER),
+				 "IA32_PMC2 with both after aborts that it passed 2^32 in");
+		else
+			CONTROL_RANGE(t, TSX_07, CARRY, ~0ULL, counter_read(FILTER),
+				      "IA32_PMC2 with IN_TX alone");
+		counter_program_disabled(FILTER, 0, 0);
+	}
+	CONTROL_EQ(t, TSX_07, 0, committed, "commits of XABORT");
+}
 
 /*
  * TSX-06  A counter with IN_TX set must count inside transactions only.

@@ -168,3 +168,39 @@ TEST(unc, each_uncore_counter_needs_both_of_its_enables, REQS(UNC_02), NEEDS(nee
 		uncore_off();
 	}
 }
+
+/*
+ * UNC-08  An uncore counter must count the events of each core of the package.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ *
+ * Given  all eight counters count reads that miss the L3
+ * When   flushed lines are loaded at CPL 3
+ * Then   each counter has counted at least half of the loads
+ * Control: the same at CPL 0
+ */
+TEST(unc, uncore_counters_count_what_code_at_cpl_3_does, REQS(UNC_08), NEEDS(need_uncore))
+{
+	struct cache_workload h;
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	for (unsigned user = 0; user < 2; user++) {
+		for (unsigned c = 0; c < UNCORE_COUNTERS; c++)
+			uncore_program(c, UNC_L3_MISS_READ, false);
+		uncore_enable(ALL_COUNTERS);
+		if (user)
+			workload_run_user(h.workload, MISSES);
+		else
+			workload_run_uncounted(h.workload, MISSES);
+		uncore_enable(0);
+		for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
+			if (user)
+				CHECK_RANGE(t, UNC_08, MISSES / 2, ~0ULL, uncore_read(c),
+					    "misses of loads at CPL 3, counter %u", c);
+			else
+				CONTROL_RANGE(t, UNC_08, MISSES / 2, ~0ULL, uncore_read(c),
+					      "misses of loads at CPL 0, counter %u", c);
+		}
+		uncore_off();
+	}
+}

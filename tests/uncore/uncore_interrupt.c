@@ -9,7 +9,7 @@
 #include "pmu/pmi.h"
 #include "tests/frame/needs.h"
 #include "tests/uncore/uncore.h"
-#include "tests/measure/window.h"
+#include "tests/measure/sampling.h"
 
 #define WRAPS	4	/* in a row, each with its interrupt */
 #define SETTLES	3	/* waits for an interrupt that is late */
@@ -112,6 +112,57 @@ TEST(unc, uncore_interrupt_sets_bit_61_until_390h_clears_it, REQS(PMI_12),
 		 "38EH[61] after 393H: only 390H clears it");
 	counters_clear(CORE_UNC_OVF);
 	CHECK_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] after 390H[61]");
+	uncore_off();
+}
+
+#define STATUS_TRIES 8	/* as in tests/pebs/record.c: an image may be 0 now and then */
+
+/* One record of IA32_PMC0; the status in it, 0 if there is none. */
+static u64 status_of_a_record(struct test *t)
+{
+	const struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	counters_clear(BIT(0));
+	return sampling_one_record(t, AT(REC_07), &record) ?
+		       sampling_field(&record, RECORD_status) :
+		       0;
+}
+
+/*
+ * REC-07  The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before the
+ *         assist.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  the uncore's fixed counter has interrupted, and the handler has left the status alone
+ * When   a record is made; then another one after bit 61 of IA32_PERF_GLOBAL_STATUS was cleared
+ * Then   bit 61 is 1 in the status of the first, and 0 in that of the second
+ * Control: bit 61 of IA32_PERF_GLOBAL_STATUS is 1 before the first and afterwards
+ */
+TEST(record, status_of_a_record_shows_ovf_uncore, REQS(REC_07),
+     NEEDS(need_perfmon, need_status_image, need_events, need_uncore))
+{
+	static const struct pmi_options keep = { .keep_status = true };
+	unsigned tries = test_sees_exactly(t, REQ_REC_07) ? 1 : STATUS_TRIES;
+	u64 status;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(&keep);
+	uncore_wrap(true, EN_PMI_CORES);
+	pmi_end();
+	uncore_enable(0);
+	CONTROL_EQ(t, REC_07, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF, "38EH[61] before");
+	do {
+		status = status_of_a_record(t);
+	} while (!status && --tries);
+	CONTROL_EQ(t, REC_07, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
+		   "38EH[61] afterwards");
+	CHECK_EQ(t, REC_07, CORE_UNC_OVF, status & CORE_UNC_OVF,
+		 "bit 61 of the status of a record (0x%lx) after an uncore interrupt", status);
+	counters_clear(CORE_UNC_OVF);
+	CHECK_EQ(t, REC_07, 0, status_of_a_record(t) & CORE_UNC_OVF,
+		 "bit 61 of the status of a record after 390H[61]");
 	uncore_off();
 }
 

@@ -217,6 +217,109 @@ static bool record_across_a_page(struct fixture *r)
 	       fixture_peek(r, FIXTURE_BUFFER) == 0x5e5e5e5e5e5e5e5e;
 }
 
+/* The DS area there, a buffer 8 bytes behind a line: one record, which reaches the threshold. */
+static bool record_of_an_area_at(struct fixture *r, u64 area)
+{
+	const u64 buffer = FIXTURE_BUFFER + 0x1008, end = buffer + FIXTURE_RECORD;
+
+	for (unsigned field = 0; field < 0x60; field += 8)
+		fixture_poke(r, area + field, 0);
+	fixture_poke(r, area + 0x20, buffer);
+	fixture_poke(r, area + 0x28, buffer);
+	fixture_poke(r, area + 0x30, end);
+	fixture_poke(r, area + 0x38, end);
+	fixture_wrmsr(r, 0x600, area);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 3);
+	return fixture_peek(r, area + 0x28) == end && fixture_peek(r, buffer + RECORD_RIP) == r->ip;
+}
+
+/* The absolute maximum is the first field in the second page. */
+RULE(record_of_an_area_across_pages, record_of_an_area_at(r, FIXTURE_DS + 0x1000 - 0x30))
+RULE(record_of_an_area_behind_a_line, record_of_an_area_at(r, FIXTURE_DS + 8))
+
+static bool (*write_memory)(void *ctx, u64 linear, const void *bytes, size_t size);
+
+/* As if the memory began a record earlier. */
+static bool write_earlier(void *ctx, u64 linear, const void *bytes, size_t size)
+{
+	return linear == FIXTURE_MEMORY_BASE - FIXTURE_RECORD ||
+	       write_memory(ctx, linear, bytes, size);
+}
+
+/* Where the memory begins is a multiple of 64 KiB. */
+static bool index_is_a_multiple_of_64_kib(struct fixture *r)
+{
+	const u64 buffer = FIXTURE_MEMORY_BASE - FIXTURE_RECORD;
+
+	write_memory = r->host.write;
+	r->host.write = write_earlier;
+	fixture_poke(r, FIXTURE_DS + 0x20, buffer);
+	fixture_poke(r, FIXTURE_DS + 0x28, buffer);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 3);
+	return fixture_peek(r, FIXTURE_DS + 0x28) == FIXTURE_MEMORY_BASE;
+}
+
+/* The second one's record tells whether it hit, as it does. */
+static bool stores_hit(struct fixture *r, u64 linear, u16 width, u64 pushed)
+{
+	fixture_program_pebs(r, 0, STORES, 0, 1);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 2; i++)
+		model_retire(&r->m,
+			     &(struct model_retired){ .ip = r->ip,
+						      .cpl = r->cpl,
+						      .stores = 1,
+						      .n_access = 1,
+						      .access = { { linear, width, true, false } },
+						      .before.gpr[REG_RSP] = linear + pushed,
+						      .after.gpr[REG_RSP] = linear });
+	return fixture_records(r) == 1 && at(r, RECORD_SOURCE) == 1;
+}
+
+static bool system_flags_are_recorded(struct fixture *r)
+{
+	const u64 flags = BIT(18) | BIT(14) | BITS(12, 13) | BIT(1);
+
+	fixture_program_pebs(r, 0, STORES, 0, 1);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 2; i++)
+		model_retire(&r->m, &(struct model_retired){
+					    .ip = r->ip, .stores = 1, .n_access = 1,
+						      .access = { { ADDRESS, 8, true, false } },
+						      .after.rflags = flags });
+	return fixture_records(r) == 1 && at(r, 0) == flags;
+}
+
+/* The second instruction's record names it: so many bytes and loads. */
+static bool is_named(struct fixture *r, u64 ip, unsigned bytes, u32 n)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 2; i++)
+		model_retire(&r->m, &(struct model_retired){
+					    .ip = ip, .next_ip = ip + bytes, .loads = n,
+						      .n_access = 1,
+						      .access = { { ADDRESS, 8, false, false } } });
+	return fixture_records(r) == 1 && at(r, RECORD_EVENTING) == ip;
+}
+
+RULE(a_string_load_is_named, is_named(r, 0x401000, 3, 16))
+RULE(a_load_in_two_pages_is_named, is_named(r, 0x401ffd, 7, 1))
+
+static bool stores_at_cpl_3_hit(struct fixture *r)
+{
+	r->cpl = 3;
+	return stores_hit(r, ADDRESS, 8, 0);
+}
+
+RULE(byte_stores_hit, stores_hit(r, ADDRESS, 1, 0))
+RULE(split_stores_hit, stores_hit(r, ADDRESS + 52, 8, 0))
+RULE(pushes_hit, stores_hit(r, ADDRESS, 8, 8))
+
 static bool arms_of_others_stay(struct fixture *r)
 {
 	fixture_program_pebs(r, 0, LOADS, 0, 2);
@@ -331,6 +434,17 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_CMASK_RECORDS] = no_records_with_cmask,
 	[FAULT_RECORD_TAIL_LOST] = record_across_a_page,
 	[FAULT_RECORD_TAIL_WRAPS] = record_across_a_page,
+	[FAULT_DS_AREA_ONE_PAGE] = record_of_an_area_across_pages,
+	[FAULT_DS_AREA_AT_LINE] = record_of_an_area_behind_a_line,
+	[FAULT_RECORD_AT_LINE] = record_of_an_area_behind_a_line,
+	[FAULT_INDEX_LOSES_CARRY] = index_is_a_multiple_of_64_kib,
+	[FAULT_RFLAGS_NO_SYSTEM] = system_flags_are_recorded,
+	[FAULT_EVENTING_IP_REP] = a_string_load_is_named,
+	[FAULT_EVENTING_IP_PAGE] = a_load_in_two_pages_is_named,
+	[FAULT_DLA_HIT_WIDTHS] = byte_stores_hit,
+	[FAULT_DLA_HIT_SPLIT] = split_stores_hit,
+	[FAULT_DLA_HIT_PUSH] = pushes_hit,
+	[FAULT_DLA_HIT_USER] = stores_at_cpl_3_hit,
 	[FAULT_PEBS_CLEAR_DROPS_ARMS] = arms_of_others_stay,
 	[FAULT_OLDER_ROOM_SUFFICES] = room_for_an_older_one_is_none,
 	[FAULT_PMI_VECTOR_BEFORE] = vector_of_the_last_write,

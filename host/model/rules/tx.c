@@ -92,6 +92,32 @@ static u64 counted(struct fixture *r, unsigned n, u64 bit)
 
 RULE(in_txcp_takes_back, counted(r, 2, IA32_PERFEVTSEL_IN_TXCP) == 21)
 
+/* Ten instructions outside of any transaction, at CPL 3. */
+static u64 outside(struct fixture *r, u32 event, u64 bits)
+{
+	r->cpl = 3;
+	fixture_program(r, 2, event, IA32_PERFEVTSEL_IN_TX | bits, 0);
+	fixture_start(r, BIT(2));
+	fixture_nops(r, 10);
+	loads(r, 10);
+	return PMC(2);
+}
+
+RULE(no_instruction_is_in, outside(r, INST, 0) == 0)
+RULE(no_cycle_is_in, outside(r, EVENT_UNHALTED_CORE_CYCLES, 0) == 0)
+RULE(no_clock_of_loads_is_in, outside(r, LOADS, 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT) == 0)
+RULE(no_load_is_in, outside(r, LOADS, 0) == 0)
+
+/* Of 2^32 - 2 and the instructions of a transaction. */
+static bool in_txcp_takes_a_carry_back(struct fixture *r)
+{
+	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
+	r->m.counter[2].value = BIT(32) - 2;
+	fixture_start(r, BIT(2));
+	abort_for(r, TX_EXPLICIT);
+	return PMC(2) == BIT(32) - 2;
+}
+
 /* Records of aborts, of each cause twice. */
 static bool bits_are_exact(struct fixture *r)
 {
@@ -280,6 +306,12 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_CHECKPOINT_INNER_END] = inner_end_keeps_nothing,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
 	[FAULT_TX_RIP_INNER] = goes_to_the_outermost,
+	[FAULT_TX_FILTER_LOADS_ONLY] = no_instruction_is_in,
+	[FAULT_TX_FILTER_CYCLES] = no_cycle_is_in,
+	[FAULT_TX_FILTER_CMASK] = no_clock_of_loads_is_in,
+	[FAULT_TX_FILTER_USER] = no_load_is_in,
+	[FAULT_TX_CHECKPOINT_LOADS_ONLY] = in_txcp_takes_back,
+	[FAULT_TX_CHECKPOINT_32] = in_txcp_takes_a_carry_back,
 	[FAULT_TX_CHECKPOINT_IGNORED] = in_txcp_takes_back,
 	[FAULT_TX_READS_SAY_WRITES] = bits_are_exact,
 	[FAULT_TX_EVENTING_IP_LATE] = bits_are_exact,

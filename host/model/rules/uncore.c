@@ -95,6 +95,13 @@ static bool match_is_held(struct fixture *r)
 	return fixture_get(r, 0x396) == BIT(3);
 }
 
+static bool a_miss_at_cpl_3_counts(struct fixture *r)
+{
+	r->cpl = 3;
+	miss(r, 0, 0);
+	return fixture_get(r, 0x3b0) == 1;
+}
+
 RULE(counter_0_is_shown, counter_0_interrupts(r) && fixture_status(r) == OVF_UNCORE)
 
 /* ---- two cores of a package, configured as the given processor ---- */
@@ -127,6 +134,7 @@ rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_MATCH_WRITE_DROPPED] = match_is_held,
 	[FAULT_UNCORE_CLEARS_CHG] = clearing_one_keeps_the_others,
 	[FAULT_UNCORE_CLEARS_FIXED_WITH_PMI] = clearing_one_keeps_the_others,
+	[FAULT_UNCORE_USER_UNCOUNTED] = a_miss_at_cpl_3_counts,
 	[FAULT_UNCORE_MATCH_READS_ZERO] = match_is_held,
 	[FAULT_UNCORE_EDGE_IGNORED] = edges_of_the_clock,
 	[FAULT_UNCORE_GP_PMI_LOST] = counter_0_interrupts,

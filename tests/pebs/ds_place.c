@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the DS area and the PEBS buffer may lie: SDM "Setting Up the DS Save Area". Both may be on
+ * any doubleword boundary and in several pages that follow each other.
+ */
+#include "pmu/pmi.h"
+#include "tests/frame/calibration.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+#define FIRST_FIELDS	0x20		/* bytes of the area in front of the PEBS fields */
+#define PLACES		14u
+#define RELOAD		0x123456780000ULL	/* and the number of the counter */
+#define SLACK		(SAMPLE_MARKS + 32)	/* loads after the record, of the way out too */
+
+/* The first buffer ends a record at the boundary; the others have a record that crosses it. */
+static unsigned bytes_before(unsigned place)
+{
+	return place ? 12 * place : (unsigned)record_size(counter_caps()->record_format);
+}
+
+static void check_place(struct test *t, unsigned place, unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+	int64_t offset = 0;
+
+	setup.threshold = 1;
+	setup.reset[c] = RELOAD + c;
+	ds_place(FIRST_FIELDS + 8 * place, bytes_before(place));
+	ds_open(&setup);
+	pmi_open(NULL);
+	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+	workload_run(&workload_sample, PERIOD, pmc_one(c));
+	log = pmi_end();
+	sampling_want(t, 1);
+	CHECK(t, DS_01, ds_record_written(0),
+	      "a record at the index, 0x%lx, the DS area being at 0x%lx, IA32_PMC%u", ds_base(),
+	      ds_area(), c);
+	CHECK_EQ(t, DS_03, ds_base() + ds_record_size(), ds_index(),
+		 "index in memory after a record of IA32_PMC%u", c);
+	CHECK(t, REC_13, !ds_written_outside(0, 1, &offset), "a byte at offset %ld of the buffer",
+	      (long)offset);
+	CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record at the threshold");
+	CHECK_RANGE(t, DS_12, RELOAD + c, RELOAD + c + SLACK, counter_read(c),
+		    "IA32_PMC%u after a record, the DS area being at 0x%lx", c, ds_area());
+	counter_reset();
+}
+
+/*
+ * DS-01   Records must go to the buffer that the DS area at IA32_DS_AREA describes.
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ * DS-12   After a record the counter that caused it must be loaded with its reset value.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a DS area across the end of a page, another part of it in each page by turns; a buffer
+ *        whose first record ends at a multiple of 64 KiB or crosses it; both on doubleword
+ *        boundaries that are no ends of lines
+ * When   each PEBS counter makes a record that reaches the threshold
+ * Then   it is at the buffer's base, the index in memory has advanced by its size, nothing else is
+ *        written, there is one interrupt, and the counter has its reset value
+ */
+TEST(ds, area_and_buffer_may_lie_across_pages_on_any_doubleword_boundary,
+     REQS(DS_01, REC_13, DS_03, DS_05, DS_12), NEEDS(need_perfmon, need_pebs, need_events))
+{
+	ds_use(DS_PLACED);
+	for (unsigned place = 0; place < PLACES; place++)
+		check_place(t, place, place % PEBS_COUNTERS);
+	ds_use(0);
+}
