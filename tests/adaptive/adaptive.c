@@ -2,6 +2,9 @@
 /* See adaptive.h. */
 #include "tests/adaptive/adaptive.h"
 
+#include "kernel/interrupt/fault.h"
+#include "spec/msr.h"
+#include "tests/lbr/arch.h"
 #include "tests/measure/overflow.h"
 
 #define WINDOWS_MOST	64	/* of fixed counter 2, whose clock is slow */
@@ -106,4 +109,26 @@ bool adaptive_one_record(struct test *t, struct test_claim claim, const struct a
 u64 adaptive_at(unsigned byte)
 {
 	return *(const volatile u64 *)((uintptr_t)ds_base() + byte);
+}
+
+bool adaptive_need_entries(char *reason, size_t size)
+{
+	return counter_caps()->arch_lbr ? need_arch_lbr_kinds(reason, size) :
+					  need_lbr_info(reason, size);
+}
+
+void adaptive_keep_entries(void)
+{
+	if (counter_caps()->arch_lbr) {
+		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(0));
+		return;
+	}
+	msr_write(MSR_LBR_SELECT, LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+}
+
+u64 adaptive_sure_counters(void)
+{
+	return counter_caps()->pebs_mask |
+	       (u64)(counter_caps()->pebs_fixed_mask & BITS(0, 3)) << PMC_FIXED(0);
 }

@@ -64,6 +64,15 @@ bool adaptive_one_record(struct test *t, struct test_claim claim, const struct a
 /* The quadword at a byte of the buffer, read without a decoder. */
 u64 adaptive_at(unsigned byte);
 
+/*
+ * Last branch records that stay as they are: recording on, each branch kept out. They can be read
+ * with INFO, and such a filter is there.
+ */
+bool adaptive_need_entries(char *reason, size_t size);
+void adaptive_keep_entries(void);
+/* Counters with PEBS that surely overflow: slots of bad speculation and the like may be few. */
+u64 adaptive_sure_counters(void);
+
 /* Counters of the generation on which LOADS can be sampled: 0 to 3. */
 #define LOAD_COUNTERS	4u
 

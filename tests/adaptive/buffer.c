@@ -7,6 +7,7 @@
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/adaptive/adaptive.h"
+#include "tests/measure/overflow.h"
 
 #define BASIC_RECORDS	3u
 
@@ -67,6 +68,62 @@ TEST(adaptive, record_that_would_end_past_the_maximum_is_not_written, REQS(ADP_4
 			 BASIC_RECORDS * BASIC_BYTES + 8);
 		CHECK(t, ADP_42, !ds_written_outside(0, 2, &offset),
 		      "no byte beside the two records (offset %ld)", (long)offset);
+		counter_reset();
+	}
+}
+
+/* Windows until the counter has overflowed, and one more: a record would be there by then. */
+static void overflow_at_maximum(unsigned c, u64 maximum, const struct ds_setup *setup)
+{
+	enum { WINDOWS = 16 };
+	const struct pmc_mask on = pmc_one(c);
+
+	ds_open(setup);
+	ds_set_maximum_bytes(maximum);
+	ds_set_threshold_bytes(DS_BUFFER_BYTES);
+	pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, ROUNDS_PERIOD);
+	for (unsigned i = 0; i < WINDOWS && counter_read(c) >= ROUNDS_PERIOD && !ds_bytes(); i++)
+		workload_run(&workload_load, ROUNDS_FOR(1), on);
+	workload_run(&workload_load, ROUNDS_FOR(1), on);
+	pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	counters_clear(BIT(c));
+}
+
+/*
+ * ADP-42  A record whose end would be past the PEBS absolute maximum must not be written, whatever
+ *         its size.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a buffer whose absolute maximum is 8 bytes before the end of the record that is made next
+ * When   each counter with PEBS overflows, fixed ones too but 2, whose clock is slow
+ * Then   the index stays, and no byte is written
+ * Control: with the maximum at the record's end it is written
+ */
+TEST(adaptive, record_of_each_counter_stays_below_the_maximum, REQS(ADP_42),
+     NEEDS(need_perfmon, need_baseline, need_branches))
+{
+	FOR_EACH_COUNTER(c, adaptive_sure_counters() & ~BIT(OVERFLOW_SLOW))
+	{
+		const struct adaptive_run run = { .counter = c, .config = CONFIG_GPR };
+		const u64 size = adaptive_bytes(run.config);
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+		int64_t offset = 0;
+
+		overflow_at_maximum(c, size - 8, &setup);
+		CHECK_EQ(t, ADP_42, 0, (u64)ds_bytes(),
+			 "index after an overflow of counter %u, maximum at %#lx", c, size - 8);
+		CHECK(t, ADP_42, !ds_written_outside(0, 0, &offset),
+		      "no byte of the buffer, counter %u (offset %ld)", c, (long)offset);
+		overflow_at_maximum(c, size, &setup);
+		if (!ds_bytes() && counter_caps()->hypervisor) {
+			test_inconclusive(t, "no record");
+			return;
+		}
+		sampling_want(t, 1);
+		CONTROL_EQ(t, ADP_42, size, (u64)ds_bytes(),
+			   "index after an overflow of counter %u, maximum at %#lx", c, size);
 		counter_reset();
 	}
 }

@@ -201,13 +201,15 @@ TEST(adaptive, xmm_group_holds_the_sixteen_registers_low_half_first, REQS(ADP_06
 	}
 }
 
+#define GROUPS_AT_MARK (CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM)
+#define XMM_AT		0xd0u
 #define PERIOD_LEAST	64u	/* events of a fixed counter ... */
 #define PERIOD_MOST	4096u	/* ... until it is among the marked loads */
 
 /* A record of counter c at one of the marked loads, whatever it counts. */
 static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *w)
 {
-	struct adaptive_run run = { .counter = c, .config = CONFIG_XMM, .workload = w };
+	struct adaptive_run run = { .counter = c, .config = GROUPS_AT_MARK, .workload = w };
 	const u64 first = workload_mark(w, 0), last = workload_mark(w, SAMPLE_MARKS - 1);
 
 	for (u64 period = PERIOD_LEAST; period < PERIOD_MOST; period += period / 16) {
@@ -216,13 +218,13 @@ static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *
 		u64 ip;
 
 		ds_open(&setup);
-		pebs_arm(c, LOADS, COUNT_BOTH, period);
+		pebs_arm(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, period);
 		workload_run(w, PERIOD, pmc_one(c));
 		pebs_disarm();
 		counter_program_disabled(c, 0, 0);
 		counters_clear(BIT(c));
 		ip = adaptive_at(AT_EVENTING_IP);
-		if (ds_bytes() == adaptive_bytes(CONFIG_XMM) && ip >= first && ip <= last)
+		if (ds_bytes() == adaptive_bytes(GROUPS_AT_MARK) && ip >= first && ip <= last)
 			return true;
 	}
 	test_note(t, "no record of counter %u is at a marked load", c);
@@ -230,31 +232,40 @@ static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *
 }
 
 /*
+ * ADP-04  The GPR group must hold RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to
+ *         R15 in this order.
  * ADP-06  The XMM group must hold the XMM registers of the program that was sampled.
  * ADP-24  XMM8 to XMM15 must be stored in 64-bit mode.
  *         Linux setup_pebs_adaptive_sample_data
  *
- * Given  XMM0 to XMM15 with values that differ, in their halves too, while marked loads run
- * When   each fixed counter makes a record with the XMM group there; fixed counter 0 does at one of
- *        the periods that are tried
- * Then   all sixteen registers are at their places
+ * Given  general registers and XMM0 to XMM15 with values that differ, in their halves too, while
+ *        marked loads run
+ * When   each general-purpose counter of instructions and each fixed counter makes a record with
+ *        the memory, GPR and XMM groups there; all but fixed counters above 0 do at one of the
+ *        periods that are tried
+ * Then   all registers but RAX, RIP and RFLAGS are at their places
  */
-TEST(adaptive, xmm_group_of_a_fixed_counter_holds_the_sixteen_registers, REQS(ADP_06, ADP_24),
-     NEEDS(need_perfmon, need_baseline, need_fixed, need_events))
+TEST(adaptive, gpr_and_xmm_groups_of_each_counter_hold_the_registers, REQS(ADP_04, ADP_06, ADP_24),
+     NEEDS(need_perfmon, need_baseline, need_fixed, need_instructions))
 {
-	for (unsigned n = 0; n < counter_caps()->fixed; n++) {
-		const bool there = record_at_a_mark(t, PMC_FIXED(n), &workload_xmm_sample);
+	FOR_EACH_COUNTER(c, adaptive_sure_counters())
+	{
+		const bool there = record_at_a_mark(t, c, &workload_xmm_sample);
 
-		if (!n)
-			CONTROL(t, IDS(ADP_06, ADP_24), there, "a record of fixed counter 0");
+		if (c <= PMC_FIXED(0))
+			CONTROL(t, IDS(ADP_04, ADP_06, ADP_24), there, "a record of counter %u", c);
+		if (there)
+			sampling_check_registers(t, AT(ADP_04), ds_record(0),
+						 (u64)(uintptr_t)workload_memory(),
+						 workload_stack());
 		for (unsigned i = 0; i < 16 && there; i++) {
 			struct test_claim claim = i < 8 ? AT(ADP_06) : AT(ADP_06, ADP_24);
 
-			test_check_eq(t, claim, SAMPLE_XMM(i), adaptive_at(GROUP_AT + 0x10 * i),
-				      "bits 63:0 of XMM%u, fixed counter %u", i, n);
+			test_check_eq(t, claim, SAMPLE_XMM(i), adaptive_at(XMM_AT + 0x10 * i),
+				      "bits 63:0 of XMM%u, counter %u", i, c);
 			test_check_eq(t, claim, exchanged(SAMPLE_XMM(i)),
-				      adaptive_at(GROUP_AT + 0x10 * i + 8),
-				      "bits 127:64 of XMM%u, fixed counter %u", i, n);
+				      adaptive_at(XMM_AT + 0x10 * i + 8),
+				      "bits 127:64 of XMM%u, counter %u", i, c);
 		}
 	}
 }

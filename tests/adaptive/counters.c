@@ -262,10 +262,11 @@ TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11
 	}
 }
 
-/* Far below 0 and apart from each other by more than any window counts. */
+/* Far below 0 and apart from each other by more than any window counts; told apart by bits 47:32
+ * alone, with bit 31 of both kinds, and low bits that aren't 0. */
 static u64 reload_of(unsigned counter)
 {
-	return (0 - (((u64)counter + 1) << 24)) & BITS(0, 47);
+	return BIT(47) | ((u64)counter + 1) << 33 | (u64)(counter & 1) << 31 | 0x7ffff0;
 }
 
 /* What that is in a counter. */

@@ -12,25 +12,6 @@
 #include "tests/lbr/arch.h"
 
 #define ENTRY_AT(i)	(BASIC_BYTES + ADAPTIVE_LBR_BYTES * (i))
-/* Fixed counters that surely overflow: slots of bad speculation and the like may be few. */
-#define FIXED_COUNTERS	BITS(0, 3)
-
-static bool need_entries_that_stay(char *reason, size_t size)
-{
-	return counter_caps()->arch_lbr ? need_arch_lbr_kinds(reason, size) :
-					  need_lbr_info(reason, size);
-}
-
-/* Recording on, each branch kept out. */
-static void keep_all_out(void)
-{
-	if (counter_caps()->arch_lbr) {
-		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(0));
-		return;
-	}
-	msr_write(MSR_LBR_SELECT, LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0);
-	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
-}
 
 /*
  * ADP-25  Entry 0 of the LBR group must be the most recent branch.
@@ -44,11 +25,9 @@ static void keep_all_out(void)
  * Control: the registers are the same after it, and INFO isn't 0 in all
  */
 TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, ADP_27),
-     NEEDS(need_perfmon, need_baseline, need_branches, need_any_lbr_info, need_entries_that_stay))
+     NEEDS(need_perfmon, need_baseline, need_branches, need_any_lbr_info, adaptive_need_entries))
 {
 	const struct adaptive_run last = { .config = CONFIG_LBR_OF(lbr_any_depth()) };
-	const u64 every = counter_caps()->pebs_mask |
-			  (u64)(counter_caps()->pebs_fixed_mask & FIXED_COUNTERS) << PMC_FIXED(0);
 	struct lbr_stack stack, after;
 	u64 info = 0;
 
@@ -57,13 +36,13 @@ TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, 
 	for (unsigned i = 0; i < stack.depth; i++)
 		info |= stack.raw[i].info;
 	CONTROL_RANGE(t, ADP_27, 1, ~0ULL, info, "INFO of all registers together");
-	FOR_EACH_COUNTER(c, every)
+	FOR_EACH_COUNTER(c, adaptive_sure_counters())
 	{
 		const struct adaptive_run run = { .counter = c, .config = last.config };
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);
 
-		keep_all_out();
+		adaptive_keep_entries();
 		adaptive_any_window(&run, &setup);
 		msr_write(lbr_any_switch().msr, 0);
 		if (!adaptive_one_record(t, CONTROL_AT(ADP_25, ADP_27), &run))
@@ -134,7 +113,7 @@ TEST(adaptive, lbr_group_of_a_record_has_the_logged_events, REQS(ALBR_18, ADP_27
 			events += stack.branch[i].events[c];
 		CONTROL_RANGE(t, IDS(ALBR_18, ADP_27), 1, ~0ULL, events,
 			      "stores of IA32_PMC%u in the registers", c);
-		keep_all_out();
+		adaptive_keep_entries();
 		adaptive_any_window(&run, &setup);
 		msr_write(MSR_IA32_LBR_CTL, 0);
 		if (!adaptive_one_record(t, CONTROL_AT(ALBR_18, ADP_27), &run))

@@ -18,7 +18,8 @@
 #define AT_TX		(BASIC_BYTES + ADAPTIVE_MEMORY_tx_abort)
 /* In the GPR group after it. */
 #define AT_RIP		(BASIC_BYTES + ADAPTIVE_MEMORY_BYTES + ADAPTIVE_GPR_rip)
-#define LATENCY_CONFIG	(CONFIG_MEMORY | CONFIG_GPR)
+/* XMM is after them. */
+#define LATENCY_CONFIG	(CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM)
 #define BATCH		250u	/* rounds */
 #define LONGER		4u
 #define LATENCY_VALID	BITS(0, 31)	/* the bits that are used on Ice Lake */

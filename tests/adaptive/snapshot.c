@@ -375,6 +375,69 @@ TEST(adaptive, metrics_of_a_record_are_slots_and_then_the_metrics, REQS(V6_23),
 	}
 }
 
+/* One record of the counter with every other one, and with slots and metrics if they are given. */
+static bool check_all_values(struct test *t, unsigned c, const u64 *slots, const u64 *metrics)
+{
+	const u64 set = there();
+	const struct adaptive_run run = {
+		.counter = c, .config = config_of(set) | (slots ? CONFIG_METRICS : 0),
+	};
+	const unsigned end = adaptive_bytes(run.config);
+	struct adaptive_layout layout;
+	struct ds_setup setup = adaptive_setup(&run, &layout);
+
+	adaptive_any_window(&run, &setup);
+	if (!adaptive_one_record(t, AT(V6_22, V6_24), &run))
+		return false;
+	CHECK_EQ(t, V6_22, end, SIZE_OF_WORD(adaptive_at(0)),
+		 "bits 63:48 of the format word, counter %u", c);
+	if (!slots) {
+		check_values(t, AT(V6_24), BASIC_BYTES, set, c);
+		return true;
+	}
+	CHECK_EQ(t, V6_23, *slots, adaptive_at(end - 16), "fixed counter 3, record of counter %u",
+		 c);
+	CHECK_EQ(t, V6_23, *metrics, adaptive_at(end - 8),
+		 "MSR_PERF_METRICS, record of counter %u", c);
+	return true;
+}
+
+/*
+ * V6-22  In format 6 MSR_PEBS_DATA_CFG[4] must add a group of 10H bytes and 8 for each bit of
+ *        MSR_PEBS_DATA_CFG[47:32] and [55:48].
+ * V6-23  In format 6 MSR_PEBS_DATA_CFG[5] must add fixed counter 3, then MSR_PERF_METRICS, and 3
+ *        in the group's word at 08H.
+ * V6-24  In format 6 the counters group must have its values in the order of the bits,
+ *        general-purpose counters first.
+ *        Linux
+ *
+ * Given  all counters but one stand still, with values that differ in both halves; then fixed
+ *        counter 3 and MSR_PERF_METRICS, where they are there, after they have counted
+ * When   each counter with PEBS, fixed ones too, makes a record with all of them
+ * Then   the record has the size of the group, the values of the counters, and fixed counter 3 and
+ *        MSR_PERF_METRICS at its end
+ * Control: each counter reads the value that was written to it
+ */
+TEST(adaptive, counters_group_is_in_the_record_of_each_counter, REQS(V6_22, V6_23, V6_24),
+     NEEDS(need_perfmon, need_counters_group, need_full_width, need_branches))
+{
+	char reason[128];
+	const bool metered = need_slots_in_records(reason, sizeof(reason));
+	u64 slots, metrics;
+
+	FOR_EACH_COUNTER(c, adaptive_sure_counters())
+	{
+		preset_all_but(t, CONTROL_AT(V6_22, V6_24), c);
+		if (!check_all_values(t, c, NULL, NULL))
+			return;
+		if (!metered || c == SLOTS)
+			continue;
+		if (!stopped_metrics(t, CONTROL_AT(V6_23), &slots, &metrics) ||
+		    !check_all_values(t, c, &slots, &metrics))
+			return;
+	}
+}
+
 /* What counts beside the sampling counter, and how often in n rounds of workload_load. */
 enum { NOTHING, LOAD_EVENTS, BRANCH_EVENTS, INSTRUCTION_EVENTS };
 

@@ -1,35 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * XER of an architectural PEBS record when most of the XMM registers are 0: "a component that is in
- * its initial state" isn't there, and one that has a single register that isn't 0 is. The harness
- * is compiled without vector registers, so what is loaded stays.
+ * its initial state" isn't there, and one that has a single register that isn't 0 is.
  */
 #include "tests/archpebs/archpebs.h"
+#include "tests/measure/xmm_registers.h"
 
-#define REGISTERS	16u
-#define XMM_BYTES	16u
 #define PATTERN		0x5a17c3e4d2b60f81ULL
-
-struct xmm_registers {
-	u64 half[2 * REGISTERS];	/* bits 63:0 of XMMn, then bits 127:64 */
-} __attribute__((aligned(XMM_BYTES)));
-
-#define EACH_XMM(X) \
-	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
-
-static void save(struct xmm_registers *to)
-{
-#define SAVE(n)	__asm__ volatile("movups %%xmm" #n ", %0" : "=m"(to->half[2 * (n)])::"memory");
-	EACH_XMM(SAVE)
-#undef SAVE
-}
-
-static void load(const struct xmm_registers *from)
-{
-#define LOAD(n)	__asm__ volatile("movups %0, %%xmm" #n : : "m"(from->half[2 * (n)]) : "memory");
-	EACH_XMM(LOAD)
-#undef LOAD
-}
 
 static bool need_xmm(char *reason, size_t size)
 {
@@ -42,10 +19,10 @@ static void take(unsigned counter, const struct xmm_registers *registers)
 	const struct arch_run run = { .counter = counter, .groups = GROUP_XMM };
 	static struct xmm_registers before;
 
-	save(&before);
-	load(registers);
+	xmm_save(&before);
+	xmm_load(registers);
 	arch_window(&run);
-	load(&before);
+	xmm_load(&before);
 }
 
 /*
@@ -66,7 +43,7 @@ TEST(archpebs, xmm_component_is_written_if_any_one_register_is_not_0, REQS(APEBS
 	static struct xmm_registers registers;
 	const unsigned counter = counter_next(arch_load_counters(), 0);
 
-	for (unsigned half = 0; half < 2 * REGISTERS; half++) {
+	for (unsigned half = 0; half < 2 * XMM_REGISTERS; half++) {
 		struct arch_fragment f;
 		u64 xer;
 
@@ -80,7 +57,7 @@ TEST(archpebs, xmm_component_is_written_if_any_one_register_is_not_0, REQS(APEBS
 		    !CHECK_EQ(t, APEBS_21, BIT(1), arch_at(xer),
 			      "XSTATE_BV, XMM%u not 0 in half %u", half / 2, half % 2))
 			return;
-		for (unsigned i = 0; i < 2 * REGISTERS; i++)
+		for (unsigned i = 0; i < 2 * XMM_REGISTERS; i++)
 			CHECK_EQ(t, APEBS_22, registers.half[i], arch_at(xer + 0x10 + 8 * i),
 				 "half %u of XMM%u, XMM%u not 0 in half %u", i % 2, i / 2, half / 2,
 				 half % 2);

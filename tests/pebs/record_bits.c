@@ -224,7 +224,7 @@ static void check_above(struct test *t, unsigned c, u64 above)
 			 "EventingIP, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_HSW_10, memory, sampling_field(&record, RECORD_rsi), "RSI, IA32_PMC%u", c);
 	if (counter_caps()->facilities & FAC_DATALA)
-		CHECK_EQ(t, DLA_02, memory + SAMPLE_OFFSET + 8 * (u64)mark,
+		CHECK_EQ(t, IDS(DLA_02, ADP_47), memory + SAMPLE_OFFSET + 8 * (u64)mark,
 			 sampling_field(&record, RECORD_data_linear_address),
 			 "address of marked load %d, IA32_PMC%u", mark, c);
 }
@@ -242,6 +242,9 @@ static void check_above(struct test *t, unsigned c, u64 above)
  * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
  *             store.
  *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * ADP-47      The address of a memory group must be the linear address of the access that was
+ *             sampled.
+ *             Linux struct pebs_meminfo
  *
  * Given  code and data above 4 GiB; then in the upper half of the address space, where bits 63:47
  *        are 1
@@ -250,7 +253,8 @@ static void check_above(struct test *t, unsigned c, u64 above)
  *        address have their upper halves
  */
 TEST(record, addresses_of_a_record_above_4_gib_are_whole,
-     REQS(REC_03, REC_HSW_02, REC_HSW_10, DLA_02), NEEDS(need_perfmon, need_pebs, need_events))
+     REQS(REC_03, REC_HSW_02, REC_HSW_10, DLA_02, ADP_47),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!sampling_shadow_fits(t))
 		return;

@@ -77,7 +77,7 @@ static void check_address(const struct batch *b, const struct pebs_record *recor
 
 	for (u64 a = (u64)(previous + 1); a <= access; a++)
 		eligible |= got == marked_walk_field(a, RECORD_data_linear_address);
-	test_check(b->t, AT(DLA_02), eligible, "eligible",
+	test_check(b->t, AT(DLA_02, ADP_47), eligible, "eligible",
 		   "address 0x%lx of an access since the record before, IA32_PMC%u", got,
 		   b->counter);
 	test_check_eq(b->t, AT(DLA_08), marked_walk_field(access, RECORD_data_linear_address), got,
@@ -202,8 +202,8 @@ static bool check_batch(struct batch *b, unsigned rounds)
 
 /*
  * Decides REC-03, REC-04, REC-07, REC-08, REC-11, REC-12, REC-13, REC-14, REC-HSW-02, REC-HSW-03,
- * REC-HSW-06, REC-HSW-10, DLA-02, DLA-05, DLA-08, DS-02, DS-03, DS-12 (claims/requirement.def has
- * their sentences).
+ * REC-HSW-06, REC-HSW-10, DLA-02, DLA-05, DLA-08, ADP-47, DS-02, DS-03, DS-12
+ * (claims/requirement.def has their sentences).
  *
  * Given  a walk of loads, each of which has an address and registers of its own. PEBS is on for
  *        each counter, reloaded every MARKED_WALK_PERIOD loads; the other counters wrap at known
@@ -216,7 +216,7 @@ static bool check_batch(struct batch *b, unsigned rounds)
  */
 TEST(record, every_field_of_every_load_record_is_right,
      REQS(REC_03, REC_04, REC_07, REC_08, REC_11, REC_12, REC_13, REC_14, REC_HSW_02, REC_HSW_03,
-	  REC_HSW_06, REC_HSW_10, DLA_02, DLA_05, DLA_08, DS_02, DS_03, DS_12),
+	  REC_HSW_06, REC_HSW_10, DLA_02, DLA_05, DLA_08, ADP_47, DS_02, DS_03, DS_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	const struct field_check checks[] = {
@@ -262,7 +262,7 @@ TEST(record, every_field_of_every_load_record_is_right,
 
 /*
  * Decides REC-07, REC-08, REC-13, REC-14, REC-HSW-02, REC-HSW-03, REC-HSW-10, DLA-02, DLA-03,
- * DLA-04, DLA-05, DLA-06, DLA-08, DS-02, DS-03, DS-12 (claims/requirement.def has their
+ * DLA-04, DLA-05, DLA-06, DLA-08, ADP-47, DS-02, DS-03, DS-12 (claims/requirement.def has their
  * sentences).
  *
  * Given  a walk of stores, each with an address of its own, to lines that were written just before.
@@ -274,7 +274,7 @@ TEST(record, every_field_of_every_load_record_is_right,
  */
 TEST(record, every_field_of_every_store_record_is_right,
      REQS(REC_07, REC_08, REC_13, REC_14, REC_HSW_02, REC_HSW_03, REC_HSW_10, DLA_02, DLA_03,
-	  DLA_04, DLA_05, DLA_06, DLA_08, DS_02, DS_03, DS_12),
+	  DLA_04, DLA_05, DLA_06, DLA_08, ADP_47, DS_02, DS_03, DS_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	const struct field_check checks[] = {
