@@ -4,6 +4,7 @@
  * arch_pebs_xer_header, arch_pebs_lbr_header and arch_pebs_cntr_header. Offsets are typed out here.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/memory/paging.h"
 #include "kernel/output/fmt.h"
 #include "pmu/event.h"
 #include "pmu/lbr/arch.h"
@@ -115,34 +116,93 @@ TEST(archpebs, header_names_the_groups_that_follow_in_order, REQS(APEBS_13, APEB
  *           30H and the TX information at 38H.
  *           Linux struct arch_pebs_aux
  *
- * Given  marked loads, each of a place of its own
- * When   each of IA32_PMC0 to IA32_PMC3 makes a record with AUX
- * Then   the address at 00H is that of the load that EventingIP names; TX information at 38H is 0
- * Control: EventingIP is a marked load
+ * Given  marked loads and stores, each of a place of its own
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record of a load with AUX, and one of a store after
+ *        it in the same buffer
+ * Then   the address at 00H is that of the access that EventingIP names; TX information at 38H is 0
+ * Control: EventingIP is a marked access
  */
 TEST(archpebs, aux_group_holds_the_address_of_the_load, REQS(APEBS_18),
      NEEDS(need_perfmon, need_aux, need_events, need_data_address), .under_every_fault = true)
 {
 	FOR_EACH_COUNTER(c, arch_load_counters())
 	{
-		const struct arch_run run = { .counter = c, .groups = GROUP_AUX };
+		u64 from = 0;
+
+		for (unsigned store = 0; store < 2; store++) {
+			const struct workload *w = store ? &workload_sample_store :
+							   &workload_sample;
+			const struct arch_run run = { .counter = c, .groups = GROUP_AUX,
+						      .event = store ? STORES : LOADS,
+						      .workload = w };
+			struct arch_fragment f;
+			u64 aux;
+			int mark;
+
+			if (store)
+				arch_go_on(&run);
+			else
+				arch_window(&run);
+			if (!arch_one_record(t, AT(APEBS_18), from))
+				return;
+			aux = arch_group(from, ARCH_AUX, &f);
+			mark = workload_mark_at(w, SAMPLE_MARKS, arch_at(from + AT_EVENTING_IP));
+			if (!CHECK(t, APEBS_18, aux, "AUX") ||
+			    !CONTROL(t, APEBS_18, mark >= 0, "EventingIP is a marked access"))
+				return;
+			CHECK_EQ(t, APEBS_18,
+				 (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * (u64)mark,
+				 arch_at(aux), "address at 00H of a %s, IA32_PMC%u",
+				 store ? "store" : "load", c);
+			CHECK_EQ(t, APEBS_18, 0, arch_at(aux + 0x38) & sampling_tx_mask(),
+				 "TX information at 38H, no transaction");
+			from = arch_pebs_written();
+		}
+		arch_pebs_close();
+	}
+}
+
+/*
+ * APEBS-16  BASIC must have 30H bytes, with EventingIP at 00H, Applicable Counters at 08H and the
+ *           TSC at 10H.
+ *           Linux struct arch_pebs_basic
+ * APEBS-18  AUX must have 40H bytes, with the address at 00H, the source at 28H, the latencies at
+ *           30H and the TX information at 38H.
+ *           Linux struct arch_pebs_aux
+ *
+ * Given  marked loads whose code and data are above 4 GiB, and in the upper half of the address
+ *        space
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with AUX
+ * Then   EventingIP is a marked load, and the address at 00H is that of the load, upper half too
+ */
+TEST(archpebs, aux_group_holds_an_address_above_4_gib, REQS(APEBS_16, APEBS_18),
+     NEEDS(need_perfmon, need_aux, need_events, need_data_address))
+{
+	enum { LOADS_BEFORE = PERIOD - 12 };	/* fewer than the period: marked ones are many */
+	static const u64 distances[] = { PAGING_HIGH, PAGING_UPPER };
+	const struct workload *w = &workload_user_sample;
+
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	for (unsigned i = 0; i < 2; i++) {
+		const u64 above = distances[i];
 		struct arch_fragment f;
-		u64 aux;
 		int mark;
 
-		arch_window(&run);
-		if (!arch_one_record(t, AT(APEBS_18), 0))
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(c, LOADS, COUNT_BOTH, PERIOD, GROUP_AUX, NEVER);
+		workload_run_above(w, LOADS_BEFORE, above, pmc_one(c));
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
+		if (!arch_one_record(t, CONTROL_AT(APEBS_16, APEBS_18), 0))
 			return;
-		aux = arch_group(0, ARCH_AUX, &f);
-		mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, arch_at(AT_EVENTING_IP));
-		if (!CHECK(t, APEBS_18, aux, "AUX") ||
-		    !CONTROL(t, APEBS_18, mark >= 0, "EventingIP is a marked load"))
+		mark = workload_mark_at(w, SAMPLE_MARKS, arch_at(AT_EVENTING_IP) - above);
+		if (!CHECK(t, APEBS_16, mark >= 0, "EventingIP %#lx is a marked load, %#lx on",
+			   arch_at(AT_EVENTING_IP), above))
 			return;
 		CHECK_EQ(t, APEBS_18,
-			 (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * (u64)mark,
-			 arch_at(aux), "address at 00H, IA32_PMC%u", c);
-		CHECK_EQ(t, APEBS_18, 0, arch_at(aux + 0x38) & sampling_tx_mask(),
-			 "TX information at 38H, no transaction");
+			 (u64)(uintptr_t)workload_memory() + above + SAMPLE_OFFSET + 8 * (u64)mark,
+			 arch_at(arch_group(0, ARCH_AUX, &f)), "address at 00H, IA32_PMC%u", c);
 		arch_pebs_close();
 	}
 }

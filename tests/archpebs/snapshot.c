@@ -206,3 +206,105 @@ TEST(archpebs, slots_and_then_metrics_follow_the_counters_of_a_record, REQS(APEB
 		clear_others(c);
 	}
 }
+
+/*
+ * APEBS-25  The counters group must have 10H bytes with its bits, 8 bytes for each counter, and at
+ *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
+ *           Linux struct arch_pebs_cntr_header
+ *
+ * Given  all counters but one stand still, each with a value of its own, and CFG_C[35] of all
+ * When   each counter of CPUID.(23H,5) makes a record with CFG_C[36] and [37]
+ * Then   the head has the bits of all counters, and the values are theirs
+ * Control: each counter reads the value that was written to it
+ */
+TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
+     NEEDS(need_perfmon, need_counters_group, need_fixed, need_full_width, need_branches))
+{
+	const u64 all = counter_caps()->v6.pebs;
+
+	FOR_EACH_COUNTER(c, all & ARCH_SURE)
+	{
+		const struct arch_run run = { .counter = c,
+					      .groups = GENERAL | FIXED | ALLOW_IN_RECORD };
+		struct arch_fragment f;
+		u64 group, at;
+
+		preset_others(t, CONTROL_AT(APEBS_25), c, all);
+		arch_any_window(&run, NEVER);
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		if (!arch_one_record(t, AT(APEBS_25), 0))
+			return;
+		group = arch_group(0, ARCH_COUNTERS, &f);
+		if (!CHECK(t, APEBS_25, group, "the group is there, counter %u", c) ||
+		    !CHECK_EQ(t, APEBS_25, all, arch_at(group),
+			      "counters of a record of counter %u", c))
+			return;
+		at = group + HEAD_BYTES;
+		FOR_EACH_COUNTER(n, all)
+		{
+			if (n != c)
+				CHECK_EQ(t, APEBS_25, value_of(n), arch_at(at),
+					 "value of counter %u, record of counter %u", n, c);
+			at += 8;
+		}
+		arch_pebs_close();
+		clear_others(c);
+	}
+}
+
+/*
+ * APEBS-25  The counters group must have 10H bytes with its bits, 8 bytes for each counter, and at
+ *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
+ *           Linux struct arch_pebs_cntr_header
+ *
+ * Given  a counter that counts a branch a round, beside one that makes a record with it after 512
+ *        of 8192 rounds of a load and a branch
+ * When   each of the first four counters makes the record
+ * Then   the value in it is that of about 512 branches, which late records may add to
+ * Control: the counter has counted 8192 afterwards
+ */
+TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
+     NEEDS(need_perfmon, need_counters_group, need_full_width, need_branches, need_events))
+{
+	enum { ROUNDS = 16 * ROUNDS_PERIOD, SWITCHING = 32 };
+	const u64 start = 0x5a0000010101;
+
+	if (!sampling_shadow_fits(t))
+		return;
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	{
+		const u64 general = counter_caps()->v6.pebs & BITS(0, 31) & ~BIT(c);
+		const unsigned counted = counter_next(general, 0);
+		struct arch_fragment f;
+		u64 group;
+
+		if (counted >= COUNTERS_END)
+			return;
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		counter_program(counted, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
+		counter_write(counted, start);
+		arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, ROUNDS_PERIOD),
+			      GENERAL | ALLOW_IN_RECORD, NEVER);
+		msr_write(version6_cfg_c(counted), ALLOW_IN_RECORD);
+		workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(c), pmc_one(counted)));
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		counter_program_disabled(counted, 0, 0);
+		if (!arch_one_record(t, CONTROL_AT(APEBS_25), 0))
+			return;
+		group = arch_group(0, ARCH_COUNTERS, &f);
+		if (!CHECK_EQ(t, APEBS_25, BIT(c) | BIT(counted), group ? arch_at(group) : 0,
+			      "counters of the record of IA32_PMC%u", c))
+			return;
+		CHECK_RANGE(t, APEBS_25, start + ROUNDS_PERIOD - SWITCHING,
+			    start + ROUNDS_PERIOD + sampling_shadow_bound() + SWITCHING,
+			    arch_at(group + HEAD_BYTES + (counted > c ? 8 : 0)),
+			    "IA32_PMC%u at a record of IA32_PMC%u about %u rounds after %#lx",
+			    counted, c, ROUNDS_PERIOD, start);
+		CONTROL_RANGE(t, APEBS_25, start + ROUNDS, start + ROUNDS + SWITCHING,
+			      counter_read(counted), "IA32_PMC%u after %u rounds", counted, ROUNDS);
+		arch_pebs_close();
+		clear_others(c);
+	}
+}

@@ -115,6 +115,40 @@ TEST(archpebs, record_of_each_counter_reaches_the_threshold, REQS(APEBS_28, APEB
 }
 
 /*
+ * APEBS-04  IA32_PEBS_BASE must hold an address in [51:12] and in its low bits n for a buffer of
+ *           1000H << n bytes.
+ *           SDM volume 4; Linux
+ * APEBS-29  A record below THRESH must raise no interrupt.
+ *           Linux handle_pmi_common
+ *
+ * Given  a buffer of 2000H bytes, and THRESH in its second half
+ * When   a counter makes more records than the first half has room for
+ * Then   WR goes beyond 1000H, and the first interrupt comes when WR has reached THRESH
+ */
+TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_29),
+     NEEDS(need_perfmon, need_arch_pebs, need_branches))
+{
+	enum { EACH = 256, RECORDS = 0x2000 / RECORD, THRESH = 0x120 };
+	const unsigned c = counter();
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	arch_pebs_open(1, THRESH);
+	arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, EACH, 0, EACH);
+	workload_run(&workload_load, RECORDS * EACH, pmc_one(c));
+	arch_pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	log = pmi_end();
+	CHECK_RANGE(t, APEBS_04, THRESH * 16, 0x2000, arch_pebs_written(),
+		    "bytes of WR in a buffer of 2000H");
+	if (CONTROL_RANGE(t, APEBS_29, 1, ~0ULL, log->count, "interrupts, THRESH %#x", THRESH))
+		CHECK_RANGE(t, APEBS_29, THRESH * 16, 0x2000,
+			    log->entry[0].arch_index & IA32_PEBS_INDEX_WR,
+			    "bytes of WR at the first interrupt, THRESH %#x", THRESH);
+	arch_pebs_close();
+}
+
+/*
  * APEBS-30  With THRESH 1 each record must raise an interrupt.
  *           Linux ARCH_PEBS_THRESH_SINGLE
  *

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All groups of one architectural PEBS record together, of each counter, and at CPL 3: Linux
+ * setup_arch_pebs_sample_data. XMM registers are loaded before the window, and last branch records
+ * stay as they are meanwhile.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/processor/time.h"
+#include "pmu/lbr/any.h"
+#include "tests/archpebs/archpebs.h"
+#include "tests/lbr/arch.h"
+#include "tests/measure/overflow.h"
+#include "tests/measure/xmm_registers.h"
+
+#define BRANCHES	EVENT_BR_INST_RETIRED_ALL_BRANCHES
+#define EVERY_GROUP	(GROUP_AUX | GROUP_GPR | GROUP_XMM | GROUP_LBR(3))
+#define WINDOWS_MOST	64u	/* of fixed counters */
+
+static bool need_every_group(char *reason, size_t size)
+{
+	return need_arch_groups(EVERY_GROUP, reason, size) && need_arch_lbr_kinds(reason, size);
+}
+
+static u64 sure_counters(void)
+{
+	return counter_caps()->v6.pebs & ARCH_SURE;
+}
+
+static void check_xmm(struct test *t, unsigned c, const struct xmm_registers *wanted)
+{
+	struct arch_fragment f;
+	const u64 xer = arch_group(0, ARCH_XER, &f);
+
+	if (!CHECK(t, APEBS_22, xer, "XER, counter %u", c) ||
+	    !CHECK_EQ(t, APEBS_22, BIT(1), arch_at(xer), "XSTATE_BV, counter %u", c))
+		return;
+	for (unsigned i = 0; i < 2 * XMM_REGISTERS; i++)
+		CHECK_EQ(t, APEBS_22, wanted->half[i], arch_at(xer + 0x10 + 8 * i),
+			 "%s half of XMM%u, counter %u", i & 1 ? "upper" : "lower", i / 2, c);
+}
+
+static void check_entries(struct test *t, unsigned c, const struct lbr_stack *wanted)
+{
+	struct arch_fragment f;
+	const u64 lbr = arch_group(0, ARCH_LBR, &f);
+
+	if (!CHECK(t, APEBS_23, lbr, "LBR, counter %u", c))
+		return;
+	for (unsigned i = 0; i < wanted->depth; i++) {
+		const u64 at = lbr + 0x30 + 0x18 * i;
+
+		CHECK_EQ(t, APEBS_23, wanted->raw[i].from, arch_at(at),
+			 "FROM of entry %u, counter %u", i, c);
+		CHECK_EQ(t, APEBS_23, wanted->raw[i].to, arch_at(at + 8),
+			 "TO of entry %u, counter %u", i, c);
+		CHECK_EQ(t, APEBS_23, wanted->raw[i].info, arch_at(at + 16),
+			 "INFO of entry %u, counter %u", i, c);
+	}
+}
+
+/*
+ * APEBS-16  BASIC must have 30H bytes, with EventingIP at 00H, Applicable Counters at 08H and the
+ *           TSC at 10H.
+ *           Linux struct arch_pebs_basic
+ * APEBS-22  The XMM component must have 100H bytes, with XMMn at 10H * n.
+ *           Linux
+ * APEBS-23  LBR must begin with 30H bytes that have IA32_LBR_CTL at 08H and IA32_LBR_DEPTH at 10H,
+ *           and then have FROM, TO and INFO of each entry, the newest first.
+ *           Linux struct arch_pebs_lbr_header
+ *
+ * Given  XMM registers and last branch records that differ in each half and each entry; RDTSC
+ *        before arming
+ * When   each counter of CPUID.(23H,5) makes a record with AUX, GPR, XMM and LBR, and RDTSC after
+ *        it
+ * Then   EventingIP is near the piece, the applicable counters are that counter alone, and the TSC
+ *        is between the two; all registers and entries, with INFO, are at their places
+ */
+TEST(archpebs, record_of_each_counter_has_every_group_whole, REQS(APEBS_16, APEBS_22, APEBS_23),
+     NEEDS(need_perfmon, need_every_group, need_branches),
+     .deadline_ms = 8000)
+{
+	enum { NEAR = 0x800000 };
+	const u64 piece = (u64)(uintptr_t)workload_load.begin;
+	static struct xmm_registers xmm, kept;
+	struct lbr_stack stack;
+
+	lbr_any_open();
+	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
+	FOR_EACH_COUNTER(c, sure_counters())
+	{
+		const struct arch_run run = { .counter = c, .groups = EVERY_GROUP };
+		const u64 before = tsc_read();
+
+		xmm_fill(&xmm, c);
+		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(0));
+		xmm_save(&kept);
+		xmm_load(&xmm);
+		arch_any_window(&run, NEVER);
+		xmm_load(&kept);
+		msr_write(MSR_IA32_LBR_CTL, 0);
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		if (!arch_one_record(t, AT(APEBS_16), 0))
+			return;
+		CHECK_RANGE(t, APEBS_16, piece - NEAR, piece + NEAR, arch_at(AT_EVENTING_IP),
+			    "EventingIP of a record of counter %u, near the piece", c);
+		CHECK_EQ(t, APEBS_16, BIT(c), arch_at(AT_APPLICABLE),
+			 "applicable counters, counter %u", c);
+		CHECK_RANGE(t, APEBS_16, before, tsc_read(), arch_at(AT_TSC),
+			    "TSC, from RDTSC before arming to one after, counter %u", c);
+		check_xmm(t, c, &xmm);
+		check_entries(t, c, &stack);
+		arch_pebs_close();
+		counters_clear(BIT(c));
+	}
+	lbr_any_close();
+}
+
+/*
+ * APEBS-22  The XMM component must have 100H bytes, with XMMn at 10H * n.
+ *           Linux
+ * APEBS-23  LBR must begin with 30H bytes that have IA32_LBR_CTL at 08H and IA32_LBR_DEPTH at 10H,
+ *           and then have FROM, TO and INFO of each entry, the newest first.
+ *           Linux struct arch_pebs_lbr_header
+ * APEBS-38  A fixed counter i of CPUID.(23H,5):ECX must write records that have bit 32 + i in
+ *           Applicable Counters.
+ *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ *
+ * Given  XMM registers and last branch records that differ in each half and each entry
+ * When   each counter of CPUID.(23H,5) counts at CPL 3 alone, and makes a record with AUX, GPR, XMM
+ *        and LBR there
+ * Then   all registers and entries, with INFO, are at their places; a fixed counter's record has
+ *        its bit of Applicable Counters
+ */
+TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches,
+     REQS(APEBS_22, APEBS_23, APEBS_38), NEEDS(need_perfmon, need_every_group, need_branches),
+     .deadline_ms = 8000)
+{
+	static struct xmm_registers xmm, kept;
+	struct lbr_stack stack;
+
+	lbr_any_open();
+	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
+	FOR_EACH_COUNTER(c, sure_counters())
+	{
+		const bool slow = c == OVERFLOW_SLOW;
+
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(c, BRANCHES, COUNT_USR, slow ? SLOW_PERIOD : ROUNDS_PERIOD,
+			      EVERY_GROUP, NEVER);
+		xmm_fill(&xmm, c);
+		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(0));
+		xmm_save(&kept);
+		xmm_load(&xmm);
+		for (unsigned i = 0; i < WINDOWS_MOST && !arch_pebs_written(); i++) {
+			counters_enable(pmc_one(c));
+			workload_run_user(&workload_load, slow ? SLOW_ROUNDS : ROUNDS_FOR(1));
+			counters_disable();
+		}
+		xmm_load(&kept);
+		msr_write(MSR_IA32_LBR_CTL, 0);
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		if (!arch_one_record(t, AT(APEBS_22, APEBS_23, APEBS_38), 0))
+			return;
+		if (PMC_IS_FIXED(c))
+			CHECK_EQ(t, APEBS_38, BIT(c), arch_at(AT_APPLICABLE),
+				 "applicable counters, counter %u at CPL 3", c);
+		check_xmm(t, c, &xmm);
+		check_entries(t, c, &stack);
+		arch_pebs_close();
+		counters_clear(BIT(c));
+	}
+	lbr_any_close();
+}
+
+/* A record of counter c of something among the marked loads, with GPR. Where the group is; 0: there
+ * is none at the periods that are tried. */
+static u64 gpr_at_a_mark(unsigned c)
+{
+	enum { LEAST = 3 * PERIOD, MOST = 4096 };
+	const struct workload *w = &workload_sample;
+	const u64 first = workload_mark(w, 0), last = workload_mark(w, SAMPLE_MARKS - 1);
+
+	for (u64 period = LEAST; period < MOST; period += period / 16) {
+		struct arch_fragment f;
+		u64 ip;
+
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, period, GROUP_GPR, NEVER);
+		workload_run(w, PERIOD, pmc_one(c));
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
+		ip = arch_at(AT_EVENTING_IP);
+		if (arch_pebs_written() && ip >= first && ip <= last)
+			return arch_group(0, ARCH_GPR, &f);
+	}
+	return 0;
+}
+
+/*
+ * APEBS-20  GPR must have A0H bytes: RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to
+ *           R15, SSP and a reserved quadword.
+ *           Linux struct arch_pebs_gprs
+ *
+ * Given  registers with values of their own while marked loads run
+ * When   each general-purpose counter of CPUID.(23H,5):EAX counts instructions and makes a record
+ *        with GPR there, and each fixed counter; all but fixed counters above 0 do at one of the
+ *        periods that are tried
+ * Then   all registers but RAX, RIP and RFLAGS are at their places
+ */
+TEST(archpebs, gpr_group_of_each_counter_holds_the_registers, REQS(APEBS_20),
+     NEEDS(need_perfmon, need_every_group, need_instructions),
+     .deadline_ms = 8000)
+{
+	const struct {
+		unsigned offset;
+		const char *name;
+		u64 value;
+	} table[] = {
+		{ 0x18, "RCX", SAMPLE_RCX },   { 0x20, "RDX", SAMPLE_RDX },
+		{ 0x28, "RBX", SAMPLE_RBX },   { 0x30, "RSP", workload_stack() },
+		{ 0x38, "RBP", SAMPLE_RBP },   { 0x40, "RSI", (u64)(uintptr_t)workload_memory() },
+		{ 0x48, "RDI", SAMPLE_RDI },   { 0x50, "R8", SAMPLE_R(8) },
+		{ 0x58, "R9", SAMPLE_R(9) },   { 0x60, "R10", SAMPLE_R(10) },
+		{ 0x68, "R11", SAMPLE_R(11) }, { 0x70, "R12", SAMPLE_R(12) },
+		{ 0x78, "R13", SAMPLE_R(13) }, { 0x80, "R14", SAMPLE_R(14) },
+		{ 0x88, "R15", SAMPLE_R(15) },
+	};
+
+	FOR_EACH_COUNTER(c, sure_counters())
+	{
+		const u64 gpr = gpr_at_a_mark(c);
+
+		if (c <= PMC_FIXED(0))
+			CONTROL(t, APEBS_20, gpr, "a record of counter %u at the marked loads", c);
+		for (unsigned i = 0; gpr && i < sizeof(table) / sizeof(table[0]); i++)
+			CHECK_EQ(t, APEBS_20, table[i].value, arch_at(gpr + table[i].offset),
+				 "%s at %#x, counter %u", table[i].name, table[i].offset, c);
+		arch_pebs_close();
+	}
+}
