@@ -17,27 +17,37 @@ static bool need_eight_counters(char *reason, size_t size)
 	       version6_need(counter_caps()->gp >= COUNTERS, "eight counters", reason, size);
 }
 
-static void check_equal(struct test *t, u16 event)
+/* The eight from that counter on, and from IA32_PMC0 on after the last one. */
+static unsigned nth_from(unsigned first, unsigned n)
 {
-	u64 parts = 0;
+	return (first + n) % counter_caps()->gp;
+}
 
-	for (unsigned c = 0; c < COUNTERS; c++) {
-		const bool equal = c && c < COUNTERS - 1;
+static void check_equal(struct test *t, u16 event, unsigned first)
+{
+	u64 all, parts = 0;
+
+	for (unsigned n = 0; n < COUNTERS; n++) {
+		const unsigned c = nth_from(first, n);
+		const bool equal = n && n < COUNTERS - 1;
 
 		msr_write(MSR_IA32_PERFEVTSEL0 + c, event | COUNT_BOTH | IA32_PERFEVTSEL_EN |
-							    COUNT_CMASK(c ? c : 1) |
+							    COUNT_CMASK(n ? n : 1) |
 							    (equal ? IA32_PERFEVTSEL_EQ : 0));
 		counter_write(c, 0);
 	}
 	workload_run(&workload_load, ROUNDS, counters_gp());
-	for (unsigned c = 1; c < COUNTERS; c++)
-		parts += counter_read(c);
-	CONTROL_RANGE(t, V6_09, 1, ~0ULL, counter_read(0), "cycles with event %#x once or more",
-		      event);
-	CHECK_EQ(t, V6_09, counter_read(0), parts,
-		 "cycles with event %#x exactly 1 to 6 times, and 7 times or more", event);
-	for (unsigned c = 0; c < COUNTERS; c++)
-		counter_program_disabled(c, 0, 0);
+	all = counter_read(first);
+	for (unsigned n = 1; n < COUNTERS; n++)
+		parts += counter_read(nth_from(first, n));
+	CONTROL_RANGE(t, V6_09, 1, ~0ULL, all, "cycles with event %#x once or more, IA32_PMC%u",
+		      event, first);
+	CHECK_EQ(t, V6_09, all, parts,
+		 "cycles with event %#x exactly 1 to 6 times, and 7 times or more, from IA32_PMC%u "
+		 "on",
+		 event, first);
+	for (unsigned n = 0; n < COUNTERS; n++)
+		counter_program_disabled(nth_from(first, n), 0, 0);
 }
 
 /*
@@ -46,7 +56,7 @@ static void check_equal(struct test *t, u16 event)
  *        its name: Equal flag
  *
  * Given  eight counters of retired instructions, then of slots if that event is there: CMASK = 1,
- *        CMASK = 1 to 6 with the Equal flag, CMASK = 7
+ *        CMASK = 1 to 6 with the Equal flag, CMASK = 7; each counter has each part in turn
  * When   they count one window together
  * Then   cycles with exactly 1 to 6 and those with 7 or more add up to those with 1 or more
  * Control: there are cycles with 1 or more
@@ -56,10 +66,12 @@ TEST(version6, equal_flag_counts_cycles_with_exactly_cmask_events, REQS(V6_09),
 {
 	const struct pmu_caps *caps = counter_caps();
 
-	check_equal(t, EVENT_INST_RETIRED_ANY_P);
-	/* Several in each cycle, wherever they are there. */
-	if (!(caps->events_absent & BIT(SLOTS_EVENT)))
-		check_equal(t, SLOTS);
+	for (unsigned first = 0; first < caps->gp; first++) {
+		check_equal(t, EVENT_INST_RETIRED_ANY_P, first);
+		/* Several in each cycle, wherever they are there. */
+		if (!(caps->events_absent & BIT(SLOTS_EVENT)))
+			check_equal(t, SLOTS, first);
+	}
 }
 
 static const struct {

@@ -134,10 +134,13 @@ TEST(msr, rdpmc_user_disable_exists_if_leaf_23h_says_so, REQS(V6_10),
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 }
 
-/* A value of counter c's own, within every counter's width. */
+/* A value of counter c's own, within every counter's width; in odd pairs of turns each bit is the
+ * other one. */
 static u64 own(unsigned c, unsigned turn)
 {
-	return 0x010203040506 + 0x10000000000ULL * turn + 0x1000ULL * c;
+	const u64 value = 0x010203040506 + 0x10000000000ULL * turn + 0x1000ULL * c;
+
+	return turn & 2 ? ~value : value;
 }
 
 /* Each counter of a kind gets a value of its own under one address; the other one reads it. */
@@ -222,12 +225,50 @@ TEST(msr, write_to_1900h_is_not_sign_extended, REQS(V6_13), NEEDS(need_perfmon, 
  */
 TEST(msr, register_of_1901h_is_the_event_select, REQS(V6_14), NEEDS(need_perfmon, need_version_6))
 {
-	const u64 set = counter_caps()->gp_mask;
-	/* Event, unit mask and CMASK. */
-	const u64 mask = 0xff00ffff;
+	const struct pmu_caps *c = counter_caps();
+	const u64 set = c->gp_mask;
+	/* Event, unit mask, USR, OS, E, INT, INV and CMASK; EN stays 0. */
+	const u64 mask = 0xff97ffff | (c->v6.umask2 ? BITS(40, 47) : 0) |
+			 (c->v6.equal ? BIT(36) : 0) | (c->baseline ? BIT(34) : 0);
 
-	check_same(t, AT(V6_14), set, select_address, version6_cfg_a, 0, mask);
-	check_same(t, AT(V6_14), set, version6_cfg_a, select_address, 1, mask);
+	for (unsigned turn = 0; turn < 4; turn += 2) {
+		check_same(t, AT(V6_14), set, select_address, version6_cfg_a, turn, mask);
+		check_same(t, AT(V6_14), set, version6_cfg_a, select_address, turn + 1, mask);
+	}
+}
+
+/*
+ * V6-14  MSR 1901H + 4n must be IA32_PERFEVTSELn.
+ *        Linux: V6+ MSR aliasing
+ *
+ * Given  version 6; each event select with an event
+ * When   each other bit but EN is set beside it, by 186H + n and by 1901H + 4n
+ * Then   both take it, or both raise #GP and keep the event alone
+ */
+TEST(msr, register_of_1901h_refuses_what_the_event_select_refuses, REQS(V6_14),
+     NEEDS(need_perfmon, need_version_6, need_refused_msrs))
+{
+	const u64 kept = EVENT_INST_RETIRED_ANY_P | COUNT_BOTH;
+
+	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
+	for (unsigned bit = 18; bit < 64; bit++) {
+		const u32 addresses[2] = { select_address(c), version6_cfg_a(c) };
+		bool refused[2];
+		u64 left[2];
+
+		if (BIT(bit) == IA32_PERFEVTSEL_EN)
+			continue;
+		for (unsigned i = 0; i < 2; i++) {
+			msr_write(addresses[0], kept);
+			refused[i] = fault_is_gp(msr_try_write(addresses[i], kept | BIT(bit)));
+			left[i] = msr_read(addresses[0]);
+		}
+		CHECK_EQ(t, V6_14, refused[0], refused[1],
+			 "#GP of bit %u in %#x, against %#x", bit, addresses[1], addresses[0]);
+		CHECK_EQ(t, V6_14, left[0], left[1], "%#x after the write of bit %u to %#x",
+			 addresses[0], bit, addresses[1]);
+		msr_write(addresses[0], 0);
+	}
 }
 
 /*

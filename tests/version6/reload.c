@@ -5,6 +5,7 @@
  * How many events lie between the overflow and the load isn't told: a range is asked for.
  */
 #include "kernel/interrupt/fault.h"
+#include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/measure/overflow.h"
 #include "tests/version6/version6.h"
@@ -109,6 +110,161 @@ TEST(version6, overflow_reloads_each_counter_that_names_the_one_that_overflowed,
 	check_reloads(t, reloaded, counter_next(v->causes & general & ~BIT(reloaded), 0));
 	FOR_EACH_COUNTER(cause, v->causes & general)
 	check_reloads(t, counter_next(v->reloadable & general & ~BIT(cause), 0), cause);
+}
+
+/*
+ * V6-18   An overflow of a counter that CFG_B of another one names must load that one with
+ *         CFG_C[31:0].
+ *         Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  two counters of one event; CFG_B of the first names the second and another one,
+ *        CFG_C[31:0] is a value far below 0; the second has INT = 1
+ * When   the second overflows in a window, for each that can cause it
+ * Then   the first holds that value, with ones above it, and what it counted since; there is one
+ *        interrupt
+ * Control: the second's status bit is 1 in the handler
+ */
+TEST(version6, overflow_that_reloads_another_counter_interrupts, REQS(V6_18, PMI_01),
+     NEEDS(need_perfmon, need_pair, need_branches))
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 general = counter_caps()->gp_mask;
+
+	FOR_EACH_COUNTER(cause, v->causes & general)
+	{
+		const unsigned reloaded = counter_next(v->reloadable & general & ~BIT(cause), 0);
+		const struct pmi_log *log;
+
+		if (reloaded >= COUNTERS_END)
+			continue;
+		pmi_open(NULL);
+		counter_program(reloaded, EVENT, COUNT_BOTH);
+		counter_write(reloaded, 0);
+		counter_program(cause, EVENT, COUNT_BOTH | COUNT_INT);
+		counter_preset(cause, CAUSE_PERIOD);
+		msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
+		msr_write(version6_cfg_b(reloaded), v->causes);
+		workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(reloaded), pmc_one(cause)));
+		log = pmi_end();
+		CHECK_RANGE(t, V6_18, loaded(reloaded), loaded(reloaded) + ROUNDS,
+			    counter_read(reloaded),
+			    "IA32_PMC%u after an overflow of IA32_PMC%u, which has INT", reloaded,
+			    cause);
+		if (CHECK_EQ(t, PMI_01, 1, log->count,
+			     "interrupts of IA32_PMC%u, whose overflow reloads IA32_PMC%u", cause,
+			     reloaded))
+			CONTROL_EQ(t, IDS(V6_18, PMI_01), BIT(cause),
+				   log->entry[0].status & BIT(cause),
+				   "status bit of IA32_PMC%u in the handler", cause);
+		stop_pair(reloaded, cause);
+	}
+}
+
+/*
+ * V6-18  An overflow of a counter that CFG_B of another one names must load that one with
+ *        CFG_C[31:0].
+ *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
+ *
+ * Given  a counter that counts at CPL 3, as the one that its CFG_B names does
+ * When   that one overflows at CPL 3, each two of CPUID.(23H,2) next to each other
+ * Then   the first holds CFG_C[31:0], with ones above it, and what it counted since
+ * Control: the other one's status bit is 1
+ */
+TEST(version6, overflow_at_cpl_3_reloads_the_counter_that_names_it, REQS(V6_18),
+     NEEDS(need_perfmon, need_pair, need_branches))
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 general = counter_caps()->gp_mask;
+
+	FOR_EACH_COUNTER(cause, v->causes & general)
+	{
+		const unsigned reloaded = counter_next(v->reloadable & general & ~BIT(cause), 0);
+
+		if (reloaded >= COUNTERS_END)
+			continue;
+		counter_program(reloaded, EVENT, COUNT_USR);
+		counter_write(reloaded, 0);
+		counter_program(cause, EVENT, COUNT_USR);
+		counter_preset(cause, CAUSE_PERIOD);
+		msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
+		msr_write(version6_cfg_b(reloaded), BIT(cause));
+		counters_enable(pmc_or(pmc_one(reloaded), pmc_one(cause)));
+		workload_run_user(&workload_load, ROUNDS);
+		counters_disable();
+		CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
+			   "status bit of IA32_PMC%u", cause);
+		CHECK_RANGE(t, V6_18, loaded(reloaded), loaded(reloaded) + ROUNDS,
+			    counter_read(reloaded),
+			    "IA32_PMC%u after an overflow of IA32_PMC%u at CPL 3", reloaded, cause);
+		stop_pair(reloaded, cause);
+	}
+}
+
+/* General-purpose counters that can be reloaded and cause it; 0: fewer than three. */
+static u64 three_of_both(void)
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 both = v->reloadable & v->causes & counter_caps()->gp_mask;
+	const u64 but_one = both & (both - 1);
+
+	return but_one & (but_one - 1) ? both : 0;
+}
+
+static bool need_three(char *reason, size_t size)
+{
+	return version6_need(three_of_both(), "three counters that reload each other", reason,
+			     size);
+}
+
+/*
+ * V6-18  An overflow of a counter that CFG_B of another one names must load that one with
+ *        CFG_C[31:0].
+ *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
+ *
+ * Given  three counters of one event; CFG_B of the first names the third; the second and the third
+ *        have the same start, and the third reloads itself as often as it overflows
+ * When   the second and the third overflow on one branch; the third overflows again
+ * Then   the first has been loaded with CFG_C[31:0] each time: it has no more than a period since
+ * Control: the second's status bit is 1
+ */
+TEST(version6, each_overflow_reloads_also_beside_another_overflow, REQS(V6_18),
+     NEEDS(need_perfmon, need_three, need_branches))
+{
+	const u64 both = three_of_both();
+	const unsigned first = counter_next(both, 0);
+
+	FOR_EACH_COUNTER(cause, both & ~BIT(first))
+	{
+		/* Below it, and above it where there is none. */
+		const u64 others = both & ~BIT(first) & ~BIT(cause);
+		const unsigned beside = counter_next(others, 0);
+		const struct pmc_mask on = pmc_or(pmc_one(first),
+						  pmc_or(pmc_one(beside), pmc_one(cause)));
+
+		counter_program(first, EVENT, COUNT_BOTH);
+		counter_write(first, 0);
+		counter_program(beside, EVENT, COUNT_BOTH);
+		counter_preset(beside, CAUSE_PERIOD);
+		counter_program(cause, EVENT, COUNT_BOTH);
+		counter_preset(cause, CAUSE_PERIOD);
+		msr_write(version6_cfg_c(first), RELOAD_VALUE);
+		msr_write(version6_cfg_b(first), BIT(cause));
+		msr_write(version6_cfg_c(cause), 0u - CAUSE_PERIOD);
+		msr_write(version6_cfg_b(cause), BIT(cause));
+		workload_run(&workload_load, ROUNDS + CAUSE_PERIOD / 2, on);
+		CONTROL_EQ(t, V6_18, BIT(beside), counters_status() & BIT(beside),
+			   "status bit of IA32_PMC%u, which overflows on the same branch", beside);
+		CHECK_RANGE(t, V6_18, loaded(first), loaded(first) + CAUSE_PERIOD + SLACK,
+			    counter_read(first),
+			    "IA32_PMC%u after several overflows of IA32_PMC%u, the first beside "
+			    "one of IA32_PMC%u",
+			    first, cause, beside);
+		stop_pair(first, cause);
+		stop_pair(cause, beside);
+	}
 }
 
 static bool need_fixed_pair(char *reason, size_t size)
