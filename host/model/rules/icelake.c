@@ -277,6 +277,30 @@ static bool fixed_counters_record_xmm(struct fixture *r)
 	return fixture_index(r) == FIXTURE_BUFFER + 0x120 && xmm_is_right(r, 0x20);
 }
 
+/* A slot whose upper half doesn't follow from the lower one. */
+static bool fixed_slots_are_whole(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x80, 0x800012345678);
+	fixture_wrmsr(r, 0x3f1, BIT(32));
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(12));
+	fixture_start(r, BIT(32));
+	return samples(r, 8, BIT(32), 0x800012345678, 0x20ULL << 48);
+}
+
+static bool fixed_records_want_room(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x18);
+	fixture_wrmsr(r, 0x3f1, BIT(32));
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(3));
+	fixture_start(r, BIT(32));
+	fixture_nops(r, 10);
+	return fixture_index(r) == FIXTURE_BUFFER;
+}
+
 static bool counter_4_interrupts_beside_pebs(struct fixture *r)
 {
 	fixture_wrmsr(r, 0x3f1, BIT(0));
@@ -557,6 +581,10 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_FORMAT_RESERVED] = records_are_right,
 	[FAULT_FORMAT_SIZE_ZERO] = records_are_right,
 	[FAULT_FORMAT_SIZE_BASIC] = records_are_right,
+	[FAULT_FORMAT_SIZE_OF_FIXED] = fixed_counters_sample,
+	[FAULT_GROUP_LBR_NOT_WITH_XMM] = records_are_right,
+	[FAULT_RESET_FIXED_32_BITS] = fixed_slots_are_whole,
+	[FAULT_ROOM_OF_FIXED] = fixed_records_want_room,
 	[FAULT_BASIC_EXCHANGED] = records_are_right,
 	[FAULT_BASIC_IP_FORMAT] = records_are_right,
 	[FAULT_BASIC_TSC_COUNTER] = records_are_right,

@@ -173,6 +173,44 @@ rule *const single_skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_RETURNS_BY_BEGIN] = levels_are_where_branches_end,
 };
 
+/* ---- version 6 and architectural PEBS: conditions that rules/archpebs.c doesn't have ---- */
+
+/* A select by its other address, with UMASK2. */
+RULE(selects_are_whole, TAKEN(0x190d, BIT(40)) && get(r, 0x189) == BIT(40))
+
+/* The overflow of counter 3, which interrupts, reloads counter 2. */
+static bool a_cause_interrupts(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x190a, BIT(3));
+	fixture_program(r, 2, INST, 0, 100);
+	fixture_program(r, 3, INST, INT, 5);
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_nops(r, 7);
+	return r->n_interrupts == 1;
+}
+
+/* Counter n makes a record of the fourth instruction or the next, at this byte of 1000H << size. */
+static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, 0x3f4, (FIXTURE_PHYSICAL + 0x1000) | size);
+	fixture_wrmsr(r, 0x3f5, BIT(32) | 0x7fffffULL << 36 | byte);
+	fixture_wrmsr(r, 0x1903 + 4 * n, BIT(63) | 0xf0000000);
+	fixture_program(r, n, INST, 0, 4);
+	fixture_start(r, BIT(n));
+	fixture_nops(r, 6);
+	fixture_stop(r);
+	return get(r, 0x3f5) & BITS(4, 26);
+}
+
+RULE(size_is_that_of_base, arch_index_after(r, 0, 1, 0xfe0) == 0x1020)
+RULE(each_record_has_an_address,
+     arch_index_after(r, 5, 0, 0) == 0x40 && fixture_peek(r, FIXTURE_BUFFER + 0x10))
+
 rule *const single_version_6_rules[FAULT_COUNT] = {
+	[FAULT_V6_CFG_A_32_BITS] = selects_are_whole,
+	[FAULT_RELOAD_WITHOUT_PMI] = a_cause_interrupts,
+	[FAULT_ARCH_BUFFER_1000H] = size_is_that_of_base,
+	[FAULT_ARCH_IP_FIRST_FOUR] = each_record_has_an_address,
 	[FAULT_UMASK2_LOWER_COUNTERS] = umask2_is_of_upper_counters,
 };

@@ -117,6 +117,10 @@ static void header(struct model *m, const struct retire_ctx *s, u8 *bytes)
 
 static void basic(struct model *m, unsigned x, u8 *at)
 {
+	enum { FIRST_FOUR = 4 };
+
+	if (x >= FIRST_FOUR && broken(m, FAULT_ARCH_IP_FIRST_FOUR))
+		put64(at + ARCH_PEBS_BASIC_eventing_ip, 0);
 	if (broken(m, FAULT_ARCH_BASIC_EXCHANGED))
 		exchange(at + ARCH_PEBS_BASIC_applicable, at + ARCH_PEBS_BASIC_tsc, sizeof(u64));
 	if (get64(at + ARCH_PEBS_BASIC_retire) & ARCH_PEBS_RETIRE_VALID &&
@@ -206,6 +210,9 @@ void fault_arch_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 
 void fault_arch_fits(struct model *m, struct arch_plan *plan)
 {
+	if (plan->fits && plan->at + plan->size > plan->begin + ARCH_PEBS_LEAST_BUFFER &&
+	    broken(m, FAULT_ARCH_BUFFER_1000H))
+		plan->fits = false;
 	if (plan->fits)
 		return;
 	if (broken(m, FAULT_ARCH_OVERRUN))
@@ -274,8 +281,19 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 		plan->linear = true;
 }
 
+/* By the overflow of counter i. */
+static bool reloads_another(const struct model *m, unsigned i)
+{
+	for (unsigned n = 0; n < MODEL_MAX_COUNTERS; n++)
+		if (n != i && m->cfg_b[n] & model_global_bit(i))
+			return true;
+	return false;
+}
+
 void fault_ext_overflow(struct model *m, unsigned i, struct counter_overflow *overflow)
 {
+	if (overflow->interrupt && reloads_another(m, i) && broken(m, FAULT_RELOAD_WITHOUT_PMI))
+		overflow->interrupt = false;
 	if (overflow->due && model_pdist_counters(m) & BIT(i) && broken(m, FAULT_ARCH_PDIST_NEXT))
 		overflow->due = false;
 }

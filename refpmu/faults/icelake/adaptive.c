@@ -171,7 +171,6 @@ static u64 format_word(struct model *m, u64 config)
 
 void fault_adaptive_layout(struct model *m, unsigned x, struct adaptive_layout *layout)
 {
-	(void)x;
 	if (m->config.fault == FAULT_NONE)
 		return;
 	layout->config = format_word(m, layout->config);
@@ -192,6 +191,8 @@ void fault_adaptive_layout(struct model *m, unsigned x, struct adaptive_layout *
 	if (broken(m, FAULT_FORMAT_SIZE_ZERO))
 		layout->bytes = 0;
 	if (broken(m, FAULT_FORMAT_SIZE_BASIC))
+		layout->bytes = ADAPTIVE_BASIC_BYTES;
+	if (x >= FIRST_FIXED && broken(m, FAULT_FORMAT_SIZE_OF_FIXED))
 		layout->bytes = ADAPTIVE_BASIC_BYTES;
 }
 
@@ -352,7 +353,11 @@ void fault_adaptive_bytes(struct model *m, const struct retire_ctx *s, unsigned 
 			break_gpr(m, s, bytes);
 		else if (layout->part[i].group == GROUP_XMM)
 			break_xmm(m, x, bytes);
-		else if (layout->part[i].group == GROUP_LBR)
+		else if (layout->part[i].group == GROUP_LBR) {
 			break_lbr(m, s, x, bytes, layout->entries);
+			if (layout->config & PEBS_DATA_CFG_XMM &&
+			    broken(m, FAULT_GROUP_LBR_NOT_WITH_XMM))
+				__builtin_memset(bytes, 0, layout->entries * ADAPTIVE_LBR_BYTES);
+		}
 	}
 }

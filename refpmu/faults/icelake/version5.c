@@ -274,6 +274,12 @@ u64 fault_v5_applicable(struct model *m, u64 counters)
 	return counters;
 }
 
+/* Of its lower half, as a counter of 48 bits has it. */
+static u64 sign_extended(u64 value)
+{
+	return (value & BITS(0, 31)) | (value & BIT(31) ? BITS(32, 47) : 0);
+}
+
 u64 fault_v5_reset(struct model *m, const struct assist_plan *plan, unsigned i, u64 value)
 {
 	if (i >= 4 && i < FIRST_FIXED && broken(m, FAULT_RESET_SLOTS_EXCHANGED))
@@ -284,6 +290,9 @@ u64 fault_v5_reset(struct model *m, const struct assist_plan *plan, unsigned i, 
 		return i == SLOTS_COUNTER || i + 1 == MODEL_MAX_COUNTERS ?
 			       plan->area.pebs_fixed_counter0_reset :
 			       plan->reset[i + 1];
+	if (i >= FIRST_FIXED && value != sign_extended(value) &&
+	    broken(m, FAULT_RESET_FIXED_32_BITS))
+		return sign_extended(value);
 	if (model_pebs_format(m) >= PEBS_FORMAT_MORE_RESETS)
 		value = fault_lnc_reset(m, plan, i, value);
 	if (!value && broken(m, FAULT_RESET_ZERO_KEPT))
