@@ -211,3 +211,55 @@ TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
 			for (unsigned k = 0; k < sizeof(masks); k++)
 				check_sum(t, first, i, COUNT_CMASK(masks[k]));
 }
+
+/*
+ * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
+ * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
+ *         condition.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
+ *
+ * Given  counters of instructions at CPL 3 alone, by threes
+ * When   work is done at CPL 3, with a CMASK that no cycle reaches; with INV besides; with INV and
+ *        E: the condition holds in each cycle at CPL 3, of which there is one stretch, and maybe
+ *        some more where an interrupt falls into it
+ * Then   the first counts nothing, the second cycles, and the third no more than a tenth of these
+ */
+TEST(count, cmask_inv_and_edge_act_at_cpl_3, REQS(CNT_35, CNT_08, CNT_09),
+     NEEDS(need_perfmon, need_instructions, need_four_counters))
+{
+	const u64 flags[SETTINGS] = {
+		COUNT_CMASK(CMASK_NEVER),
+		COUNT_CMASK(CMASK_NEVER) | COUNT_INV,
+		COUNT_CMASK(CMASK_NEVER) | COUNT_INV | COUNT_EDGE,
+	};
+
+	for (unsigned first = 0; first < counter_caps()->gp; first++) {
+		struct pmc_mask on = { 0 };
+		u64 value[SETTINGS];
+
+		for (unsigned i = 0; i < SETTINGS; i++) {
+			const unsigned c = (first + i) % counter_caps()->gp;
+
+			counter_program(c, EVENT_INST_RETIRED_ANY_P, flags[i] | COUNT_USR);
+			counter_write(c, 0);
+			on = pmc_or(on, pmc_one(c));
+		}
+		counters_enable(on);
+		workload_run_user(&workload_load, 16 * ROUNDS);
+		counters_disable();
+		for (unsigned i = 0; i < SETTINGS; i++)
+			value[i] = counter_read((first + i) % counter_caps()->gp);
+		CHECK_EQ(t, CNT_35, 0, value[0],
+			 "cycles of 255 instructions or more at CPL 3, from IA32_PMC%u on", first);
+		CHECK_RANGE(t, CNT_08, 10 * LEAST_CYCLES, ~0ULL, value[1],
+			    "cycles of fewer at CPL 3, from IA32_PMC%u on", first);
+		CHECK_RANGE(t, CNT_09, 0, value[1] / 10, value[2],
+			    "how often these begin, from IA32_PMC%u on", first);
+		for (unsigned i = 0; i < SETTINGS; i++)
+			counter_program_disabled((first + i) % counter_caps()->gp, 0, 0);
+	}
+}

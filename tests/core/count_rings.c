@@ -42,7 +42,7 @@ static void check_cycles(struct test *t, unsigned cpl, u64 level)
 	u64 value[WINDOW_COUNTERS];
 
 	count_at(cpl, level, LONG, value);
-	for (unsigned i = 1; i < counter_caps()->fixed && i < 3; i++)
+	for (unsigned i = 1; i < counter_caps()->fixed && i < 4; i++)
 		CHECK_RANGE(t, CNT_28, LONG / 8, ~0ULL, value[PMC_FIXED(i)],
 			    "fixed counter %u, OS = %u USR = %u, over %u rounds at CPL %u", i,
 			    !!(level & COUNT_OS), !!(level & COUNT_USR), LONG, cpl);
@@ -77,8 +77,8 @@ static void check_instructions(struct test *t, unsigned cpl, u64 level)
  * Given  all counters with OS, with USR, and with both
  * When   they count the same work at CPL 0, 1, 2 and 3, in FEWER and in MORE rounds
  * Then   those of instructions grow by the declared ones at CPL 0 with OS alone, and at CPL 1, 2
- *        and 3 with USR alone; with both at each level. Fixed counters of cycles count them
- *        with the enable of the level alone
+ *        and 3 with USR alone; with both at each level. Fixed counters of cycles and slots count
+ *        them with the enable of the level alone
  */
 TEST(count, usr_selects_cpl_1_2_and_3_and_os_cpl_0, REQS(CNT_10, CNT_28),
      NEEDS(need_perfmon, need_instructions, need_fixed))

@@ -7,6 +7,7 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
+#include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 
 static u64 sign_extended(u32 low)
@@ -100,4 +101,35 @@ TEST(count, several_events_at_once_carry_into_each_bit, REQS(CNT_44),
 		check_carry(t, c, LOADS, &workload_kind_compare, ROUNDS - 1);
 		check_carry(t, c, LOADS, &workload_kind_rep_load, ROUNDS / 2);
 	}
+}
+
+/*
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each fixed counter up to 3, one below the values where bits 8, 16, 31, 32, 40 and the
+ *        highest begin
+ * When   it counts work, fixed counter 2 long enough for its clock
+ * Then   it is at that value or above it, by less than 16777216: the carry has passed each bit, and
+ *        no bit above has changed
+ */
+TEST(count, fixed_counters_carry_into_each_bit, REQS(CNT_44), NEEDS(need_perfmon, need_fixed))
+{
+	const unsigned top = counter_caps()->fixed_width - 1;
+	const unsigned bits[] = { 8, 16, 31, 32, 40, top };
+
+	for (unsigned i = 0; i < counter_caps()->fixed && i < 4; i++)
+		for (unsigned b = 0; b < sizeof(bits) / sizeof(bits[0]); b++) {
+			const unsigned c = PMC_FIXED(i);
+			const u64 at = BIT(bits[b]);
+
+			if (bits[b] > top)
+				continue;
+			counter_program(c, 0, COUNT_BOTH);
+			counter_write(c, at - 1);
+			workload_run(&workload_sled, overflow_rounds(c), pmc_one(c));
+			CHECK_RANGE(t, CNT_44, at, at + BIT(24), counter_read(c),
+				    "fixed counter %u from one below bit %u on", i, bits[b]);
+			counter_program_disabled(c, 0, 0);
+		}
 }

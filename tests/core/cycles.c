@@ -300,11 +300,12 @@ TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_0
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN (must be 0
  *         before the counter is written)
  *
- * Given  each general-purpose counter counts instructions; a write meanwhile is software's race
- *        with itself on a processor, so it is reported there
+ * Given  each general-purpose counter and fixed counter 0 counts instructions, fixed counter 1
+ *        cycles; a write meanwhile is software's race with itself on a processor, so it is reported
+ *        there
  * When   WRITTEN is written to it while it counts; the way from there to the write that stops it
  *        is several instructions long
- * Then   it reads more than WRITTEN, by no more than ON_THE_WAY
+ * Then   it reads more than WRITTEN, of instructions by no more than ON_THE_WAY
  */
 TEST(count, running_counter_goes_on_from_a_written_value, REQS(CNT_45),
      NEEDS(need_perfmon, need_instructions))
@@ -320,5 +321,16 @@ TEST(count, running_counter_goes_on_from_a_written_value, REQS(CNT_45),
 		value = counter_read(c);
 		CHECK_RANGE(t, CNT_45, WRITTEN + 1, WRITTEN + ON_THE_WAY, value,
 			    "IA32_PMC%u, to which 1048576 was written while it counted", c);
+	}
+	for (unsigned i = 0; i < counter_caps()->fixed && i < 2; i++) {
+		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
+		counter_write(PMC_FIXED(i), 0);
+		counters_enable(pmc_one(PMC_FIXED(i)));
+		counter_write(PMC_FIXED(i), WRITTEN);
+		counters_disable();
+		CHECK_RANGE(t, CNT_45, WRITTEN + 1, i ? ~0ULL : WRITTEN + ON_THE_WAY,
+			    counter_read(PMC_FIXED(i)),
+			    "fixed counter %u, to which 1048576 was written while it counted", i);
+		counter_program_disabled(PMC_FIXED(i), 0, 0);
 	}
 }

@@ -87,6 +87,30 @@ TEST(msr, in_use_shows_fixed_counters_by_their_enable_bits_alone, REQS(STS_07),
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 }
 
+/* All counters have their interrupt bit, and lose it one after the other. */
+static void check_users_leave(struct test *t)
+{
+	const unsigned gp = counter_caps()->gp, fixed = counter_caps()->fixed;
+	u64 control = 0;
+
+	for (unsigned c = 0; c < gp; c++)
+		counter_program_disabled(c, 0, COUNT_INT);
+	for (unsigned i = 0; i < fixed; i++)
+		control |= IA32_FIXED_CTR_CTRL_PMI0 << 4 * i;
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, control);
+	for (unsigned left = gp + fixed; left; left--) {
+		CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
+			 "PMI in use, %u counters have their interrupt bit", left);
+		if (left > fixed) {
+			counter_program_disabled(gp + fixed - left, 0, 0);
+		} else {
+			control &= control - 1;
+			msr_write(MSR_IA32_FIXED_CTR_CTRL, control);
+		}
+	}
+	CHECK_EQ(t, STS_09, 0, in_use() & PMI_IN_USE, "PMI in use, no counter has it any more");
+}
+
 /*
  * STS-09  IA32_PERF_GLOBAL_INUSE[63] must be 1 if any interrupt bit of IA32_PERFEVTSELx or
  *         IA32_FIXED_CTR_CTRL or any bit of IA32_PEBS_ENABLE is set, else 0.
@@ -94,7 +118,7 @@ TEST(msr, in_use_shows_fixed_counters_by_their_enable_bits_alone, REQS(STS_07),
  *
  * Given  nothing is in use
  * When   the interrupt of each general-purpose and fixed counter, and each bit of
- *        IA32_PEBS_ENABLE, is set alone, and cleared
+ *        IA32_PEBS_ENABLE, is set alone, and cleared; those of all counters, cleared one by one
  * Then   bit 63 of IA32_PERF_GLOBAL_INUSE is 1 then, and 0 before and after
  */
 TEST(msr, in_use_shows_pmi_for_each_use_of_the_interrupt, REQS(STS_09),
@@ -116,6 +140,7 @@ TEST(msr, in_use_shows_pmi_for_each_use_of_the_interrupt, REQS(STS_09),
 			 "PMI in use, fixed counter %u has its interrupt bit", i);
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 	}
+	check_users_leave(t);
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		if (counter_caps()->pebs_mask & BIT(c)) {
 			pebs_enable(pmc_one(c));

@@ -137,13 +137,37 @@ TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon
 	pmi_end();
 }
 
+static void check_lvtpc(struct test *t, unsigned c, bool nmi)
+{
+	const struct pmi_options stay = { .nmi = nmi, .stay_masked = true };
+	const struct pmi_log *log;
+	u32 before;
+
+	pmi_open(&stay);
+	before = apic_lvtpc_read() & ~DELIVERY_STATUS;
+	HARNESS_CHECK(t, !(before & LVT_MASKED), "LVTPC's mask bit is clear");
+	overflow(c, COUNT_INT);
+	log = pmi_settle();
+	if (CONTROL_EQ(t, PMI_04, 1, log->count, "interrupts of counter %u, delivery mode %s", c,
+		       nmi ? "NMI" : "fixed")) {
+		CHECK_EQ(t, PMI_04, before | LVT_MASKED, log->entry[0].lvtpc & ~DELIVERY_STATUS,
+			 "LVTPC at the handler's entry, counter %u", c);
+		CHECK_EQ(t, PMI_04, before | LVT_MASKED, apic_lvtpc_read() & ~DELIVERY_STATUS,
+			 "LVTPC after the handler, which left it alone, counter %u", c);
+	}
+	overflow_off(c);
+	pmi_unmask();	/* what waits is taken here */
+	pmi_end();
+}
+
 /*
  * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
  *         software may clear it.
  *         SDM 10.5.1 Local Vector Table
  *
- * Given  LVTPC unmasked, delivery mode fixed and then NMI, a handler that leaves it alone
- * When   IA32_PMC0 overflows
+ * Given  LVTPC unmasked, delivery mode fixed and then NMI, a handler that leaves it alone; each
+ *        counter
+ * When   it overflows
  * Then   LVTPC is what it was, with the mask bit set, at the handler's entry and after it; the
  *        delivery status (bit 12) isn't looked at
  * Control: there is one interrupt
@@ -151,29 +175,12 @@ TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon
 TEST(pmi, delivery_of_a_pmi_changes_nothing_in_lvtpc_but_the_mask, REQS(PMI_04),
      NEEDS(need_perfmon, need_branches))
 {
-	for (unsigned nmi = 0; nmi < 2; nmi++) {
-		const struct pmi_options stay = { .nmi = nmi, .stay_masked = true };
-		const struct pmi_log *log;
-		u32 before;
+	const u64 all = counters_all().bits;
 
-		pmi_open(&stay);
-		before = apic_lvtpc_read() & ~DELIVERY_STATUS;
-		HARNESS_CHECK(t, !(before & LVT_MASKED), "LVTPC's mask bit is clear");
-		overflow(0, COUNT_INT);
-		log = pmi_settle();
-		if (CONTROL_EQ(t, PMI_04, 1, log->count, "interrupts, delivery mode %s",
-			       nmi ? "NMI" : "fixed")) {
-			CHECK_EQ(t, PMI_04, before | LVT_MASKED,
-				 log->entry[0].lvtpc & ~DELIVERY_STATUS,
-				 "LVTPC at the handler's entry");
-			CHECK_EQ(t, PMI_04, before | LVT_MASKED,
-				 apic_lvtpc_read() & ~DELIVERY_STATUS,
-				 "LVTPC after the handler, which left it alone");
-		}
-		overflow_off(0);
-		pmi_unmask();	/* what waits is taken here */
-		pmi_end();
-	}
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		for (unsigned nmi = 0; nmi < 2; nmi++)
+			if (all & BIT(c) && overflow_comes(c))
+				check_lvtpc(t, c, nmi);
 }
 
 /*
@@ -441,15 +448,26 @@ static void overflow_at(unsigned c, bool user)
 
 static void check_one_level(struct test *t, struct test_claim claim, unsigned c)
 {
-	for (unsigned user = 0; user < 2; user++) {
-		pmi_open(NULL);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct pmi_options options = { .nmi = i & 2 };
+		const bool user = i & 1;
+		const struct pmi_log *log;
+
+		pmi_open(&options);
 		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES,
 				COUNT_INT | (user ? COUNT_USR : COUNT_OS));
 		counter_preset(c, overflow_period(c));
 		overflow_at(c, user);
-		test_check_range(t, claim, 1, 1 + overflow_repeats(t, c), pmi_settle()->count,
-				 "interrupts of counter %u, which counts CPL %u only", c,
-				 user ? 3 : 0);
+		log = pmi_settle();
+		if (test_check_range(t, claim, 1, 1 + overflow_repeats(t, c), log->count,
+				     "interrupts of counter %u, which counts CPL %u only, delivery "
+				     "mode %s",
+				     c, user ? 3 : 0, options.nmi ? "NMI" : "fixed")) {
+			test_check_eq(t, claim, options.nmi ? VECTOR_NMI : VECTOR_PMI,
+				      log->entry[0].vector, "vector");
+			CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
+				 "LVTPC's mask bit at the handler's entry");
+		}
 		pmi_close();
 		overflow_off(c);
 	}
@@ -462,12 +480,15 @@ static void check_one_level(struct test *t, struct test_claim claim, unsigned c)
  * PMI-02  The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
  *         LVTPC.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
+ *         SDM 10.5.1 Local Vector Table
  *
- * Given  each counter with INT = 1 and one of OS and USR
+ * Given  each counter with INT = 1 and one of OS and USR; delivery mode fixed, and NMI
  * When   it overflows at that privilege level
- * Then   there is one interrupt
+ * Then   there is one interrupt of that mode, and LVTPC's mask bit is set at the handler's entry
  */
-TEST(pmi, overflow_interrupts_with_os_or_usr_alone, REQS(PMI_01, PMI_02),
+TEST(pmi, overflow_interrupts_with_os_or_usr_alone, REQS(PMI_01, PMI_02, PMI_04),
      NEEDS(need_perfmon, need_branches, need_fixed))
 {
 	each_counter(t, AT(PMI_01), AT(PMI_02), check_one_level);

@@ -317,6 +317,28 @@ TEST(metrics, four_metrics_are_shares_of_all_slots, REQS(MET_04, MET_06, MET_07)
 }
 
 /*
+ * MET-04  The four bytes of MSR_PERF_METRICS must add up to about FFH.
+ *         Linux icl_update_topdown_event
+ *
+ * Given  both 0, then enabled by IA32_PERF_GLOBAL_CTRL[35] and [48], fixed counter 3 at CPL 3 alone
+ * When   a loop runs at CPL 3
+ * Then   bytes 0 to 3 add up to FFH within 3 a byte
+ * Control: fixed counter 3 counts it
+ */
+TEST(metrics, metrics_count_at_cpl_3, REQS(MET_04), NEEDS(need_perfmon, need_metrics))
+{
+	u64 metrics, sum = 0;
+
+	CONTROL_RANGE(t, MET_04, ROUNDS, ~0ULL, slots_at(COUNT_USR, true),
+		      "slots of fixed counter 3 at CPL 3");
+	metrics = msr_read(MSR_PERF_METRICS);
+	for (unsigned n = 0; n < 4; n++)
+		sum += byte_of(metrics, n);
+	CHECK_RANGE(t, MET_04, WHOLE - 4 * BYTE_ERROR, WHOLE + 4 * BYTE_ERROR, sum,
+		    "sum of bytes 0 to 3 of MSR_PERF_METRICS = %#lx at CPL 3", metrics);
+}
+
+/*
  * MET-05  Bytes 0, 1, 2 and 3 of MSR_PERF_METRICS must be retiring, bad speculation, front-end
  *         bound and back-end bound.
  *         Linux INTEL_PMU_METRIC
@@ -544,21 +566,32 @@ TEST(msr, metrics_clear_bit_exists_if_perf_capabilities_say_so, REQS(MET_13),
  *
  * Given  IA32_PERF_CAPABILITIES[19]; both have counted, and are stopped;
  *        IA32_FIXED_CTR_CTRL[14] is 1
- * When   RDPMC of 20000000H is executed twice
- * Then   the first returns what MSR_PERF_METRICS held, and leaves it and fixed counter 3 at 0; the
- *        second returns 0
+ * When   RDPMC of fixed counter 3 and RDMSR of both are executed; RDPMC of 20000000H, twice
+ * Then   the former clear nothing; the first of the latter returns what MSR_PERF_METRICS held, and
+ *        leaves it and fixed counter 3, and no other one, at 0; the second returns 0
  * Control: they weren't 0
  */
 TEST(metrics, rdpmc_of_metrics_clears_metrics_and_slots_with_metrics_clear_en, REQS(MET_14),
      NEEDS(need_perfmon, need_metrics_clear))
 {
-	u64 metrics = metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE);
+	const u64 metrics = metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE);
+	const u64 slots = counter_read(SLOTS);
 
 	CONTROL_RANGE(t, MET_14, 1, ~0ULL, metrics, "MSR_PERF_METRICS");
-	CONTROL_RANGE(t, MET_14, 1, ~0ULL, counter_read(SLOTS), "fixed counter 3");
+	CONTROL_RANGE(t, MET_14, 1, ~0ULL, slots, "fixed counter 3");
 	msr_write(MSR_IA32_FIXED_CTR_CTRL,
 		  msr_read(MSR_IA32_FIXED_CTR_CTRL) | IA32_FIXED_CTR_CTRL_METRICS_CLEAR);
+	for (unsigned i = 0; i < 3; i++)
+		counter_write(PMC_FIXED(i), 0x1000 + i);
+	CHECK_EQ(t, MET_14, slots, rdpmc((u32)RDPMC_FIXED + 3), "RDPMC of fixed counter 3");
+	CHECK_EQ(t, MET_14, slots, counter_read(SLOTS), "fixed counter 3 after it was read");
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_EQ(t, MET_14, metrics, msr_read(MSR_PERF_METRICS),
+			 "MSR_PERF_METRICS, read %u", i + 1);
 	CHECK_EQ(t, MET_14, metrics, rdpmc((u32)RDPMC_METRICS), "RDPMC of 20000000H");
+	for (unsigned i = 0; i < 3; i++)
+		CHECK_EQ(t, MET_14, 0x1000 + i, counter_read(PMC_FIXED(i)),
+			 "fixed counter %u after RDPMC of the metrics", i);
 	CHECK_EQ(t, MET_14, 0, msr_read(MSR_PERF_METRICS), "MSR_PERF_METRICS after RDPMC");
 	CHECK_EQ(t, MET_14, 0, counter_read(SLOTS), "fixed counter 3 after RDPMC");
 	CHECK_EQ(t, MET_14, 0, rdpmc((u32)RDPMC_METRICS), "RDPMC of 20000000H once more");

@@ -171,16 +171,19 @@ TEST(pmi, status_bit_set_by_software_stays_until_software_clears_it, REQS(STS_14
 }
 
 /*
+ * STS-01  Each bit that IA32_PERF_GLOBAL_STATUS_SET accepts must set the same bit of
+ *         IA32_PERF_GLOBAL_STATUS and no other.
+ *         SDM 18.2.4.2 IA32_PERF_GLOBAL_STATUS_RESET and IA32_PERF_GLOBAL_STATUS_SET
  * STS-11  Bits of IA32_PERF_GLOBAL_STATUS of counters that do not exist must never be set.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
  * Given  a status of 0
  * When   bits of counters that CPUID doesn't enumerate are written to
- *        IA32_PERF_GLOBAL_STATUS_SET, which may raise #GP
- * Then   none of them is set
+ *        IA32_PERF_GLOBAL_STATUS_SET, which may raise #GP; each bit beside those of all counters
+ * Then   none of them is set; a write that raises #GP sets none
  * Control: those of counters that there are can be set
  */
-TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_11),
+TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_01, STS_11),
      NEEDS(need_perfmon, need_version_4, need_not_hybrid))
 {
 	const u64 there = counters_gp().bits | counters_fixed().bits;
@@ -192,6 +195,14 @@ TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_11),
 			CHECK_EQ(t, STS_11, 0, counters_status() & none,
 				 "status bits of no counter after bit %u was written", bit);
 		}
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, BIT(bit) | there).raised)
+			CHECK_EQ(t, STS_01, 0, overflow_status(),
+				 "status after a write of bit %u beside those of counters, which "
+				 "raised #GP",
+				 bit);
+		else
+			counters_clear(counters_status());
 	set(there);
 	CONTROL_EQ(t, STS_11, there, counters_status() & BITS(0, 47), "status bits of counters");
 	counters_clear(there);

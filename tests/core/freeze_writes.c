@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What software does while the counters are frozen, as the handler of an interrupt does: it writes
+ * counters and event selects, runs at another level, and clears all bits of the status at once. SDM
+ * "Architectural Performance Monitoring Version 4", "Freezing LBR and Performance Counters on PMI".
+ */
+#include "kernel/interrupt/fault.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/overflow.h"
+
+#define CTR_FRZ	IA32_PERF_GLOBAL_STATUS_CTR_FRZ
+#define FREEZES	(CTR_FRZ | IA32_PERF_GLOBAL_STATUS_LBR_FRZ)
+
+/* All counters on, CTR_Frz set by software. */
+static void start_frozen(void)
+{
+	const u64 all = counters_all().bits;
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all & BIT(c)) {
+			counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+			counter_write(c, 0);
+		}
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, CTR_FRZ);
+	counters_enable(counters_all());
+}
+
+static void end(void)
+{
+	const u64 all = counters_all().bits;
+
+	counters_disable();
+	counters_clear(overflow_status());
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all & BIT(c))
+			counter_program_disabled(c, 0, 0);
+}
+
+/* Long enough for each counter to move, those with a slow clock too. */
+static void work(bool user)
+{
+	if (user)
+		workload_run_user(&workload_branch, SLOW_ROUNDS);
+	else
+		workload_run_uncounted(&workload_branch, SLOW_ROUNDS);
+}
+
+/* A value of counter c's own. */
+static u64 own(unsigned c)
+{
+	return 0x01000000ULL + 0x10000 * c;
+}
+
+/* What fixed counters 4 and up count may not occur in this work. */
+static bool moves(unsigned c)
+{
+	return c <= PMC_FIXED(3);
+}
+
+/*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ * PMI-16  While CTR_FRZ is set no core counter may advance, and clearing it must let them go on.
+ *         SDM 18.2.4 Architectural Performance Monitoring Version 4
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  CTR_Frz is set by software, all counters are enabled
+ * When   each counter and then each event select and IA32_FIXED_CTR_CTRL is written, and work is
+ *        done
+ * Then   each counter reads what was written to it, CTR_Frz is still set, and no counter moves
+ * Control: once CTR_Frz is cleared each counter goes on from there
+ */
+TEST(pmi, counters_written_while_frozen_keep_their_value_and_stay_frozen,
+     REQS(MSR_28, PMI_16, CNT_44), NEEDS(need_perfmon, need_instructions, need_version_4))
+{
+	const u64 all = counters_all().bits;
+
+	start_frozen();
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all & BIT(c)) {
+			counter_write(c, own(c));
+			CHECK_EQ(t, MSR_28, own(c), counter_read(c),
+				 "counter %u, written while CTR_FRZ was set", c);
+		}
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all & BIT(c)) {
+			counter_program(c, 0, 0);
+			counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+			CHECK_EQ(t, PMI_16, CTR_FRZ, overflow_status(),
+				 "status after the enables of counter %u were written, frozen", c);
+		}
+	work(false);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all & BIT(c))
+			CHECK_EQ(t, PMI_16, own(c), counter_read(c),
+				 "counter %u after work, written while CTR_FRZ was set", c);
+	counters_clear(CTR_FRZ);
+	work(false);
+	counters_disable();
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all & BIT(c) && moves(c))
+			CHECK_RANGE(t, CNT_44, own(c) + 1, ~0ULL, counter_read(c),
+				    "counter %u once CTR_FRZ is cleared", c);
+	end();
+}
+
+/*
+ * PMI-16  While CTR_FRZ is set no core counter may advance, and clearing it must let them go on.
+ *         SDM 18.2.4 Architectural Performance Monitoring Version 4
+ * FRZ-02  CTR_Frz must stop the fixed counters too.
+ *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS
+ *
+ * Given  CTR_Frz is set by software, all counters are enabled, and the overflow bit of each is set
+ * When   work is done at CPL 3; one write to IA32_PERF_GLOBAL_STATUS_RESET clears all these bits,
+ *        LBR_Frz and CTR_Frz, as a handler does; work is done at CPL 3, and at CPL 0
+ * Then   no counter moves before that write; after it each does, at either level
+ */
+TEST(pmi, ctr_frz_stops_counters_at_cpl_3_until_one_write_clears_all_bits, REQS(PMI_16, FRZ_02),
+     NEEDS(need_perfmon, need_instructions, need_version_4))
+{
+	const u64 all = counters_all().bits;
+	u64 before[WINDOW_COUNTERS] = { 0 };
+
+	start_frozen();
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, all | FREEZES);
+	work(true);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all & BIT(c))
+			CHECK_EQ(t, IDS(PMI_16, FRZ_02), 0, counter_read(c),
+				 "counter %u after work at CPL 3, frozen", c);
+	counters_clear(all | FREEZES);
+	CHECK_EQ(t, PMI_16, 0, overflow_status() & FREEZES,
+		 "CTR_FRZ and LBR_FRZ, cleared with all others");
+	for (unsigned user = 2; user-- > 0;) {
+		work(user);
+		for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+			u64 value = all & BIT(c) ? counter_read(c) : 0;
+
+			if (all & BIT(c) && moves(c))
+				CHECK_RANGE(t, PMI_16, before[c] + 1, ~0ULL, value,
+					    "counter %u after work at CPL %u, CTR_FRZ cleared with "
+					    "all other bits",
+					    c, user ? 3 : 0);
+			before[c] = value;
+		}
+	}
+	end();
+}
+
+/* What IA32_PMC2 counts of a window in which IA32_PMC0 and IA32_PMC1 overflow on one branch, those
+ * of `interrupting` with their interrupt; LVTPC is masked. */
+static u64 witness(u64 debugctl, u64 interrupting)
+{
+	static const struct pmi_options masked = { .masked = true };
+	u64 value;
+
+	pmi_open(&masked);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	for (unsigned c = 0; c < 2; c++)
+		overflow_prepare(c, interrupting & BIT(c) ? COUNT_INT : 0);
+	counter_program(2, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(2, 0);
+	workload_run(&workload_long_sled, PERIOD, (struct pmc_mask){ BITS(0, 2) });
+	value = counter_read(2);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	for (unsigned c = 0; c < 3; c++)
+		counter_program_disabled(c, 0, 0);
+	counters_clear(overflow_status());
+	pmi_unmask();		/* what waits is taken here and belongs to this window */
+	pmi_end();
+	return value;
+}
+
+/*
+ * PMI-17  Freezing must take effect at the overflow, not at the delivery of its interrupt.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  IA32_PMC0 and IA32_PMC1 count the same event from the same value, so that both overflow
+ *        early in the window; one of them, or both, with INT; IA32_PMC2 counts instructions
+ * When   IA32_DEBUGCTL[12] = 1
+ * Then   IA32_PMC2 stops before half of the window
+ * Control: with IA32_DEBUGCTL[12] = 0 it counts the whole window
+ */
+TEST(pmi, two_counters_that_overflow_together_freeze, REQS(PMI_17),
+     NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_four_counters))
+{
+	const u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
+
+	for (u64 interrupting = 1; interrupting <= 3; interrupting++) {
+		CONTROL_RANGE(t, PMI_17, whole, ~0ULL, witness(0, interrupting),
+			      "instructions of the window, no freeze, INT of counters %lx",
+			      interrupting);
+		CHECK_RANGE(t, PMI_17, 1, whole / 2,
+			    witness(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, interrupting),
+			    "instructions until the freeze, INT of counters %lx of two that "
+			    "overflow together",
+			    interrupting);
+	}
+}
