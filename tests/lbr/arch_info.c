@@ -78,6 +78,32 @@ TEST(lbr, info_names_the_kind_of_each_branch_at_cpl_3, REQS(ALBR_15),
 	arch_lbr_close();
 }
 
+/*
+ * ALBR-15  Where CPUID.1CH:ECX[2] is 1, IA32_LBR_x_INFO[59:56] must be the kind of the branch.
+ *          Linux arch_lbr_br_type_map
+ *
+ * Given  INT3, whose handler returns, near branches kept out
+ * When   it is recorded
+ * Then   IA32_LBR_x_INFO[59:56] of the exception and of the way back is 8 to 15, as of far branches
+ * Control: both are the newest entries
+ */
+TEST(lbr, info_names_exceptions_and_their_returns_as_far_branches, REQS(ALBR_15),
+     NEEDS(need_arch_lbr_types, need_arch_lbr_kinds))
+{
+	const struct lbr_row *row = lbr_piece_lbr_breakpoint.rows;
+	intr_handler before = intr_set_handler(VECTOR_BP, lbr_return_at_once);
+	struct lbr_stack stack;
+
+	arch_lbr_record(&lbr_piece_lbr_breakpoint, 0, arch_lbr_only(IA32_LBR_CTL_OTHER_BRANCH),
+			&stack);
+	intr_set_handler(VECTOR_BP, before);
+	CONTROL_EQ(t, ALBR_15, row->from, stack.branch[1].from, "FROM of INT3");
+	CONTROL_EQ(t, ALBR_15, row->to, stack.branch[0].to, "TO of IRET from its handler");
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_RANGE(t, ALBR_15, types[LBR_FAR].low, types[LBR_FAR].high,
+			    stack.branch[i].type, "INFO[59:56] of %s", i ? "INT3" : "IRET");
+}
+
 #define CYCLES_MOST	0xffffu		/* that INFO[15:0] can say */
 #define SHORT_ROUNDS	500u
 #define LONG_ROUNDS	35000u

@@ -77,17 +77,25 @@ static const u64 depths[] = { 0, 1, 7, 8, 9, 12, 16, 24, 31, 32, 33, 40, 48, 56,
  * Given  the depths that CPUID.1CH:EAX[7:0] lists
  * When   0, numbers that are no multiple of 8, multiples that aren't listed, and a listed one with
  *        an upper bit are written to IA32_LBR_DEPTH
- * Then   each write raises #GP, and the depth is as before
+ * Then   each write raises #GP, and depth and entries are as before
  * Control: each depth that is listed is taken and reads back
  */
 TEST(msr, depth_that_leaf_1ch_does_not_list_is_refused, REQS(ALBR_03),
      NEEDS(need_arch_lbr, need_refused_msrs))
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();
+	struct lbr_stack before, after;
 	u64 kept;
 
 	arch_lbr_close();
 	kept = msr_read(MSR_IA32_LBR_DEPTH);
+	arch_lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, arch_lbr_everything(), &before);
+	(void)msr_try_write(MSR_IA32_LBR_DEPTH, 0);
+	(void)msr_try_write(MSR_IA32_LBR_DEPTH, kept | BIT(32));
+	arch_lbr_read(&after);
+	CHECK(t, ALBR_03, lbr_same(&before, &after),
+	      "entries are as before after refused depths; FROM of entry 0 %#lx, was %#lx",
+	      after.raw[0].from, before.raw[0].from);
 	for (unsigned i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
 		const bool refused = msr_try_write(MSR_IA32_LBR_DEPTH, depths[i]).raised;
 
@@ -168,17 +176,27 @@ TEST(lbr, write_to_the_depth_clears_the_entries, REQS(ALBR_04), NEEDS(need_arch_
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  IA32_LBR_CTL = 0, CPUID.1CH:EBX
- * When   all bits that it allows, each one of them, and each other bit is written
- * Then   these are taken and read back; each other one raises #GP, and the register stays 0
+ * When   all bits that it allows, each one of them, and each other bit is written, alone and beside
+ *        some that it allows
+ * Then   these are taken and read back; each other one raises #GP, and the register keeps its value
  */
 TEST(msr, lbr_control_takes_what_leaf_1ch_allows_and_nothing_else, REQS(ALBR_05),
      NEEDS(need_arch_lbr, need_refused_msrs))
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();
 	const u64 legal = lbr_leaf_control(&leaf);
+	const u64 kept = legal & 0x2aaaaaaULL, other = legal & ~kept;
 
 	CHECK(t, ALBR_05, !msr_try_write(MSR_IA32_LBR_CTL, legal).raised, "WRMSR of %#lx", legal);
 	CHECK_EQ(t, ALBR_05, legal, msr_read(MSR_IA32_LBR_CTL), "IA32_LBR_CTL, all its bits");
+	msr_write(MSR_IA32_LBR_CTL, kept);
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (!(legal & BIT(bit))) {
+			(void)msr_try_write(MSR_IA32_LBR_CTL, BIT(bit) | other);
+			CHECK_EQ(t, ALBR_05, kept, msr_read(MSR_IA32_LBR_CTL),
+				 "IA32_LBR_CTL after a write of bit %u beside others was refused",
+				 bit);
+		}
 	msr_write(MSR_IA32_LBR_CTL, 0);
 	for (unsigned bit = 0; bit < 64; bit++) {
 		const bool refused = msr_try_write(MSR_IA32_LBR_CTL, BIT(bit)).raised;

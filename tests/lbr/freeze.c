@@ -11,7 +11,7 @@
 #include "pmu/lbr/any.h"
 #include "spec/x86.h"
 #include "tests/frame/test.h"
-#include "tests/lbr/branches.h"
+#include "tests/lbr/arch.h"
 #include "tests/measure/overflow.h"
 
 #define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
@@ -86,7 +86,8 @@ static void clean_up(void)
  *        of architectural records; IA32_PMC0 overflows with its interrupt at the end of a loop; the
  *        handler leaves the status
  * When   branches are executed in the handler and after it
- * Then   LBR_Frz is set, the enable still 1, and the stack still holds the loop's branches
+ * Then   LBR_Frz is set, the enable and IA32_DEBUGCTL[11] still 1, and the stack still holds the
+ *        loop's branches
  * Control: once LBR_Frz is cleared the same branches are recorded
  */
 TEST(lbr, interrupt_freezes_the_stack_by_lbr_frz_alone,
@@ -104,6 +105,8 @@ TEST(lbr, interrupt_freezes_the_stack_by_lbr_frz_alone,
 	if (!CONTROL_EQ(t, IDS(FRZ_13, FRZ_15, FRZ_18, FRZ_20, PMI_19), 1, log->count,
 			"interrupts"))
 		goto out;
+	CHECK_EQ(t, PMI_19, FREEZE_LBRS, msr_read(MSR_IA32_DEBUGCTL) & FREEZE_LBRS,
+		 "IA32_DEBUGCTL[11] after the interrupt");
 	CHECK_EQ(t, IDS(FRZ_20, PMI_19), LBR_FRZ, log->entry[0].status & LBR_FRZ,
 		 "LBR_FRZ at the handler's entry");
 	test_check_eq(t, kept, recording.on, still_on(), "%s after the interrupt", recording.name);
@@ -157,6 +160,46 @@ TEST(lbr, clearing_lbr_frz_resumes_recording, REQS(FRZ_14),
 		    "entry of the chain's last branch, LBR_FRZ cleared and %s as it was",
 		    lbr_any_switch().name);
 	clean_up();
+}
+
+/*
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  IA32_DEBUGCTL[0] and [11] are 1; IA32_PMC0 overflows with its interrupt at the end of a
+ *        loop, twice
+ * When   branches are executed after the handler
+ * Then   the stack holds the loop's branches and none of those; IA32_DEBUGCTL[0] is 0 and [11]
+ *        still 1
+ * Control: once IA32_DEBUGCTL[0] is set again the same branches are recorded
+ */
+TEST(lbr, interrupt_ends_recording_and_keeps_the_stack_before_version_4, REQS(PMI_19),
+     NEEDS(need_perfmon, need_branches, need_lbr, need_legacy_freeze, need_debug_control_write))
+{
+	const u64 loop = workload_mark(&workload_long_sled, 0) - 2;	/* JNZ before the NOPs */
+
+	for (unsigned n = 0; n < 2; n++) {
+		const struct pmi_log *log = interrupt(FREEZE_LBRS);
+		struct lbr_stack frozen, after;
+
+		CONTROL_EQ(t, PMI_19, 1, log->count, "interrupts");
+		CHECK_EQ(t, PMI_19, FREEZE_LBRS, msr_read(MSR_IA32_DEBUGCTL),
+			 "IA32_DEBUGCTL after the interrupt");
+		lbr_any_read(&frozen);
+		CHECK_RANGE(t, PMI_19, 0, frozen.depth - 1, lbr_find(&frozen, loop),
+			    "entry of the loop's branch");
+		workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
+		lbr_any_read(&after);
+		CHECK(t, PMI_19, lbr_same(&frozen, &after) && frozen.top == after.top,
+		      "the stack is unchanged after %u branches; FROM of the newest entry %#lx",
+		      LBR_LINKS, after.branch[0].from);
+		lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &after);
+		CONTROL(t, PMI_19, !lbr_same(&frozen, &after),
+			"the same branches are recorded, IA32_DEBUGCTL[0] = 1");
+		lbr_any_close();
+		overflow_off(0);
+	}
 }
 
 #define FEW_LINKS	3u
@@ -301,12 +344,53 @@ TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
 	lbr_any_close();
 }
 
+/* A chain of branches at CPL 3, recorded as start() has it. */
+static void record_at_cpl_3(struct lbr_stack *stack)
+{
+	start(0);
+	workload_run_user(lbr_piece_lbr_chain.workload, FEW_LINKS);
+	stop();
+	lbr_any_read(stack);
+}
+
+/*
+ * FRZ-12  Setting LBR_Frz through IA32_PERF_GLOBAL_STATUS_SET must stop branch recording.
+ *         SDM 18.2.4.2 IA32_PERF_GLOBAL_STATUS_RESET and IA32_PERF_GLOBAL_STATUS_SET
+ * FRZ-14  Clearing LBR_Frz must resume recording without a write to IA32_DEBUGCTL.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Linux
+ *
+ * Given  a stack of known branches, LBR_Frz and CTR_Frz set by software
+ * When   others are executed at CPL 3 with recording enabled; one write clears both bits, as a
+ *        handler does, and they are executed again
+ * Then   the stack is unchanged, FROM, TO and INFO; then they are recorded
+ */
+TEST(lbr, lbr_frz_stops_recording_at_cpl_3_until_it_is_cleared_with_ctr_frz, REQS(FRZ_12, FRZ_14),
+     NEEDS(need_perfmon, need_any_lbr, need_version_4))
+{
+	const u64 both = LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+	const u64 last = lbr_chain_row(FEW_LINKS, 0).from;
+	struct lbr_stack before, after;
+
+	lbr_any_open();
+	lbr_any_go_on(&lbr_piece_lbr_kinds, 0, &before);
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, both);
+	record_at_cpl_3(&after);
+	CHECK(t, FRZ_12, lbr_same(&before, &after),
+	      "the stack is unchanged after branches at CPL 3; FROM of the newest entry %#lx",
+	      after.branch[0].from);
+	counters_clear(both);
+	record_at_cpl_3(&after);
+	CHECK_RANGE(t, FRZ_14, 0, after.depth - 1, lbr_find(&after, last),
+		    "entry of the last branch at CPL 3, LBR_FRZ and CTR_FRZ cleared by one write");
+	lbr_any_close();
+}
+
 /* What the handler of a debug or a breakpoint exception found. */
 static u64 found;
 
 static void look(struct trap_frame *frame)
 {
-	found = msr_read(MSR_IA32_DEBUGCTL);
+	found = still_on();
 	frame->rflags &= ~RFLAGS_TF;
 }
 
@@ -337,10 +421,48 @@ TEST(lbr, debug_exception_clears_lbr_and_keeps_the_stack, REQS(LBR_08), NEEDS(ne
 	struct lbr_stack stack;
 
 	record_exception(VECTOR_BP, &lbr_piece_lbr_breakpoint, &stack);
-	CONTROL_EQ(t, LBR_08, IA32_DEBUGCTL_LBR, found, "IA32_DEBUGCTL in the handler of INT3");
+	CONTROL_EQ(t, LBR_08, IA32_DEBUGCTL_LBR, found, "IA32_DEBUGCTL[0] in the handler of INT3");
 	record_exception(VECTOR_DB, &lbr_piece_lbr_step, &stack);
-	CHECK_EQ(t, LBR_08, 0, found, "IA32_DEBUGCTL in the handler of a debug exception");
+	CHECK_EQ(t, LBR_08, 0, found, "IA32_DEBUGCTL[0] in the handler of a debug exception");
 	CHECK(t, LBR_08, lbr_is(&stack, 0, row) || lbr_is(&stack, 1, row),
+	      "the jump before it is the newest entry, or the one before that; FROM of these %#lx, "
+	      "%#lx",
+	      stack.branch[0].from, stack.branch[1].from);
+}
+
+/*
+ * ALBR-31  A debug exception must clear IA32_LBR_CTL[0] and keep the entries.
+ *          Instruction Set Extensions Programming Reference 7.1.4.4: LBREn is cleared on #DB
+ *
+ * Given  IA32_LBR_CTL[0] = 1, a jump, then a single-step trap
+ * When   its handler reads IA32_LBR_CTL
+ * Then   [0] is 0 there and after it, and the jump is the newest entry, or the one before it if the
+ *        exception is recorded
+ * Control: in the handler of INT3 [0] is 1
+ */
+TEST(lbr, debug_exception_clears_lbren_and_keeps_the_entries, REQS(ALBR_31), NEEDS(need_arch_lbr))
+{
+	const struct lbr_piece *pieces[] = { &lbr_piece_lbr_breakpoint, &lbr_piece_lbr_step };
+	static const u8 vectors[] = { VECTOR_BP, VECTOR_DB };
+	const struct lbr_row *row = lbr_piece_lbr_step.rows;
+	struct lbr_stack stack;
+	u64 in_handler[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		intr_handler before = intr_set_handler(vectors[i], look);
+
+		found = ~0ULL;
+		lbr_any_open();
+		lbr_any_go_on(pieces[i], 0, &stack);
+		intr_set_handler(vectors[i], before);
+		in_handler[i] = found & IA32_LBR_CTL_LBREN;
+		lbr_any_close();
+	}
+	CONTROL_EQ(t, ALBR_31, IA32_LBR_CTL_LBREN, in_handler[0],
+		   "IA32_LBR_CTL[0] in the handler of INT3");
+	CHECK_EQ(t, ALBR_31, 0, in_handler[1],
+		 "IA32_LBR_CTL[0] in the handler of a debug exception");
+	CHECK(t, ALBR_31, lbr_is(&stack, 0, row) || lbr_is(&stack, 1, row),
 	      "the jump before it is the newest entry, or the one before that; FROM of these %#lx, "
 	      "%#lx",
 	      stack.branch[0].from, stack.branch[1].from);

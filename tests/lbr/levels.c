@@ -8,6 +8,7 @@
 #include "kernel/interrupt/intr.h"
 #include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"
+#include "pmu/lbr/any.h"
 #include "tests/lbr/arch.h"
 #include "tests/measure/overflow.h"
 
@@ -87,11 +88,12 @@ static void raise_exception(void)
 }
 
 /* IA32_PMC0 overflows in a loop at CPL 3. How many interrupts there were, and came there. */
-static unsigned raise_interrupt(void)
+static unsigned raise_interrupt(bool nmi)
 {
+	const struct pmi_options options = { .nmi = nmi };
 	const struct pmi_log *log;
 
-	pmi_open(NULL);
+	pmi_open(&options);
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_USR | COUNT_INT);
 	counter_preset(0, PERIOD);
 	counters_enable(pmc_one(0));
@@ -118,7 +120,7 @@ static bool record_transitions(u32 msr, u64 enable, u64 select, struct recorded 
 			arch_lbr_close();
 		msr_write(msr, enable);
 		if (turn)
-			came = raise_interrupt();
+			came = raise_interrupt(false);
 		else
 			raise_exception();
 		msr_write(msr, 0);
@@ -133,6 +135,52 @@ static bool record_transitions(u32 msr, u64 enable, u64 select, struct recorded 
 	else
 		arch_lbr_close();
 	return came;
+}
+
+/*
+ * LBR-06   An interrupt, an exception and IRET must be recorded unless filtered.
+ *          SDM 17.4.1 IA32_DEBUGCTL MSR
+ * ALBR-12  IA32_LBR_CTL[22] must let far branches, exceptions and interrupts in and no near
+ *          branch.
+ *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
+ *
+ * Given  a performance-monitoring interrupt of delivery mode NMI; fixed. Near branches kept out
+ * When   it is taken in a loop at CPL 3 while recording is on
+ * Then   one entry goes to its vector's gate, and one back to the loop
+ */
+TEST(lbr, nmi_is_recorded_as_an_interrupt_is, REQS(LBR_06, ALBR_12),
+     NEEDS(need_perfmon, need_branches, need_any_lbr))
+{
+	const bool legacy = lbr_any_switch().msr == MSR_IA32_DEBUGCTL;
+	const struct test_claim claim = legacy ? AT(LBR_06) : AT(ALBR_12);
+
+	for (unsigned nmi = 0; nmi < 2; nmi++) {
+		const u64 target = gate(nmi ? VECTOR_NMI : VECTOR_PMI);
+		unsigned back = 0, came;
+		struct lbr_stack stack;
+
+		if (legacy)
+			lbr_open(EVERY_NEAR_BRANCH, 0);
+		else
+			arch_lbr_close();
+		msr_write(lbr_any_switch().msr,
+			  legacy ? IA32_DEBUGCTL_LBR : arch_lbr_only(IA32_LBR_CTL_OTHER_BRANCH));
+		came = raise_interrupt(nmi);
+		msr_write(lbr_any_switch().msr, 0);
+		lbr_any_read(&stack);
+		lbr_any_close();
+		if (!came) {
+			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
+			return;
+		}
+		for (unsigned i = 0; i < stack.depth; i++)
+			back += transition_to(stack.branch[i].to) == INTERRUPT_RETURN;
+		test_check_eq(t, claim, 1, lbr_entries_to(&stack, target),
+			      "entries with the handler as TO, delivery mode %s",
+			      nmi ? "NMI" : "fixed");
+		test_check_eq(t, claim, 1, back, "entries with the loop as TO, delivery mode %s",
+			      nmi ? "NMI" : "fixed");
+	}
 }
 
 /*

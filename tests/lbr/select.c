@@ -394,23 +394,27 @@ TEST(lbr, cpl_bits_let_each_kind_of_the_other_level_in, REQS(LBR_09), NEEDS(need
  * LBR-17  A write that sets a bit of MSR_LBR_SELECT[63:10] must raise #GP.
  *         Linux writes 3FFH and no other bit; SDM Table 17-13
  *
- * Given  MSR_LBR_SELECT = 0
- * When   each bit above 9 is written
- * Then   each write raises #GP, and the register stays 0
+ * Given  MSR_LBR_SELECT with every other of bits 9 to 0 set
+ * When   each bit above 9 is written beside the contrary of these
+ * Then   each write raises #GP, and the register keeps its value
  * Control: bits 9 to 0 can be written and are read back
  */
 TEST(msr, lbr_select_refuses_bits_that_are_reserved, REQS(LBR_17),
      NEEDS(need_lbr, need_lbr_call_stack, need_refused_msrs))
 {
-	const u64 named = BITS(0, LBR_SELECT_EN_CALLSTACK_SHIFT);
+	const u64 named = BITS(0, LBR_SELECT_EN_CALLSTACK_SHIFT), kept = named & 0x155;
 
 	msr_write(MSR_LBR_SELECT, named);
 	CONTROL_EQ(t, LBR_17, named, msr_read(MSR_LBR_SELECT), "MSR_LBR_SELECT, all its bits");
-	msr_write(MSR_LBR_SELECT, 0);
-	for (unsigned bit = LBR_SELECT_EN_CALLSTACK_SHIFT + 1; bit < 64; bit++)
-		CHECK(t, LBR_17, msr_try_write(MSR_LBR_SELECT, BIT(bit)).raised,
+	msr_write(MSR_LBR_SELECT, kept);
+	for (unsigned bit = LBR_SELECT_EN_CALLSTACK_SHIFT + 1; bit < 64; bit++) {
+		CHECK(t, LBR_17,
+		      msr_try_write(MSR_LBR_SELECT, BIT(bit) | (named & ~kept)).raised,
 		      "#GP of WRMSR of bit %u to MSR_LBR_SELECT", bit);
-	CHECK_EQ(t, LBR_17, 0, msr_read(MSR_LBR_SELECT), "MSR_LBR_SELECT after what was refused");
+		CHECK_EQ(t, LBR_17, kept, msr_read(MSR_LBR_SELECT),
+			 "MSR_LBR_SELECT after bit %u beside others was refused", bit);
+	}
+	msr_write(MSR_LBR_SELECT, 0);
 }
 
 #define CALLS	3
