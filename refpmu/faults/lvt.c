@@ -55,6 +55,12 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		*plan = (struct freeze_plan){ .lbrs = false };
 		return;
 	}
+	if (faults_of(m)->two_wrapped && broken(m, FAULT_FREEZE_NOT_OF_TWO)) {
+		*plan = (struct freeze_plan){ .lbrs = false };
+		return;
+	}
+	if (plan->lbrs && broken(m, FAULT_FREEZE_LBRS_ONCE))
+		m->debugctl &= ~(u64)IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
 	plan->lbrs = plan->lbrs ? !broken(m, FAULT_LBR_NOT_FROZEN) :
 				  broken(m, FAULT_LBR_ALWAYS_FROZEN);
 	plan->counters = plan->counters ? !broken(m, FAULT_FREEZE_IGNORED) :
@@ -162,6 +168,8 @@ static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
 {
 	if (broken(m, FAULT_LVTPC_NOT_MASKED))
 		return true;
+	if (faults_of(m)->raising.counter >= FIRST_FIXED && broken(m, FAULT_FIXED_LEAVES_UNMASKED))
+		return true;
 	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
 		return true;
 	/* Every other time. */
@@ -184,6 +192,7 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 		d->kind = PMI_DROPPED;
 	if (d->kind == PMI_FIXED && faults_of(m)->interrupts_off && broken(m, FAULT_PMI_IGNORES_IF))
 		d->kind = PMI_NMI;
+	faults_of(m)->nmi_comes = d->kind == PMI_NMI;
 	if (leaves_unmasked(m, d->kind))
 		d->lvtpc &= ~(u32)LVT_MASKED;
 	if (broken(m, FAULT_LVTPC_REWRITTEN))

@@ -382,7 +382,7 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 	    broken(m, FAULT_PMC_TAKES_EDX))
 		w->value = value & model_width_mask(m, p->counter);
 	fault_lbr_written(m, p, w);
-	if (w->taken && is_lost(m, p, w->value))
+	if (w->taken && (is_lost(m, p, w->value) || fault_frozen_loses(m, p->reg)))
 		w->taken = false;
 	if (sibling && broken(m, generated[p->reg].shared)) {
 		fault_msr_take(sibling, p, w->value);

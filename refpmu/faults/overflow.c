@@ -96,6 +96,7 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 
 	if (m->config.fault == FAULT_NONE)
 		return;
+	faults_of(m)->two_wrapped = s->wrapped & (s->wrapped - 1);
 	overflow->status = fault_status_of_overflow(m, i, status_of(m, s, i, overflow->status));
 	if (i >= FIRST_FIXED && broken(m, FAULT_CONDCHGD_STAYS))
 		overflow->status |= IA32_PERF_GLOBAL_STATUS_COND_CHGD;

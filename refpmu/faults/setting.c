@@ -222,6 +222,8 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 		rule->pebs = false;
 	if (setting->frozen)
 		setting->frozen = fault_counter_frozen(m, i);
+	if (setting->frozen && rule->usr && broken(m, FAULT_CTR_FRZ_CPL_0_ONLY))
+		setting->frozen = rule->os = false;
 	if (faults_of(m)->frozen)
 		setting->frozen = true;
 	if (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ &&

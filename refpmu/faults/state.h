@@ -30,6 +30,8 @@ struct fault_state {
 	bool lvt_mask_written;	/* the mask bit that it wrote last */
 	u64 overflowed;		/* counters that ever did */
 	u64 stuck;		/* status bits that can't be cleared */
+	bool two_wrapped;	/* the last overflow was on an instruction of another one */
+	bool nmi_comes;		/* the last delivery was that of an NMI, not recorded yet */
 	bool lbr_thawed;	/* no branch since LBR_Frz was cleared */
 	bool frozen;		/* whatever the enables say */
 	u64 debugctl_written;	/* by the last WRMSR that was accepted */

@@ -67,6 +67,10 @@ RULE(control_has_its_bits, TAKEN(CTL, 0x7f000f) && get(r, CTL) == 0x7f000f &&
 RULE(depths_are_those_of_leaf_1c, TAKEN(DEPTH, 8) && get(r, DEPTH) == 8 && REFUSED(DEPTH, 0) &&
 					  REFUSED(DEPTH, 7) && REFUSED(DEPTH, 24) &&
 					  REFUSED(DEPTH, 40) && get(r, DEPTH) == 8)
+RULE(refused_control_is_not_taken,
+     TAKEN(CTL, 0x2) && REFUSED(CTL, BIT(40) | BIT(2)) && get(r, CTL) == 0x2)
+RULE(refused_depth_clears_nothing, TAKEN(0x1500, 0x1234) && REFUSED(DEPTH, 0) &&
+     get(r, 0x1500) == 0x1234)
 RULE(event_logging_isnt_there, REFUSED(0x187, BIT(35)))
 RULE(legacy_registers_are_gone,
      REFUSED(0x1c8, 0) && REFUSED(0x1c9, 0) && REFUSED(0x680, 0) && REFUSED(0xdc0, 0))
@@ -433,6 +437,8 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_TO_READS_ZERO] = entries_read_back,
 	[FAULT_ARCH_LBR_INFO_READS_ZERO] = entries_read_back,
 	[FAULT_ARCH_LBR_CTL_SHARED] = threads_have_their_own,
+	[FAULT_ARCH_LBR_CTL_REFUSED_TAKEN] = refused_control_is_not_taken,
+	[FAULT_ARCH_LBR_DEPTH_REFUSED_TAKEN] = refused_depth_clears_nothing,
 	[FAULT_ARCH_LBR_DEPTH_SHARED] = threads_have_their_own,
 	[FAULT_ARCH_LBR_FROM_SHARED] = threads_have_their_own,
 	[FAULT_ARCH_LBR_TO_SHARED] = threads_have_their_own,

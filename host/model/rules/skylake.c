@@ -54,6 +54,13 @@ static bool in_use_by_load_latency(struct fixture *r)
 	return INUSE == BIT(63);
 }
 
+static bool in_use_by_two_interrupts(struct fixture *r)
+{
+	fixture_set(r, 0x186, INT);
+	fixture_set(r, 0x38d, 0x8);
+	return INUSE == BIT(63);
+}
+
 static bool bits_54_and_55_are_clear(struct fixture *r)
 {
 	SET(BIT(62) | BIT(0));
@@ -229,6 +236,65 @@ static bool entries_are_the_printed_ones(struct fixture *r)
 			return false;
 	}
 	return used(r) == 32;
+}
+
+RULE(refused_status_is_not_set, REFUSED(0x391, BIT(20) | BIT(0)) && STATUS == 0)
+RULE(refused_select_is_not_taken,
+     TAKEN(0x1c8, 2) && REFUSED(0x1c8, BIT(12) | 1) && fixture_get(r, 0x1c8) == 2)
+
+static bool frozen_counters_take_writes(struct fixture *r)
+{
+	SET(CTR_FRZ);
+	fixture_set(r, 0xc1, 5);
+	fixture_set(r, 0x30a, 7);
+	fixture_set(r, 0x186, 0xc0);
+	return PMC(0) == 5 && FIXED(1) == 7 && STATUS == CTR_FRZ;
+}
+
+static bool frozen_at_each_level(struct fixture *r)
+{
+	u64 before;
+
+	fixture_program(r, 0, INST, 0, 100);
+	fixture_start(r, BIT(0));
+	SET(CTR_FRZ);
+	fixture_nops(r, 1);
+	before = PMC(0);
+	r->cpl = 3;
+	fixture_nops(r, 3);
+	return PMC(0) == before;
+}
+
+/* Both IA32_PMC0 and fixed counter 0, on the third instruction. */
+static bool two_overflows_freeze(struct fixture *r)
+{
+	DEBUGCTL(BIT(11) | BIT(12));
+	fixture_program(r, 0, INST, INT, 3);
+	fixture_set(r, 0x309, MINUS(3));
+	fixture_set(r, 0x38d, 0x3);
+	fixture_set(r, 0x38f, BIT(0) | BIT(32));
+	fixture_nops(r, 3);
+	return PMC(0) == 0 && FIXED(0) == 0 && fixture_get(r, 0x1d9) == (BIT(11) | BIT(12)) &&
+	       (fixture_get(r, 0x38f) == 0 || STATUS & CTR_FRZ);
+}
+
+static bool fixed_counter_masks(struct fixture *r)
+{
+	fixture_set(r, 0x309, MINUS(3));
+	fixture_set(r, 0x38d, 0xb);
+	fixture_set(r, 0x38f, BIT(32));
+	fixture_nops(r, 3);
+	return r->n_interrupts == 1 && r->lvtpc & BIT(16);
+}
+
+static bool nmi_is_recorded(struct fixture *r)
+{
+	fixture_write_lvtpc(r, 0x400);
+	DEBUGCTL(BIT(0));
+	if (!one_overflow(r))
+		return false;
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, false);
+	return used(r) == 1;
 }
 
 static bool events_are_recorded(struct fixture *r)
@@ -565,6 +631,16 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_CTR_FRZ_ENDS_BY_FIXED] = freezes_by_status,
 	[FAULT_CTR_FRZ_WANTS_ALL] = freezes_by_status,
 	[FAULT_CTR_FRZ_STICKY] = freezes_by_status,
+	[FAULT_STATUS_SET_REFUSED_TAKEN] = refused_status_is_not_set,
+	[FAULT_LBR_SELECT_REFUSED_TAKEN] = refused_select_is_not_taken,
+	[FAULT_CTR_FRZ_LOSES_WRITES] = frozen_counters_take_writes,
+	[FAULT_CTR_FRZ_ENDS_BY_ENABLES] = frozen_counters_take_writes,
+	[FAULT_CTR_FRZ_CPL_0_ONLY] = frozen_at_each_level,
+	[FAULT_FREEZE_NOT_OF_TWO] = two_overflows_freeze,
+	[FAULT_FREEZE_LBRS_ONCE] = two_overflows_freeze,
+	[FAULT_FIXED_LEAVES_UNMASKED] = fixed_counter_masks,
+	[FAULT_INUSE_PMI_OF_ONE] = in_use_by_two_interrupts,
+	[FAULT_LBR_NMI_MISSED] = nmi_is_recorded,
 	[FAULT_CTR_FRZ_DRIFTS] = freezes_by_status,
 	[FAULT_FREEZE_WITHOUT_INT] = only_interrupts_freeze,
 	[FAULT_FREEZE_BY_LEVEL] = an_old_overflow_freezes_nothing,

@@ -43,6 +43,11 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 			    (b->cpl_before ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0));
 	if (!records)
 		return false;
+	if (b->is_event && faults_of(m)->nmi_comes) {
+		faults_of(m)->nmi_comes = false;
+		if (broken(m, FAULT_LBR_NMI_MISSED))
+			return false;
+	}
 	if (m->lbr.select & LBR_SELECT_EN_CALLSTACK && b->kind == LBR_SELECT_NEAR_IND_CALL &&
 	    broken(m, FAULT_LBR_STACK_NO_INDIRECT))
 		return false;

@@ -49,6 +49,19 @@ u64 fault_frozen_clears(struct model *m, u64 bits)
 	return bits;
 }
 
+/* How many counters have their interrupt bit? */
+static unsigned interrupt_users(const struct model *m)
+{
+	unsigned users = 0;
+
+	for (unsigned i = 0; i < model_gp_counters(m); i++)
+		users += !!(m->perfevtsel[i] & IA32_PERFEVTSEL_INT);
+	for (unsigned i = 0; i < model_fixed_counters(m); i++)
+		users += !!(m->fixed_ctr_ctrl >> i * IA32_FIXED_CTR_CTRL_EN1_SHIFT &
+			    IA32_FIXED_CTR_CTRL_PMI0);
+	return users;
+}
+
 u64 fault_inuse(struct model *m, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -68,6 +81,8 @@ u64 fault_inuse(struct model *m, u64 value)
 		value &= ~IA32_PERF_GLOBAL_INUSE_PMI;
 	if (m->pebs_enable && !(m->pebs_enable & BITS(0, 31)) &&
 	    broken(m, FAULT_INUSE_WITHOUT_UPPER_PEBS))
+		value &= ~IA32_PERF_GLOBAL_INUSE_PMI;
+	if (interrupt_users(m) > 1 && broken(m, FAULT_INUSE_PMI_OF_ONE))
 		value &= ~IA32_PERF_GLOBAL_INUSE_PMI;
 	if (broken(m, FAULT_INUSE_TOO_MANY))
 		value |= BITS(48, 62) | BIT(35) | BIT(8);
@@ -133,9 +148,21 @@ void fault_freeze_registers(struct model *m, enum model_reg reg, u64 value)
 	if (reg == MODEL_REG_GLOBAL_CTRL && m->global_status & CTR_FRZ &&
 	    broken(m, FAULT_CTR_FRZ_ENDS_BY_CTRL))
 		m->global_status &= ~CTR_FRZ;
+	if ((reg == MODEL_REG_PERFEVTSEL || reg == MODEL_REG_V6_CFG_A ||
+	     reg == MODEL_REG_FIXED_CTR_CTRL) &&
+	    m->global_status & CTR_FRZ && broken(m, FAULT_CTR_FRZ_ENDS_BY_ENABLES))
+		m->global_status &= ~CTR_FRZ;
 	if (reg == MODEL_REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    m->global_status & OVERFLOWS && model_version_4(m) && broken(m, FAULT_FREEZE_BY_LEVEL))
 		m->global_status |= CTR_FRZ;
+}
+
+bool fault_frozen_loses(struct model *m, enum model_reg reg)
+{
+	const bool counter = reg == MODEL_REG_PMC || reg == MODEL_REG_A_PMC ||
+			     reg == MODEL_REG_V6_CTR || reg == MODEL_REG_FIXED_CTR;
+
+	return counter && m->global_status & CTR_FRZ && broken(m, FAULT_CTR_FRZ_LOSES_WRITES);
 }
 
 u64 fault_frozen_read(struct model *m, unsigned counter, u64 value)

@@ -15,6 +15,7 @@ void fault_freeze_way(struct model *m, struct freeze_plan *plan);
 bool fault_counter_frozen(struct model *m, unsigned i);
 /* An overflow that doesn't interrupt. A register takes a value. A counter is read. */
 void fault_quiet_overflow(struct model *m);
+bool fault_frozen_loses(struct model *m, enum model_reg reg);
 void fault_freeze_registers(struct model *m, enum model_reg reg, u64 value);
 u64 fault_frozen_read(struct model *m, unsigned counter, u64 value);
 /* A register of the last branch records is written. */
