@@ -13,6 +13,7 @@
 #define MEMORY_BYTES	(GUARD_BYTES + BUFFER_BYTES + GUARD_BYTES)
 
 static u8 *memories[CPU_MAX];		/* guard, buffer, guard */
+static u64 used[CPU_MAX];		/* bytes of these: less for a smaller buffer */
 
 /* Differs from byte to byte and from page to page; no byte of it is 0 or FFH. */
 static u8 pattern(u64 offset)
@@ -37,8 +38,10 @@ const u8 *arch_pebs_buffer(void)
 void arch_pebs_open(unsigned size, u64 threshold)
 {
 	volatile u8 *bytes = memories[cpu_index()];
+	u64 n = GUARD_BYTES + ((u64)ARCH_PEBS_LEAST_BUFFER << size) + GUARD_BYTES;
 
-	for (u64 i = 0; i < MEMORY_BYTES; i++)
+	used[cpu_index()] = n;
+	for (u64 i = 0; i < n; i++)
 		bytes[i] = pattern(i);
 	msr_write(MSR_IA32_PEBS_INDEX, 0);
 	msr_write(MSR_IA32_PEBS_BASE, (u64)(uintptr_t)arch_pebs_buffer() | size);
@@ -87,7 +90,7 @@ bool arch_pebs_written_outside(u64 first, u64 end, int64_t *offset)
 {
 	const volatile u8 *bytes = memories[cpu_index()];
 
-	for (u64 i = 0; i < MEMORY_BYTES; i++) {
+	for (u64 i = 0; i < used[cpu_index()]; i++) {
 		if ((i >= GUARD_BYTES + first && i < GUARD_BYTES + end) || bytes[i] == pattern(i))
 			continue;
 		*offset = (int64_t)i - (int64_t)GUARD_BYTES;

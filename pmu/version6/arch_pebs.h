@@ -11,7 +11,7 @@
 #include "pmu/version6/arch_record.h"
 #include "pmu/counter.h"
 
-#define ARCH_PEBS_LARGEST	2u	/* most that size may be: 4000H bytes */
+#define ARCH_PEBS_LARGEST	4u	/* most that size may be: 10000H bytes */
 /* IA32_PEBS_INDEX_THRESH that no record reaches. */
 #define ARCH_PEBS_NEVER		(IA32_PEBS_INDEX_THRESH >> IA32_PEBS_INDEX_THRESH_SHIFT)
 

@@ -129,6 +129,6 @@ void adaptive_keep_entries(void)
 
 u64 adaptive_sure_counters(void)
 {
-	return counter_caps()->pebs_mask |
-	       (u64)(counter_caps()->pebs_fixed_mask & BITS(0, 3)) << PMC_FIXED(0);
+	return counter_caps()->pebs_mask | (u64)(counter_caps()->pebs_fixed_mask & BITS(0, 3))
+						   << PMC_FIXED(0);
 }

@@ -397,8 +397,8 @@ static bool check_all_values(struct test *t, unsigned c, const u64 *slots, const
 	}
 	CHECK_EQ(t, V6_23, *slots, adaptive_at(end - 16), "fixed counter 3, record of counter %u",
 		 c);
-	CHECK_EQ(t, V6_23, *metrics, adaptive_at(end - 8),
-		 "MSR_PERF_METRICS, record of counter %u", c);
+	CHECK_EQ(t, V6_23, *metrics, adaptive_at(end - 8), "MSR_PERF_METRICS, record of counter %u",
+		 c);
 	return true;
 }
 

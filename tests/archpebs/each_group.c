@@ -76,8 +76,7 @@ static void check_entries(struct test *t, unsigned c, const struct lbr_stack *wa
  *        is between the two; all registers and entries, with INFO, are at their places
  */
 TEST(archpebs, record_of_each_counter_has_every_group_whole, REQS(APEBS_16, APEBS_22, APEBS_23),
-     NEEDS(need_perfmon, need_every_group, need_branches),
-     .deadline_ms = 8000)
+     NEEDS(need_perfmon, need_every_group, need_branches), .deadline_ms = 8000)
 {
 	enum { NEAR = 0x800000 };
 	const u64 piece = (u64)(uintptr_t)workload_load.begin;
@@ -132,9 +131,8 @@ TEST(archpebs, record_of_each_counter_has_every_group_whole, REQS(APEBS_16, APEB
  * Then   all registers and entries, with INFO, are at their places; a fixed counter's record has
  *        its bit of Applicable Counters
  */
-TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches,
-     REQS(APEBS_22, APEBS_23, APEBS_38), NEEDS(need_perfmon, need_every_group, need_branches),
-     .deadline_ms = 8000)
+TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches, REQS(APEBS_22, APEBS_23, APEBS_38),
+     NEEDS(need_perfmon, need_every_group, need_branches), .deadline_ms = 8000)
 {
 	static struct xmm_registers xmm, kept;
 	struct lbr_stack stack;
@@ -211,8 +209,7 @@ static u64 gpr_at_a_mark(unsigned c)
  * Then   all registers but RAX, RIP and RFLAGS are at their places
  */
 TEST(archpebs, gpr_group_of_each_counter_holds_the_registers, REQS(APEBS_20),
-     NEEDS(need_perfmon, need_every_group, need_instructions),
-     .deadline_ms = 8000)
+     NEEDS(need_perfmon, need_every_group, need_instructions), .deadline_ms = 8000)
 {
 	const struct {
 		unsigned offset;

@@ -149,6 +149,36 @@ TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_
 }
 
 /*
+ * APEBS-04  IA32_PEBS_BASE must hold an address in [51:12] and in its low bits n for a buffer of
+ *           1000H << n bytes.
+ *           SDM volume 4; Linux
+ *
+ * Given  a buffer of each size from 1000H to 10000H bytes, WR one record before its end
+ * When   a record is made
+ * Then   it is the last of the buffer: WR is after it, and no other byte was written
+ */
+TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_04),
+     NEEDS(need_perfmon, need_arch_pebs, need_events))
+{
+	const struct arch_run run = { .counter = counter() };
+
+	for (unsigned size = 0; size <= ARCH_PEBS_LARGEST; size++) {
+		const u64 end = (u64)ARCH_PEBS_LEAST_BUFFER << size;
+		int64_t offset = 0;
+
+		arch_pebs_open(size, ARCH_PEBS_NEVER);
+		arch_pebs_set_write(end - RECORD);
+		arch_go_on(&run);
+		if (!arch_one_record(t, AT(APEBS_04), end - RECORD))
+			return;
+		CHECK_EQ(t, APEBS_04, end, arch_pebs_written(), "bytes of WR, SIZE = %u", size);
+		CHECK(t, APEBS_04, !arch_pebs_written_outside(end - RECORD, end, &offset),
+		      "no other byte written, SIZE = %u (at %ld)", size, offset);
+		arch_pebs_close();
+	}
+}
+
+/*
  * APEBS-30  With THRESH 1 each record must raise an interrupt.
  *           Linux ARCH_PEBS_THRESH_SINGLE
  *

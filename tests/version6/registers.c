@@ -263,8 +263,8 @@ TEST(msr, register_of_1901h_refuses_what_the_event_select_refuses, REQS(V6_14),
 			refused[i] = fault_is_gp(msr_try_write(addresses[i], kept | BIT(bit)));
 			left[i] = msr_read(addresses[0]);
 		}
-		CHECK_EQ(t, V6_14, refused[0], refused[1],
-			 "#GP of bit %u in %#x, against %#x", bit, addresses[1], addresses[0]);
+		CHECK_EQ(t, V6_14, refused[0], refused[1], "#GP of bit %u in %#x, against %#x", bit,
+			 addresses[1], addresses[0]);
 		CHECK_EQ(t, V6_14, left[0], left[1], "%#x after the write of bit %u to %#x",
 			 addresses[0], bit, addresses[1]);
 		msr_write(addresses[0], 0);

@@ -217,7 +217,8 @@ static bool record_across_a_page(struct fixture *r)
 	       fixture_peek(r, FIXTURE_BUFFER) == 0x5e5e5e5e5e5e5e5e;
 }
 
-/* The DS area there, a buffer 8 bytes behind a line: one record, which reaches the threshold. */
+/* The DS area there, a buffer that begins 8 bytes after a line: one record, which reaches the
+ * threshold. */
 static bool record_of_an_area_at(struct fixture *r, u64 area)
 {
 	const u64 buffer = FIXTURE_BUFFER + 0x1008, end = buffer + FIXTURE_RECORD;

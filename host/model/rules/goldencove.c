@@ -69,8 +69,8 @@ RULE(depths_are_those_of_leaf_1c, TAKEN(DEPTH, 8) && get(r, DEPTH) == 8 && REFUS
 					  REFUSED(DEPTH, 40) && get(r, DEPTH) == 8)
 RULE(refused_control_is_not_taken,
      TAKEN(CTL, 0x2) && REFUSED(CTL, BIT(40) | BIT(2)) && get(r, CTL) == 0x2)
-RULE(refused_depth_clears_nothing, TAKEN(0x1500, 0x1234) && REFUSED(DEPTH, 0) &&
-     get(r, 0x1500) == 0x1234)
+RULE(refused_depth_clears_nothing,
+     TAKEN(0x1500, 0x1234) && REFUSED(DEPTH, 0) && get(r, 0x1500) == 0x1234)
 RULE(event_logging_isnt_there, REFUSED(0x187, BIT(35)))
 RULE(legacy_registers_are_gone,
      REFUSED(0x1c8, 0) && REFUSED(0x1c9, 0) && REFUSED(0x680, 0) && REFUSED(0xdc0, 0))

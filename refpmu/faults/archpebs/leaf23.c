@@ -123,8 +123,7 @@ void fault_ext_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write 
 	if ((p->reg == MODEL_REG_V6_CTR && broken(m, FAULT_V6_CTR_DROPPED)) ||
 	    (p->reg == MODEL_REG_V6_CFG_A && broken(m, FAULT_V6_CFG_A_DROPPED)))
 		write->taken = false;
-	if (p->reg == MODEL_REG_V6_CFG_A && write->value > low &&
-	    broken(m, FAULT_V6_CFG_A_32_BITS))
+	if (p->reg == MODEL_REG_V6_CFG_A && write->value > low && broken(m, FAULT_V6_CFG_A_32_BITS))
 		write->value = low;
 	if (p->reg == MODEL_REG_V6_CTR && broken(m, FAULT_V6_CTR_EXTENDED))
 		write->value = low & BIT(31) ? low | BITS(32, 63) : low;
