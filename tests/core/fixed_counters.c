@@ -194,8 +194,10 @@ TEST(msr, fixed_control_has_no_bits_of_other_counters, REQS(FIX_04),
      NEEDS(need_perfmon, need_fixed, need_not_hybrid, need_refused_msrs))
 {
 	const u64 kept = FIELD(0) & ~ANY_THREAD;
-	/* From 8 on the bits are those of Adaptive_Record where baseline is 1. */
-	const unsigned end = counter_caps()->baseline ? 8 : FIXED_MOST;
+	/* From 8 on the bits are those of Adaptive_Record where baseline is 1, and those that hide
+	 * a counter from RDPMC where CPUID.(23H,0):EBX[2] is 1. */
+	const bool others = counter_caps()->baseline || counter_caps()->v6.rdpmc_user_disable;
+	const unsigned end = others ? 8 : FIXED_MOST;
 
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, kept);
 	CONTROL_EQ(t, FIX_04, kept, msr_read(MSR_IA32_FIXED_CTR_CTRL), "IA32_FIXED_CTR_CTRL");

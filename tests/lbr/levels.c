@@ -137,6 +137,11 @@ static bool record_transitions(u32 msr, u64 enable, u64 select, struct recorded 
 	return came;
 }
 
+static bool need_far_branches(char *reason, size_t size)
+{
+	return lbr_any_switch().msr == MSR_IA32_DEBUGCTL || need_arch_lbr_kinds(reason, size);
+}
+
 /*
  * LBR-06   An interrupt, an exception and IRET must be recorded unless filtered.
  *          SDM 17.4.1 IA32_DEBUGCTL MSR
@@ -149,7 +154,7 @@ static bool record_transitions(u32 msr, u64 enable, u64 select, struct recorded 
  * Then   one entry goes to its vector's gate, and one back to the loop
  */
 TEST(lbr, nmi_is_recorded_as_an_interrupt_is, REQS(LBR_06, ALBR_12),
-     NEEDS(need_perfmon, need_branches, need_any_lbr))
+     NEEDS(need_perfmon, need_branches, need_any_lbr, need_far_branches))
 {
 	const bool legacy = lbr_any_switch().msr == MSR_IA32_DEBUGCTL;
 	const struct test_claim claim = legacy ? AT(LBR_06) : AT(ALBR_12);
