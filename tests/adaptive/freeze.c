@@ -18,7 +18,6 @@
 
 /* Fixed counters that surely overflow, and soon: 2 has a slow clock, and slots of bad speculation
  * and the like may be few. */
-#define FIXED_COUNTERS	(BITS(0, 3) & ~BIT(2))
 
 #define FREEZES		4u	/* ways to ask for them */
 
@@ -87,8 +86,7 @@ TEST(adaptive, record_of_each_counter_at_the_threshold_freezes_what_is_asked_for
 	static const u64 freezes[FREEZES] = { FREEZE | FREEZE_LBRS, FREEZE, FREEZE_LBRS, 0 };
 	const struct lbr_switch recording = lbr_any_switch();
 	const struct test_claim kept = recording.msr == MSR_IA32_DEBUGCTL ? AT(FRZ_18) : AT(FRZ_20);
-	const u64 every = counter_caps()->pebs_mask |
-			  (u64)(counter_caps()->pebs_fixed_mask & FIXED_COUNTERS) << PMC_FIXED(0);
+	const u64 every = adaptive_sure_counters() & ~BIT(OVERFLOW_SLOW);
 	unsigned judged = 0;
 
 	FOR_EACH_COUNTER(c, every)

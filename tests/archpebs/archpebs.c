@@ -152,3 +152,25 @@ u64 arch_group(u64 from, enum arch_group group, struct arch_fragment *fragment)
 	}
 	return 0;
 }
+
+void arch_check_registers(struct test *t, struct test_claim claim, u64 gpr, u64 rsp)
+{
+	const struct {
+		unsigned offset;
+		const char *name;
+		u64 value;
+	} table[] = {
+		{ 0x18, "RCX", SAMPLE_RCX },   { 0x20, "RDX", SAMPLE_RDX },
+		{ 0x28, "RBX", SAMPLE_RBX },   { 0x30, "RSP", rsp },
+		{ 0x38, "RBP", SAMPLE_RBP },   { 0x40, "RSI", (u64)(uintptr_t)workload_memory() },
+		{ 0x48, "RDI", SAMPLE_RDI },   { 0x50, "R8", SAMPLE_R(8) },
+		{ 0x58, "R9", SAMPLE_R(9) },   { 0x60, "R10", SAMPLE_R(10) },
+		{ 0x68, "R11", SAMPLE_R(11) }, { 0x70, "R12", SAMPLE_R(12) },
+		{ 0x78, "R13", SAMPLE_R(13) }, { 0x80, "R14", SAMPLE_R(14) },
+		{ 0x88, "R15", SAMPLE_R(15) },
+	};
+
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		test_check_eq(t, claim, table[i].value, arch_at(gpr + table[i].offset), "%s at %#x",
+			      table[i].name, table[i].offset);
+}

@@ -64,6 +64,9 @@ u64 arch_next(u64 from);
 /* The fragment of the record at byte `from` that has the group. 0: none; else where the group
  * begins in the buffer. */
 u64 arch_group(u64 from, enum arch_group group, struct arch_fragment *fragment);
+/* The GPR group there has the values that stay while marked loads run: all registers but RAX, RIP
+ * and RFLAGS. */
+void arch_check_registers(struct test *t, struct test_claim claim, u64 gpr, u64 rsp);
 /* The quadword at a byte of the buffer. */
 u64 arch_at(u64 byte);
 
