@@ -91,12 +91,11 @@ static u64 lose_carry(struct model *m, unsigned i, u64 add)
 		       add;
 }
 
-static u64 lose_carry_32(struct model *m, unsigned i, u64 add)
+static u64 lose_carry_32(struct model *m, unsigned i, u64 add, enum fault_id fault)
 {
 	u64 value = m->counter[i].value, after = value + add;
 
-	return value >> 32 != after >> 32 && after <= model_width_mask(m, i) &&
-			       broken(m, FAULT_SEVERAL_LOSE_CARRY_32) ?
+	return value >> 32 != after >> 32 && after <= model_width_mask(m, i) && broken(m, fault) ?
 		       add - BIT(32) :
 		       add;
 }
@@ -123,8 +122,10 @@ u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, 
 	if (rule->kind == EK_FRONTEND && i && broken(m, FAULT_FRONTEND_PMC0_ONLY))
 		return 0;
 	add = fault_v5_increment(m, i, add);
-	if (add > 1 && i < FIRST_FIXED)
-		add = lose_carry_32(m, i, add);
+	if (i >= FIRST_FIXED)
+		add = lose_carry_32(m, i, add, FAULT_FIXED_LOSES_CARRY_32);
+	else if (add > 1)
+		add = lose_carry_32(m, i, add, FAULT_SEVERAL_LOSE_CARRY_32);
 	if (rule->kind == EK_LOADS)
 		add = lose_carry(m, i, add);
 	if (rule->cmask)

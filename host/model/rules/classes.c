@@ -39,6 +39,15 @@ static bool several_carry(struct fixture *r)
 	return PMC(0) == BIT(32) + 4;
 }
 
+static bool fixed_carry(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 3);
+	fixture_set(r, MSR_IA32_FIXED_CTR0, BIT(32) - 2);
+	fixture_start(r, BIT(32));
+	fixture_nops(r, 4);
+	return fixture_get(r, MSR_IA32_FIXED_CTR0) == BIT(32) + 2;
+}
+
 static bool rings_between_are_user(struct fixture *r)
 {
 	fixture_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
@@ -182,6 +191,7 @@ static bool interrupts_while_halted(struct fixture *r)
 rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_PMC_TAKES_EDX] = edx_is_ignored,
 	[FAULT_SEVERAL_LOSE_CARRY_32] = several_carry,
+	[FAULT_FIXED_LOSES_CARRY_32] = fixed_carry,
 	[FAULT_RINGS_BETWEEN_AS_OS] = rings_between_are_user,
 	[FAULT_CMASK_SEVEN_BITS] = cmask_has_eight_bits,
 	[FAULT_EDGE_CMASK_ONE] = edge_goes_by_cmask,

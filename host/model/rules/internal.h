@@ -19,6 +19,9 @@ typedef bool rule(struct fixture *r);
 #define INT	IA32_PERFEVTSEL_INT
 #define REFUSED(msr, value) (fixture_wrmsr(r, msr, value) == MSR_GP)
 #define TAKEN(msr, value) (fixture_wrmsr(r, msr, value) == MSR_DONE)
+#define THERE(msr) (model_rdmsr(&r->m, msr).status == MSR_DONE)
+#define CFG_C(n)	(0x1903 + 4u * (n))	/* IA32_PMC_GPn_CFG_C, IA32_PMC_FXn_CFG_C */
+#define FX_CFG_C(n)	(0x1983 + 4u * (n))
 #define MINUS(n) (-(u64)(n) & BITS(0, 47))
 #define PMC(n)	fixture_get(r, MSR_IA32_PMC0 + (n))
 #define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3008)	/* of data; not where its line begins */
@@ -107,8 +110,10 @@ extern rule *const icelake_rules[FAULT_COUNT];
 extern rule *const goldencove_rules[FAULT_COUNT];
 extern rule *const event_log_rules[FAULT_COUNT];	/* of last branch records */
 extern rule *const lioncove_rules[FAULT_COUNT];
+extern rule *const version6_rules[FAULT_COUNT];
+extern rule *const version6_hole_rules[FAULT_COUNT];	/* of a processor without fixed counter 3 */
 extern rule *const archpebs_rules[FAULT_COUNT];
-extern rule *const archpebs_hole_rules[FAULT_COUNT];	/* of a processor without fixed counter 3 */
+extern rule *const archpebs_hole_rules[FAULT_COUNT];	/* the same processor */
 extern rule *const hybrid_rules[FAULT_COUNT];		/* cores of two types */
 extern rule *const timed_rules[FAULT_COUNT];		/* retire latency */
 /* ecore.c: of E-cores, and of what else differs between kinds of cores. */

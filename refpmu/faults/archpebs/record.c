@@ -132,11 +132,14 @@ static void basic(struct model *m, unsigned x, u8 *at)
 
 static void aux(struct model *m, u8 *at)
 {
+	const u64 address = get64(at + ARCH_PEBS_AUX_data_linear_address);
 	const u64 latency = get64(at + ARCH_PEBS_AUX_latency);
 
 	if (get64(at + ARCH_PEBS_AUX_data_source) && broken(m, FAULT_ARCH_AUX_AS_MEMORY))
 		exchange(at + ARCH_PEBS_AUX_reserved_08, at + ARCH_PEBS_AUX_data_source,
 			 sizeof(u64));
+	if (address >> 32 && broken(m, FAULT_ARCH_AUX_ADDRESS_32))
+		put64(at + ARCH_PEBS_AUX_data_linear_address, (u32)address);
 	if (latency && broken(m, FAULT_ARCH_LATENCIES_EXCHANGED))
 		put64(at + ARCH_PEBS_AUX_latency, latency >> ARCH_PEBS_CACHE_LATENCY_SHIFT |
 							  (latency & ARCH_PEBS_INSTRUCTION_LATENCY)

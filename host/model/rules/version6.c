@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules that faults of CPUID leaf 23H, of version 6's registers and of auto counter reload
+ * break. What is wanted is typed from SDM volumes 1 and 4; Panther Lake's masks are those of
+ * spec/generation.def.
+ */
+#include "host/model/rules/internal.h"
+
+#define CTR(n)		(0x1900 + 4u * (n))
+#define CFG_A(n)	(0x1901 + 4u * (n))
+#define CFG_B(n)	(0x1902 + 4u * (n))
+#define FX_CTR(i)	(0x1980 + 4u * (i))
+
+static u32 leaf(struct fixture *r, u32 number, u32 subleaf, unsigned reg)
+{
+	u32 regs[4] = { ~0u, ~0u, ~0u, ~0u };
+
+	model_cpuid(&r->m, number, subleaf, regs);
+	return regs[reg];
+}
+
+static bool leaf_is(struct fixture *r, u32 subleaf, u32 a, u32 b, u32 c, u32 d)
+{
+	return leaf(r, 0x23, subleaf, 0) == a && leaf(r, 0x23, subleaf, 1) == b &&
+	       leaf(r, 0x23, subleaf, 2) == c && leaf(r, 0x23, subleaf, 3) == d;
+}
+
+/* ---- leaf 23H ---- */
+
+RULE(leaf_23_is_announced, leaf(r, 7, 1, 0) == 0x100 && leaf(r, 0x23, 0, 0) == 0x3f)
+RULE(absent_subleaves_are_0,
+     leaf_is(r, 6, 0, 0, 0, 0) && leaf_is(r, 31, 0, 0, 0, 0) && leaf_is(r, 33, 0, 0, 0, 0))
+RULE(counters_are_in_the_bitmaps, leaf_is(r, 1, 0x3ff, 0xf, 0, 0) && THERE(0xca) && !THERE(0xcb) &&
+					  THERE(0x30c) && !THERE(0x30d))
+RULE(a_hole_is_a_hole, leaf_is(r, 1, 0xff, 0x77, 0, 0) && THERE(0x30b) && !THERE(0x30c) &&
+			       THERE(0x30d) && THERE(0x30f) && !THERE(0x310))
+RULE(events_are_the_other_way_round, leaf(r, 0x23, 3, 0) == (~leaf(r, 0xa, 0, 1) & 0xff))
+RULE(subleaves_4_and_5_come_together,
+     (leaf(r, 0x23, 0, 0) >> 4 & 1) == (leaf(r, 0x23, 0, 0) >> 5 & 1))
+
+/* ---- selects ---- */
+
+RULE(umask2_is_taken, TAKEN(0x187, BITS(40, 47)) && get(r, 0x187) == BITS(40, 47))
+RULE(eq_is_taken, TAKEN(0x187, BIT(36)) && get(r, 0x187) == BIT(36))
+
+/* 00C4 counts each branch, with UMASK2 01 far ones. */
+static bool umask2_is_of_the_event(struct fixture *r)
+{
+	fixture_program(r, 1, 0xc4, BIT(40), 0);
+	fixture_program(r, 2, 0xc4, 0, 0);
+	fixture_start(r, BIT(1) | BIT(2));
+	fixture_branch(r, BRANCH_JUMP, true);
+	fixture_branch(r, BRANCH_FAR, true);
+	fixture_stop(r);
+	return PMC(1) == 1 && PMC(2) == 2;
+}
+
+/* An instruction with two loads is no cycle with one. */
+static bool eq_wants_as_many(struct fixture *r)
+{
+	struct model_retired two = { .loads = 2, .n_access = 2,
+				     .access = { { ADDRESS, 8, false, false },
+						 { ADDRESS + 8, 8, false, false } } };
+
+	fixture_program(r, 0, 0x01a4, BIT(36) | 1ULL << 24, 0);
+	fixture_program(r, 1, 0x01a4, 1ULL << 24, 0);
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_retire(r, &two);
+	fixture_stop(r);
+	/* A cycle has more slots than one. */
+	return !PMC(0) && PMC(1);
+}
+
+/* The knob, as it is drawn by some seeds. */
+static bool hidden(struct fixture *r, bool by_register)
+{
+	r->m.latitude[LAT_RDPMC_USER_DISABLE] = 1;
+	if (by_register)
+		return TAKEN(0x187, BIT(37)) && TAKEN(0x38d, BIT(33)) && get(r, 0x187) == BIT(37);
+	fixture_wrmsr(r, 0xc2, 5);
+	fixture_wrmsr(r, 0x187, BIT(37));
+	return !model_rdpmc_user(&r->m, 1).value && model_rdpmc(&r->m, 1).value == 5;
+}
+RULE(counters_can_be_hidden, hidden(r, true))
+RULE(hidden_counters_read_0, hidden(r, false))
+
+/* ---- registers from 1900H on ---- */
+
+static bool banks_are_the_counters(struct fixture *r)
+{
+	for (u32 n = 0; n < 10; n++) {
+		if (!TAKEN(CTR(n), 0x123456780000u + n) ||
+		    get(r, 0xc1 + n) != 0x123456780000u + n || !TAKEN(0x4c1 + n, 0x42 + n) ||
+		    get(r, CTR(n)) != 0x42 + n || !TAKEN(CFG_A(n), 0x5300c0 + n) ||
+		    get(r, 0x186 + n) != 0x5300c0 + n || !TAKEN(0x186 + n, 0x4200c4) ||
+		    get(r, CFG_A(n)) != 0x4200c4)
+			return false;
+	}
+	return !THERE(CTR(10)) && !THERE(CFG_A(10)) && !THERE(0x1981);
+}
+
+RULE(a_bank_takes_values_as_they_are, TAKEN(CTR(2), 0x80000000) && get(r, 0xc3) == 0x80000000)
+RULE(selects_have_two_addresses, TAKEN(CFG_A(3), 0x4300c0) && get(r, 0x189) == 0x4300c0)
+
+static bool fixed_banks_have_the_hole(struct fixture *r)
+{
+	static const u8 there[] = { 0, 1, 2, 4, 5, 6 };
+
+	for (u32 n = 0; n < 6; n++)
+		if (!TAKEN(FX_CTR(there[n]), 7 + n) || get(r, 0x309u + there[n]) != 7 + n)
+			return false;
+	for (u32 n = 0; n < 6; n++)
+		if (get(r, FX_CTR(there[n])) != 7 + n)
+			return false;
+	return !THERE(FX_CTR(3)) && !THERE(FX_CTR(7));
+}
+
+RULE(cfg_b_is_of_what_reloads, !THERE(CFG_B(0)) && !THERE(CFG_B(1)) && THERE(CFG_B(2)) &&
+				       THERE(CFG_B(9)) && !THERE(CFG_B(10)))
+RULE(cfg_c_is_of_what_has_pebs, THERE(CFG_C(0)) && THERE(CFG_C(9)) && !THERE(CFG_C(10)) &&
+					THERE(FX_CFG_C(0)) && THERE(FX_CFG_C(3)) &&
+					!THERE(FX_CFG_C(4)))
+
+/* ---- auto counter reload: counter 3 overflows each 5 instructions, 2 would after 100 ---- */
+
+static void reload(struct fixture *r, u64 mask_of_2, u64 mask_of_3)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;	/* what switches off doesn't count */
+	fixture_wrmsr(r, CFG_B(2), mask_of_2);
+	fixture_wrmsr(r, CFG_B(3), mask_of_3);
+	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
+	fixture_wrmsr(r, CFG_C(3), -5ULL & 0xffffffff);
+	fixture_program(r, 2, INST, 0, 100);
+	fixture_program(r, 3, INST, 0, 5);
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_nops(r, 7);
+	fixture_stop(r);
+}
+
+static bool a_cause_reloads(struct fixture *r)
+{
+	reload(r, BIT(3), 0);
+	return PMC(2) == MINUS(98) && fixture_status(r) == BIT(3);
+}
+
+static bool one_reloads_itself(struct fixture *r)
+{
+	reload(r, 0, BIT(3));
+	return PMC(3) == MINUS(3) && PMC(2) == MINUS(93) && !fixture_status(r);
+}
+
+static bool one_reloads_itself_and_is_reloaded(struct fixture *r)
+{
+	reload(r, 0, BIT(3) | BIT(2) | BIT(32));
+	return PMC(3) == MINUS(3) && !fixture_status(r);
+}
+
+static bool one_that_names_another_shows(struct fixture *r)
+{
+	reload(r, 0, BIT(2));
+	return PMC(3) == 2 && fixture_status(r) == BIT(3);
+}
+
+/* Fixed counter 0 overflows at the fifth instruction. */
+static bool a_fixed_cause_reloads(struct fixture *r)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, CFG_B(2), BIT(32));
+	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
+	fixture_program(r, 2, INST, 0, 200);
+	fixture_wrmsr(r, 0x309, MINUS(5));
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_start(r, BIT(2) | BIT(32));
+	fixture_nops(r, 7);
+	fixture_stop(r);
+	return PMC(2) == MINUS(98) && fixture_status(r) == BIT(32);
+}
+
+static bool without_a_mask_none_is(struct fixture *r)
+{
+	reload(r, 0, 0);
+	return PMC(2) == MINUS(93) && PMC(3) == 2;
+}
+
+static bool what_is_no_cause_is_refused(struct fixture *r)
+{
+	return REFUSED(CFG_B(2), BIT(0)) && REFUSED(CFG_B(2), BIT(10)) && TAKEN(CFG_B(2), 0x3fc);
+}
+
+rule *const version6_hole_rules[FAULT_COUNT] = {
+	[FAULT_EXT_HOLE_FILLED] = a_hole_is_a_hole,
+	[FAULT_V6_FIXED_NEXT] = fixed_banks_have_the_hole,
+};
+
+rule *const version6_rules[FAULT_COUNT] = {
+	[FAULT_EXT_UNANNOUNCED] = leaf_23_is_announced,
+	[FAULT_EXT_ABSENT_SUBLEAF] = absent_subleaves_are_0,
+	[FAULT_EXT_SUBLEAF_MODULO] = absent_subleaves_are_0,
+	[FAULT_EXT_GP_SHORT] = counters_are_in_the_bitmaps,
+	[FAULT_EXT_EVENTS_ABSENT] = events_are_the_other_way_round,
+	[FAULT_EXT_PEBS_HALF] = subleaves_4_and_5_come_together,
+	[FAULT_UMASK2_REFUSED] = umask2_is_taken,
+	[FAULT_UMASK2_IGNORED] = umask2_is_of_the_event,
+	[FAULT_EQ_REFUSED] = eq_is_taken,
+	[FAULT_EQ_AT_LEAST] = eq_wants_as_many,
+	[FAULT_RDPMC_HIDE_REFUSED] = counters_can_be_hidden,
+	[FAULT_RDPMC_HIDE_LEAKS] = hidden_counters_read_0,
+	[FAULT_V6_CTR_DROPPED] = banks_are_the_counters,
+	[FAULT_V6_CTR_EXTENDED] = a_bank_takes_values_as_they_are,
+	[FAULT_V6_CFG_A_DROPPED] = selects_have_two_addresses,
+	[FAULT_CFG_B_EVERYWHERE] = cfg_b_is_of_what_reloads,
+	[FAULT_CFG_C_OF_FIXED_MISSING] = cfg_c_is_of_what_has_pebs,
+	[FAULT_RELOAD_NEVER] = a_cause_reloads,
+	[FAULT_RELOAD_ZERO] = a_cause_reloads,
+	[FAULT_RELOAD_SHOWS] = one_reloads_itself,
+	[FAULT_RELOAD_HIDES_ANY] = one_that_names_another_shows,
+	[FAULT_RELOAD_UNNAMED] = without_a_mask_none_is,
+	[FAULT_RELOAD_BY_PMC0] = what_is_no_cause_is_refused,
+	[FAULT_RELOAD_NOT_BY_FIXED] = a_fixed_cause_reloads,
+	[FAULT_RELOAD_SHOWS_WITH_OTHERS] = one_reloads_itself_and_is_reloaded,
+};
