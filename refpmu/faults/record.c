@@ -211,6 +211,8 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 	__builtin_memcpy(faults_of(m)->previous_record, good, sizeof(good));
 }
 
+#define ARITHMETIC_FLAGS (BIT(0) | BIT(2) | BIT(4) | BIT(6) | BIT(7) | BIT(11))
+
 /* What belongs to an aborted transaction. */
 static void break_abort(struct model *m, const struct retire_ctx *s, struct record *record)
 {
@@ -225,6 +227,10 @@ static void break_abort(struct model *m, const struct retire_ctx *s, struct reco
 		record->rax = m->tx.gpr[REG_RAX];
 	if (s->tx_abort && broken(m, FAULT_TX_RECORD_NO_REGISTERS))
 		model_record_gprs((const u64[REG_COUNT]){ [REG_RAX] = record->rax }, record);
+	if (s->tx_abort && broken(m, FAULT_TX_RECORD_RSP))
+		record->rsp -= 8;
+	if (s->tx_abort && broken(m, FAULT_TX_RECORD_FLAGS))
+		record->rflags &= ~ARITHMETIC_FLAGS;
 }
 
 /* Where the program hasn't gone. */

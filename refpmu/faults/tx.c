@@ -24,7 +24,8 @@ static const struct {
 };
 
 /* Does an abort count as this event, of a transaction of this kind? */
-static bool abort_occurs(struct model *m, enum event_kind kind, bool occurs)
+static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind,
+			 bool occurs)
 {
 	const enum tx_cause cause = (enum tx_cause)m->tx.cause;
 
@@ -48,7 +49,8 @@ static bool abort_occurs(struct model *m, enum event_kind kind, bool occurs)
 	case EK_TX_ABORTED_RTM:
 		if (m->tx.elided)
 			return broken(m, FAULT_HLE_COUNTS_AS_RTM);
-		return occurs && !broken(m, FAULT_TX_ABORT_UNCOUNTED);
+		return occurs && !broken(m, FAULT_TX_ABORT_UNCOUNTED) &&
+		       !(s->r->cpl && broken(m, FAULT_TX_ABORTS_USER));
 	case EK_TX_ABORTED_HLE:
 		return occurs && !broken(m, FAULT_HLE_ABORT_UNCOUNTED);
 	default:
@@ -66,7 +68,7 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	if (m->config.fault == FAULT_NONE)
 		return occurs;
 	if (s->tx_abort)
-		return abort_occurs(m, kind, occurs);
+		return abort_occurs(m, s, kind, occurs);
 	switch (kind) {
 	case EK_TX_STARTED:
 		return (occurs && !broken(m, FAULT_TX_STARTS_MISSED)) ||
@@ -74,7 +76,8 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	case EK_TX_STARTED_HLE:
 		return occurs && !broken(m, FAULT_HLE_STARTS_MISSED);
 	case EK_TX_COMMITTED:
-		return occurs && !broken(m, FAULT_TX_COMMITS_MISSED);
+		return occurs && !broken(m, FAULT_TX_COMMITS_MISSED) &&
+		       !(s->r->cpl && broken(m, FAULT_TX_COMMITS_USER));
 	case EK_TX_COMMITTED_HLE:
 		return (occurs && !broken(m, FAULT_HLE_COMMITS_MISSED)) ||
 		       (s->tx == TX_COMMITS && broken(m, FAULT_HLE_COMMITS_OF_REGIONS));
@@ -144,6 +147,8 @@ u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 valu
 		return c->value;
 	if (c->rule.kind != EK_LOADS && c->rule.kind != EK_STORES &&
 	    broken(m, FAULT_TX_CHECKPOINT_LOADS_ONLY))
+		return c->value;
+	if (c->rule.kind == EK_CORE_CYCLES && broken(m, FAULT_TX_CHECKPOINT_CYCLES))
 		return c->value;
 	if ((c->value ^ value) >> 32 && broken(m, FAULT_TX_CHECKPOINT_32))
 		return (c->value & ~BITS(0, 31)) | (u32)value;

@@ -259,6 +259,41 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_event_and_a_carry, REQS(TSX_07),
 	CONTROL_EQ(t, TSX_07, 0, committed, "commits of XABORT");
 }
 
+#define LOOP 1000	/* loads, each of which takes a core cycle at least */
+
+/*
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 counts core cycles with IN_TX and IN_TXCP
+ * When   transactions with a loop of 1000 rounds are ended by XABORT
+ * Then   less than 500 cycles are left of each
+ * Control: with IN_TX alone there are at least 1000 cycles for each, and with both flags for each
+ *          one that commits
+ */
+TEST(tsx, in_txcp_takes_back_core_cycles_of_aborted_transactions, REQS(TSX_07),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_cycles))
+{
+	unsigned committed;
+	u64 got;
+
+	if (!transaction_works(t))
+		return;
+	got = counted(FILTER, EVENT_UNHALTED_CORE_CYCLES, IA32_PERFEVTSEL_IN_TX,
+		      &transaction_xabort, LOOP, &committed);
+	CONTROL_RANGE(t, TSX_07, PRESET + RUNS * LOOP, ~0ULL, got,
+		      "IA32_PMC2 with IN_TX alone, core cycles of %u aborted transactions", RUNS);
+	got = counted(FILTER, EVENT_UNHALTED_CORE_CYCLES, BOTH_FILTERS, &transaction_xabort, LOOP,
+		      &committed);
+	CHECK_RANGE(t, TSX_07, PRESET, PRESET + RUNS * LOOP / 2, got,
+		    "IA32_PMC2 with IN_TX and IN_TXCP, core cycles of %u aborted transactions",
+		    RUNS);
+	got = counted(FILTER, EVENT_UNHALTED_CORE_CYCLES, BOTH_FILTERS, &transaction_commit, LOOP,
+		      &committed);
+	CONTROL_RANGE(t, TSX_07, PRESET + (u64)committed * LOOP, ~0ULL, got,
+		      "and of %u transactions, %u of which committed", RUNS, committed);
+}
+
 /*
  * TSX-06  A counter with IN_TX set must count inside transactions only.
  * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.

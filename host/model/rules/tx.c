@@ -92,6 +92,44 @@ static u64 counted(struct fixture *r, unsigned n, u64 bit)
 
 RULE(in_txcp_takes_back, counted(r, 2, IA32_PERFEVTSEL_IN_TXCP) == 21)
 
+static bool in_txcp_takes_cycles_back(struct fixture *r)
+{
+	fixture_program(r, 2, EVENT_UNHALTED_CORE_CYCLES,
+			IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
+	fixture_start(r, BIT(2));
+	abort_for(r, TX_EXPLICIT);
+	return !PMC(2);
+}
+
+/* Of CPL 3: one that commits, and one that aborts. */
+static bool user_transactions_are_counted(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_RTM_RETIRED_COMMIT, 0, 0);
+	fixture_program(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 0);
+	fixture_start(r, BIT(0) | BIT(1));
+	r->cpl = 3;
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_end(r);
+	rules_tx_begin(r, FALLBACK);
+	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 3);
+	r->cpl = 0;
+	return PMC(0) == 1 && PMC(1) == 1;
+}
+
+/* RSP is at 48H, RFLAGS at 00H: CF, SF and what is always 1. */
+static bool an_abort_has_its_registers(struct fixture *r)
+{
+	const struct model_registers before = { .rflags = 0x83, .gpr[4] = 0x123450 };
+
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	abort_for(r, TX_EXPLICIT);
+	model_tx_begin(&r->m, &before, FALLBACK);
+	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
+	return fixture_records(r) == 1 && fixture_record(r, 0, 0) == 0x83 &&
+	       fixture_record(r, 0, 0x48) == 0x123450;
+}
+
 /* Ten instructions outside of any transaction, at CPL 3. */
 static u64 outside(struct fixture *r, u32 event, u64 bits)
 {
@@ -311,6 +349,11 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_FILTER_CMASK] = no_clock_of_loads_is_in,
 	[FAULT_TX_FILTER_USER] = no_load_is_in,
 	[FAULT_TX_CHECKPOINT_LOADS_ONLY] = in_txcp_takes_back,
+	[FAULT_TX_CHECKPOINT_CYCLES] = in_txcp_takes_cycles_back,
+	[FAULT_TX_COMMITS_USER] = user_transactions_are_counted,
+	[FAULT_TX_ABORTS_USER] = user_transactions_are_counted,
+	[FAULT_TX_RECORD_RSP] = an_abort_has_its_registers,
+	[FAULT_TX_RECORD_FLAGS] = an_abort_has_its_registers,
 	[FAULT_TX_CHECKPOINT_32] = in_txcp_takes_a_carry_back,
 	[FAULT_TX_CHECKPOINT_IGNORED] = in_txcp_takes_back,
 	[FAULT_TX_READS_SAY_WRITES] = bits_are_exact,

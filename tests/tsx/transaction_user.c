@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transactions of CPL 3, where the programs run that are sampled: their events, and the registers
+ * of their records: SDM "Performance Monitoring and Intel TSX", "Intel TSX and PEBS Support".
+ */
+#include "kernel/interrupt/user.h"
+#include "kernel/processor/cpu.h"
+#include "pmu/counter.h"
+#include "pmu/event.h"
+#include "pmu/pebs.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/tsx/transaction.h"
+
+#define FEW	4		/* loads in a transaction */
+#define RUNS	8		/* transactions in a window */
+#define CPL_3	3u
+#define RFLAGS_OF_SUB (BIT(0) | BIT(6) | BIT(7))	/* CF, ZF, SF */
+#define BELOW_0	(BIT(0) | BIT(7))	/* of these, after 1 - 2: CF and SF */
+
+/* What runs, and what it was like: RSP at its XBEGIN. */
+struct user_run {
+	const struct transaction *piece;
+	u64 status, rsp;
+};
+
+/* RFLAGS is that of 1 - 2 when the transaction begins; its loop leaves another one. */
+static u64 run_once(u64 arg)
+{
+	struct user_run *run = (struct user_run *)(uintptr_t)arg;
+	u64 words = (u64)(uintptr_t)transaction_words(), n = FEW, status;
+
+	__asm__ volatile("lea -8(%%rsp), %[rsp]\n\t"
+			 "mov $1, %%eax\n\t"
+			 "sub $2, %%eax\n\t"
+			 "call *%[piece]"
+			 : "=&a"(status), [rsp] "=&r"(run->rsp), "+D"(words), "+S"(n)
+			 : [piece] "r"(run->piece->run)
+			 : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+	run->status = status;
+	return status;
+}
+
+static unsigned run_at(unsigned cpl, const struct transaction *piece, unsigned times)
+{
+	struct user_run run = { .piece = piece };
+	unsigned committed = 0;
+
+	while (times--) {
+		if (cpl)
+			user_call_at(cpl, run_once, (u64)(uintptr_t)&run);
+		else
+			run_once((u64)(uintptr_t)&run);
+		committed += run.status == COMMITTED;
+	}
+	return committed;
+}
+
+/* What a counter adds in RUNS transactions at a CPL. */
+static u64 counted(unsigned counter, u16 event, u64 level, unsigned cpl,
+		   const struct transaction *piece, unsigned *committed)
+{
+	u64 value;
+
+	counter_program(counter, event, level);
+	counter_write(counter, 0);
+	counters_enable(pmc_one(counter));
+	*committed = run_at(cpl, piece, RUNS);
+	counters_disable();
+	value = counter_read(counter);
+	counter_program_disabled(counter, 0, 0);
+	return value;
+}
+
+/* The three events of the piece's transactions: at the level that the counter selects, and not. */
+static void check_levels(struct test *t, unsigned c, const struct transaction *piece, unsigned cpl)
+{
+	static const struct {
+		const char *name;
+		u16 event;
+	} each[] = {
+		{ "START", EVENT_RTM_RETIRED_START },
+		{ "COMMIT", EVENT_RTM_RETIRED_COMMIT },
+		{ "ABORTED", EVENT_RTM_RETIRED_ABORTED },
+	};
+	const u64 selected = cpl ? COUNT_USR : COUNT_OS, other = COUNT_BOTH & ~selected;
+
+	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+		unsigned committed;
+		u64 got = counted(c, each[i].event, selected, cpl, piece, &committed);
+		u64 want = i == 0 ? RUNS : i == 1 ? committed : RUNS - committed;
+
+		if (i == 2)
+			CHECK_EQ(t, TSX_01, want, got, "RTM_RETIRED.%s of %s at CPL %u, IA32_PMC%u",
+				 each[i].name, piece->name, cpl, c);
+		else
+			CHECK_EQ(t, TSX_08, want, got, "RTM_RETIRED.%s of %s at CPL %u, IA32_PMC%u",
+				 each[i].name, piece->name, cpl, c);
+		got = counted(c, each[i].event, other, cpl, piece, &committed);
+		CHECK_EQ(t, CNT_10, 0, got,
+			 "RTM_RETIRED.%s of %s at CPL %u with %s alone, IA32_PMC%u", each[i].name,
+			 piece->name, cpl, cpl ? "OS" : "USR", c);
+	}
+}
+
+/*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-08  RTM_RETIRED.START and RTM_RETIRED.COMMIT must count the transactions that begin and
+ *         those that commit.
+ *         SDM chapter 19, RTM_RETIRED
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ *
+ * Given  each counter counts RTM_RETIRED.START, COMMIT or ABORTED, with USR alone or OS alone
+ * When   eight transactions that commit, and eight that XABORT ends, run at CPL 3, and at CPL 0
+ * Then   the counter that selects their level counts those that begin, commit and abort; the
+ *        other one counts 0
+ * Control: the same counter, with the other flag
+ */
+TEST(tsx, rtm_retired_counts_at_the_selected_privilege_levels, REQS(TSX_01, TSX_08, CNT_10),
+     NEEDS(need_perfmon, need_four_counters, need_rtm))
+{
+	for (unsigned c = 0; c < 4; c++)
+		for (unsigned cpl = 0; cpl <= CPL_3; cpl += CPL_3) {
+			check_levels(t, c, &transaction_commit, cpl);
+			check_levels(t, c, &transaction_xabort, cpl);
+		}
+}
+
+/* One record of aborts of the piece at a CPL; *run is the transaction before it. */
+static bool record_at(struct test *t, struct test_claim claim, unsigned counter, unsigned cpl,
+		      struct user_run *run, struct pebs_record *record)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	pebs_arm(counter, EVENT_RTM_RETIRED_ABORTED, cpl ? COUNT_USR : COUNT_OS, PERIOD);
+	counters_enable(pmc_one(counter));
+	for (unsigned i = 0; i <= PERIOD + sampling_shadow_bound() && !ds_records(); i++) {
+		if (cpl)
+			user_call_at(cpl, run_once, (u64)(uintptr_t)run);
+		else
+			run_once((u64)(uintptr_t)run);
+	}
+	counters_disable();
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+	return sampling_one_record(t, claim, record);
+}
+
+/*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ * TSX-05  R/EIP of an RTM abort record must be the fallback address.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * REC-04  The register fields must hold the values after the causing instruction retired, a
+ *         register that it loaded included.
+ * REC-11  The flags field must hold RFLAGS after the causing instruction.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  each counter samples RTM_RETIRED.ABORTED with the flag of one level alone; transactions
+ *        begin with CF and SF set, ZF clear and a known RSP; their loop leaves ZF set, SF clear
+ * When   XABORT, or PAUSE, ends them at CPL 0, and at CPL 3, until there is a record
+ * Then   R/EIP is the fallback address, EAX tells of the abort, and RSP, RDI, RCX, CF, ZF and SF
+ *        are what they were at XBEGIN
+ * Control: what software itself saw of each abort, EAX
+ */
+TEST(tsx, rtm_abort_record_has_the_registers_of_xbegin_at_each_level,
+     REQS(TSX_01, TSX_05, REC_04, REC_11), NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	static const struct transaction *const pieces[] = { &transaction_xabort,
+							    &transaction_pause };
+
+	for (unsigned i = 0; i < 2 * 4; i++) {
+		const unsigned c = i / 2, cpl = i % 2 ? CPL_3 : 0;
+		struct user_run run = { .piece = pieces[(c + cpl) % 2] };
+		const char *name = run.piece->name;
+		struct pebs_record r;
+
+		if (!record_at(t, AT(TSX_01), c, cpl, &run, &r))
+			return;
+		CHECK_EQ(t, TSX_05, (u64)(uintptr_t)run.piece->fallback,
+			 sampling_field(&r, RECORD_rip), "R/EIP: the fallback of %s at CPL %u",
+			 name, cpl);
+		CHECK_EQ(t, REC_04, run.status, sampling_field(&r, RECORD_rax),
+			 "RAX after %s at CPL %u", name, cpl);
+		CHECK_EQ(t, REC_04, run.rsp, sampling_field(&r, RECORD_rsp),
+			 "RSP, as before %s at CPL %u", name, cpl);
+		CHECK_EQ(t, REC_04, (u64)(uintptr_t)transaction_words(),
+			 sampling_field(&r, RECORD_rdi), "RDI, as before %s at CPL %u", name, cpl);
+		CHECK_EQ(t, REC_04, FEW, sampling_field(&r, RECORD_rcx),
+			 "RCX, as before %s at CPL %u", name, cpl);
+		CHECK_EQ(t, REC_11, BELOW_0, sampling_field(&r, RECORD_rflags) & RFLAGS_OF_SUB,
+			 "CF, ZF and SF, as before %s at CPL %u", name, cpl);
+	}
+}
