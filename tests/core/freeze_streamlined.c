@@ -9,7 +9,6 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
-#include "tests/measure/two_cpus.h"
 
 #define CTR_FRZ	IA32_PERF_GLOBAL_STATUS_CTR_FRZ
 #define FREEZE	IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
@@ -76,8 +75,8 @@ static void work(void)
 }
 
 /* IA32_PMC0 overflows once with its interrupt; the others count along, and go on doing so unless
- * they are frozen. */
-static const struct pmi_log *freeze(u64 debugctl)
+ * they are frozen. These bits of the status are set before. */
+static const struct pmi_log *freeze_beside(u64 debugctl, u64 status)
 {
 	const struct pmi_log *log;
 
@@ -85,10 +84,17 @@ static const struct pmi_log *freeze(u64 debugctl)
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
 	prepare_others();
 	overflow_prepare(0, COUNT_INT);
+	if (status)
+		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, status);
 	counters_enable(every_counter());
 	workload_run_uncounted(&workload_long_sled, PERIOD);
 	log = pmi_settle();
 	return log;
+}
+
+static const struct pmi_log *freeze(u64 debugctl)
+{
+	return freeze_beside(debugctl, 0);
 }
 
 static void thaw(void)
@@ -313,6 +319,41 @@ TEST(pmi, each_further_overflow_sets_ctr_frz_again, REQS(PMI_15),
 				 "CTR_FRZ at the handler's entry, overflow %u", n);
 		counters_clear(overflow_status());
 		CONTROL_EQ(t, PMI_15, 0, overflow_status(), "status after it was cleared");
+		thaw();
+	}
+}
+
+/*
+ * PMI-15  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must set CTR_FRZ and leave
+ *         IA32_PERF_GLOBAL_CTRL unchanged.
+ *         SDM 18.2.4 Architectural Performance Monitoring Version 4
+ *
+ * Given  IA32_DEBUGCTL[12] = 1; LBR_Frz, OvfBuf, where there is a DS area, or the bit of another
+ *        counter is set in the status, by IA32_PERF_GLOBAL_STATUS_SET; each in turn, then all
+ * When   IA32_PMC0 overflows with its interrupt
+ * Then   at the handler's entry CTR_Frz and the bit of IA32_PMC0 are set, and the bits that were
+ *        set before still are
+ * Control: one interrupt each time
+ */
+TEST(pmi, overflow_sets_ctr_frz_beside_each_other_status_bit, REQS(PMI_15),
+     NEEDS(need_perfmon, need_branches, need_version_4, need_freeze))
+{
+	const u64 buffer = counter_caps()->ds ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
+	const u64 counters = every_counter().bits & ~BIT(0);
+	const u64 settable = counters | IA32_PERF_GLOBAL_STATUS_LBR_FRZ | buffer;
+
+	for (unsigned bit = 0; bit <= 64; bit++) {
+		const u64 before = bit < 64 ? settable & BIT(bit) : settable;
+		const struct pmi_log *log;
+
+		if (!before)
+			continue;
+		log = freeze_beside(FREEZE, before);
+		if (CONTROL_EQ(t, PMI_15, 1, log->count, "interrupts, %#lx set before", before))
+			CHECK_EQ(t, PMI_15, CTR_FRZ | before | 1,
+				 log->entry[0].status & (CTR_FRZ | before | 1),
+				 "CTR_FRZ, the bit of IA32_PMC0 and what was set before, %#lx",
+				 before);
 		thaw();
 	}
 }
@@ -600,60 +641,4 @@ TEST(pmi, frozen_counter_is_near_its_overflow, REQS(FRZ_08),
 		      "instructions after the overflow, no freeze");
 	CHECK_RANGE(t, FRZ_08, 0, whole / 2, count_past_overflow(FREEZE),
 		    "instructions after the overflow that froze, of %lu", whole);
-}
-
-struct both_freeze {
-	struct two_cpus both;
-	u64 status[2], counted;
-};
-
-/* The first processor is frozen; the other one counts at CPL 3. */
-static void freeze_first(void *arg)
-{
-	struct both_freeze *f = arg;
-	unsigned side = two_cpus_side();
-
-	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_USR);
-	counter_write(0, 0);
-	counters_enable(pmc_one(0));
-	two_cpus_barrier(&f->both);
-	if (!side)
-		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, CTR_FRZ);
-	two_cpus_barrier(&f->both);
-	if (side)
-		workload_run_user(&workload_branch, PERIOD);
-	f->status[side] = overflow_status();
-	two_cpus_barrier(&f->both);
-	counters_disable();
-	if (side)
-		f->counted = counter_read(0);
-	else
-		counters_clear(CTR_FRZ);
-	counter_program_disabled(0, 0, 0);
-}
-
-/*
- * FRZ-24  A frozen logical processor must not freeze another one.
- *         SDM Table 35-2 and those of each processor (scope: Thread)
- *
- * Given  two processors count at CPL 3
- * When   software sets CTR_Frz of one; the other one works on
- * Then   the other one's status stays 0, and it counts all its instructions
- * Control: CTR_Frz of the first one is set
- */
-TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24),
-     NEEDS(need_perfmon, need_instructions, need_version_4, need_second_processor))
-{
-	const u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
-
-	FOR_EACH_PARTNER (cpu) {
-		struct both_freeze f = { .counted = 0 };
-
-		if (!two_cpus_run(t, &f.both, cpu, freeze_first, &f))
-			return;
-		CONTROL_EQ(t, FRZ_24, CTR_FRZ, f.status[0], "status of the frozen processor");
-		CHECK_EQ(t, FRZ_24, 0, f.status[1], "status of %s", two_cpus_name(cpu));
-		CHECK_RANGE(t, FRZ_24, whole, ~0ULL, f.counted,
-			    "instructions at CPL 3 that %s counts meanwhile", two_cpus_name(cpu));
-	}
 }

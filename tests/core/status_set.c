@@ -13,13 +13,16 @@
 
 #define FREEZES	(IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 
-/* Bits that Figure 18-12 names and each processor of this version with these counters has. */
+/* Bits that Figure 18-12 names and each processor of this version with these counters has, and
+ * OVF_PERF_METRICS of volume 4 where there are metrics. */
 static u64 settable(void)
 {
 	u64 bits = counters_gp().bits | counters_fixed().bits | FREEZES;
 
 	if (counter_caps()->ds)
 		bits |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	if (counter_caps()->metrics)
+		bits |= IA32_PERF_GLOBAL_STATUS_OVF_PERF_METRICS;
 	return bits;
 }
 

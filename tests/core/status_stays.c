@@ -138,6 +138,63 @@ TEST(pmi, condchgd_is_clear_after_software_cleared_it, REQS(PMI_08),
 	}
 }
 
+/* OvfBuf and the bit of each counter that overflows in a window are set: these bits. 0: no record.
+ */
+static u64 set_every_status_bit(struct test *t)
+{
+	struct ds_setup setup = sampling_setup(8);
+	u64 set = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	struct pebs_record record;
+
+	setup.threshold = 1;
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	if (!sampling_one_record(t, CONTROL_AT(PMI_08), &record))
+		return 0;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (counters_all().bits & BIT(c) && overflow_comes(c)) {
+			overflow(c, 0);
+			counter_program_disabled(c, 0, 0);
+			set |= BIT(c);
+		}
+	return set;
+}
+
+/*
+ * PMI-08  A write to IA32_PERF_GLOBAL_OVF_CTRL must clear the named bits of
+ *         IA32_PERF_GLOBAL_STATUS and no others.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  OvfBuf and the bits of all counters are set: by a record at the threshold, by overflows
+ * When   IA32_PERF_GLOBAL_OVF_CTRL is written with one bit at a time, from bit 63 (CondChgd)
+ *        downwards; then the same from bit 0 upwards
+ * Then   after each write the named bit is clear, and those not named yet are still set
+ * Control: all were set
+ */
+TEST(ds, each_status_bit_is_cleared_beside_ovfbuf_and_every_other, REQS(PMI_08),
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed))
+{
+	for (unsigned upwards = 0; upwards < 2; upwards++) {
+		const u64 all = set_every_status_bit(t);
+		u64 left = all;
+
+		if (!all)
+			return;
+		CONTROL_EQ(t, PMI_08, all, overflow_status() & all, "status with every bit set");
+		for (unsigned i = 0; i < 64; i++) {
+			const u64 bit = BIT(upwards ? i : 63 - i);
+
+			if (!((all | IA32_PERF_GLOBAL_STATUS_COND_CHGD) & bit))
+				continue;
+			counters_clear(bit);
+			left &= ~bit;
+			CHECK_EQ(t, PMI_08, left, counters_status() & all,
+				 "status after 1 was written to the bits %s %u, one by one",
+				 upwards ? "up to" : "down to", upwards ? i : 63 - i);
+		}
+		counter_reset();
+	}
+}
+
 /*
  * DS-22  An assist must clear the overflow bits of the counters that overflowed and are enabled
  *        for PEBS, and no others.

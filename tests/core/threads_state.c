@@ -10,6 +10,7 @@
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 #include "tests/measure/two_cpus.h"
 
@@ -522,4 +523,63 @@ TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
 				    "freeze, paired with %s",
 				    two_cpus_name(cpu));
 		}
+}
+
+/* ------------------------------------------------------------------ CTR_Frz */
+#define CTR_FRZ IA32_PERF_GLOBAL_STATUS_CTR_FRZ
+
+struct both_freeze {
+	struct two_cpus both;
+	u64 status[2], counted;
+};
+
+/* The first processor is frozen; the other one counts at CPL 3. */
+static void freeze_first(void *arg)
+{
+	struct both_freeze *f = arg;
+	unsigned side = two_cpus_side();
+
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_USR);
+	counter_write(0, 0);
+	counters_enable(pmc_one(0));
+	two_cpus_barrier(&f->both);
+	if (!side)
+		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, CTR_FRZ);
+	two_cpus_barrier(&f->both);
+	if (side)
+		workload_run_user(&workload_branch, PERIOD);
+	f->status[side] = overflow_status();
+	two_cpus_barrier(&f->both);
+	counters_disable();
+	if (side)
+		f->counted = counter_read(0);
+	else
+		counters_clear(CTR_FRZ);
+	counter_program_disabled(0, 0, 0);
+}
+
+/*
+ * FRZ-24  A frozen logical processor must not freeze another one.
+ *         SDM Table 35-2 and those of each processor (scope: Thread)
+ *
+ * Given  two processors count at CPL 3
+ * When   software sets CTR_Frz of one; the other one works on
+ * Then   the other one's status stays 0, and it counts all its instructions
+ * Control: CTR_Frz of the first one is set
+ */
+TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24),
+     NEEDS(need_perfmon, need_instructions, need_version_4, need_second_processor))
+{
+	const u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
+
+	FOR_EACH_PARTNER (cpu) {
+		struct both_freeze f = { .counted = 0 };
+
+		if (!two_cpus_run(t, &f.both, cpu, freeze_first, &f))
+			return;
+		CONTROL_EQ(t, FRZ_24, CTR_FRZ, f.status[0], "status of the frozen processor");
+		CHECK_EQ(t, FRZ_24, 0, f.status[1], "status of %s", two_cpus_name(cpu));
+		CHECK_RANGE(t, FRZ_24, whole, ~0ULL, f.counted,
+			    "instructions at CPL 3 that %s counts meanwhile", two_cpus_name(cpu));
+	}
 }

@@ -299,6 +299,58 @@ TEST(netburst, overflow_interrupts_the_threads_whose_flags_are_set, REQS(NB_10),
 	}
 }
 
+static void begin_to_listen(void *arg)
+{
+	(void)arg;
+	pmi_open(NULL);
+}
+
+static void overflow_once(void *arg)
+{
+	(void)arg;
+	overflow();
+}
+
+static void end_to_listen(void *arg)
+{
+	(void)arg;
+	routed.seen[netburst_thread()] = pmi_settle()->count;
+	pmi_close();
+}
+
+/*
+ * NB-10  OVF_PMI_T0 must send the PMI to logical processor 0 and OVF_PMI_T1 to logical processor
+ *        1.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  a thread is halted, with LVTPC unmasked; the other one has a counter with the flag of the
+ *        halted one, or without a flag
+ * When   the counter overflows; each thread is the halted one in turn
+ * Then   the halted one has one interrupt with its flag
+ * Control: none without it
+ */
+TEST(netburst, overflow_interrupts_a_halted_thread_whose_flag_is_set, REQS(NB_10),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	for (unsigned i = 0; i < 2 * 2; i++) {
+		const unsigned halted = i >> 1, flagged = i & 1;
+
+		routed = (struct routed){ .flags = flagged ? to(halted) : 0 };
+		if (!netburst_run(t, halted, NETBURST_ASLEEP, begin_to_listen, NULL) ||
+		    !netburst_run(t, !halted, NETBURST_ASLEEP, overflow_once, NULL) ||
+		    !netburst_run(t, halted, NETBURST_ASLEEP, end_to_listen, NULL))
+			return;
+		if (flagged)
+			CHECK_EQ(t, NB_10, 1, routed.seen[halted],
+				 "interrupts of T%u, halted, overflow by T%u with its flag", halted,
+				 !halted);
+		else
+			CONTROL_EQ(t, NB_10, 0, routed.seen[halted],
+				   "interrupts of T%u, halted, overflow by T%u without a flag",
+				   halted, !halted);
+	}
+}
+
 /* The CCCR isn't written between several runs: the increments of each overflow again. */
 static void check_left_alone(struct test *t, u64 mine)
 {

@@ -84,6 +84,17 @@ static bool condchgd_is_cleared(struct fixture *r)
 	return !(fixture_status(r) & changed);
 }
 
+static bool ovfbuf_stays_beside(struct fixture *r, u64 cleared)
+{
+	fixture_ds(r, 8, 1);
+	if (!one_record(r, 0, 0))
+		return false;
+	fixture_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, cleared);
+	return fixture_status(r) & IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+}
+RULE(ovfbuf_stays_beside_condchgd, ovfbuf_stays_beside(r, IA32_PERF_GLOBAL_STATUS_COND_CHGD))
+RULE(ovfbuf_stays_beside_fixed_2, ovfbuf_stays_beside(r, BIT(34)))
+
 static bool ovfbuf_stays(struct fixture *r)
 {
 	fixture_ds(r, 8, 1);
@@ -202,6 +213,8 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_FIXED2_ANYTHREAD_IGNORED] = fixed_any_counts,
 	[FAULT_HALTED_PMI_LOST] = interrupts_while_halted,
 	[FAULT_CONDCHGD_STAYS] = condchgd_is_cleared,
+	[FAULT_CONDCHGD_CLEARS_OVFBUF] = ovfbuf_stays_beside_condchgd,
+	[FAULT_FIXED_CLEARS_OVFBUF] = ovfbuf_stays_beside_fixed_2,
 	[FAULT_OVFBUF_FALLS] = ovfbuf_stays,
 	[FAULT_COUNTER_WITH_INT_CLEARS_STATUS] = a_write_leaves_the_status,
 	[FAULT_ASSIST_CLEARS_FIXED_BIT] = an_assist_leaves_fixed_bits,

@@ -415,10 +415,22 @@ static bool netburst_other_is_disabled(struct netburst_fixture *r)
 	return nbfixture_records(r, 0) == 1 && !nbfixture_records(r, 1);
 }
 
+/* OVF_PMI_T1, of a T1 that is halted, and runs on afterwards. */
+static bool netburst_halted_ones_are_interrupted(struct netburst_fixture *r)
+{
+	nbfixture_nops(r, 1, false, 1);
+	nbfixture_halt(r, 1);
+	instructions(r, T0O, ENABLE | BIT(27), TOP - 1);
+	nbfixture_nops(r, 0, false, 4);
+	nbfixture_nops(r, 1, false, 1);
+	return r->requests[1] == 1 && !r->requests[0];
+}
+
 static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 	[FAULT_NB_CELL_##token] = flags_select,
 #include "refpmu/faults/fault_netburst_cell.def"
+	[FAULT_NB_PMI_LOST_HALTED] = netburst_halted_ones_are_interrupted,
 	[FAULT_NB_USR_CPL_3] = usr_is_cpl_1_too,
 	[FAULT_NB_RELOAD_SIGN] = netburst_reloads_all_bits,
 	[FAULT_NB_PEBS_OTHER_STAYS] = netburst_other_is_disabled,

@@ -152,9 +152,24 @@ static bool umask2_is_of_upper_counters(struct fixture *r)
 	return PMC(5) == 0;
 }
 
+static bool ctr_frz_is_set_beside_lbr_frz(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x391, BIT(58));
+	fixture_wrmsr(r, 0x1d9, BIT(12));
+	return one_overflow(r) && (fixture_status(r) & BITS(58, 59)) == BITS(58, 59);
+}
+
+static bool fixed_3_leaves_the_bit_of_metrics(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x391, BIT(48) | BIT(35));
+	fixture_wrmsr(r, 0x390, BIT(35));
+	return fixture_status(r) == BIT(48);
+}
+
 rule *const single_icelake_rules[FAULT_COUNT] = {
 	[FAULT_ADAPTIVE_UPPER_ALWAYS] = upper_counters_have_a_bit_of_their_own,
 	[FAULT_ADAPTIVE_BY_ANY_SELECT] = upper_counters_have_a_bit_of_their_own,
+	[FAULT_FIXED3_CLEARS_METRICS] = fixed_3_leaves_the_bit_of_metrics,
 	[FAULT_APPLICABLE_DROPS_FIXED] = fixed_and_other_are_named,
 	[FAULT_FIXED_CTRL_DISARMS_ALL] = another_field_disarms_nothing,
 	[FAULT_PEBS_OFF_KEEPS_FIXED] = pebs_enable_disarms_fixed_counters,
@@ -169,6 +184,7 @@ rule *const single_goldencove_rules[FAULT_COUNT] = {
 };
 
 rule *const single_skylake_rules[FAULT_COUNT] = {
+	[FAULT_CTR_FRZ_NOT_BESIDE_LBR_FRZ] = ctr_frz_is_set_beside_lbr_frz,
 	[FAULT_LBR_EVENTS_BY_BEGIN] = levels_are_where_branches_end,
 	[FAULT_LBR_RETURNS_BY_BEGIN] = levels_are_where_branches_end,
 };

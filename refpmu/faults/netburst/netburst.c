@@ -432,6 +432,10 @@ void fault_nb_pmi(struct model *m, unsigned cause, bool *to)
 		to[0] = to[1];
 		to[1] = t0;
 	}
+	for (unsigned t = 0; t < NB_THREADS; t++)
+		if (to[t] && !netburst_of(m)->thread[t].active &&
+		    broken(m, FAULT_NB_PMI_LOST_HALTED))
+			to[t] = false;
 	if (broken(m, FAULT_NB_PMI_NEVER))
 		to[0] = to[1] = false;
 }

@@ -122,6 +122,8 @@ void fault_freeze_way(struct model *m, struct freeze_plan *plan)
 		model_freeze(m, plan);
 		plan->streamlined = false;
 	}
+	if (m->global_status & LBR_FRZ && broken(m, FAULT_CTR_FRZ_NOT_BESIDE_LBR_FRZ))
+		plan->counters = false;
 	if (m->host->lvtpc(m->host->ctx) & LVT_MASKED && broken(m, FAULT_FREEZE_WANTS_LVT))
 		*plan = (struct freeze_plan){ .lbrs = false };
 }
