@@ -454,6 +454,7 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_A_PMC:
 	case MODEL_REG_FIXED_CTR:
 		faults_of(m)->counter_written[p->counter] = value;
+		faults_of(m)->precise &= ~BIT(p->counter);
 		if ((m->global_status & model_global_bit(p->counter) &&
 		     has_interrupt(m, p->counter) &&
 		     broken(m, FAULT_COUNTER_WITH_INT_CLEARS_STATUS)) ||

@@ -100,13 +100,14 @@ void fault_service(struct model *m, const struct retire_ctx *s, struct service_p
 	reorder(m, plan);
 }
 
-void fault_pebs_event(struct model *m, struct pebs_event *event)
+void fault_pebs_event(struct model *m, unsigned i, struct pebs_event *event)
 {
 	const u8 cpl = faults_of(m)->cpl;
 
 	if ((cpl == 1 || cpl == 2) && broken(m, FAULT_RINGS_BETWEEN_NO_RECORDS))
 		event->record = false;
 	if (event->aborts && (broken(m, FAULT_TX_RECORD_COMMITS) ||
+			      (i >= FIRST_FIXED && broken(m, FAULT_TX_RECORD_COMMITS_FIXED)) ||
 			      (m->tx.elided && broken(m, FAULT_HLE_RECORD_COMMITS))))
 		event->aborts = false;
 	if (event->aborts && broken(m, FAULT_TX_RECORD_LOST))

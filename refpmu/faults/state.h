@@ -56,6 +56,7 @@ struct fault_state {
 	} late_reload[MODEL_MAX_COUNTERS];
 	u64 first_ds_area;
 	u64 counter_written[MODEL_MAX_COUNTERS];	/* by the last WRMSR */
+	u64 precise;		/* counters with PDist that have overflowed since then */
 	bool was_full;
 	/* Of the DS area, at the first assist since IA32_DS_AREA was written; since it or
 	 * IA32_PEBS_ENABLE was. */

@@ -296,7 +296,8 @@ HOOK_VALUE(struct model *, fault_nb_threshold, to, struct model *m, bool beyond)
 
 /* The actions of this instruction, and their order. */
 HOOK(fault_service, struct model *m, const struct retire_ctx *s, struct service_plan *plan)
-HOOK(fault_pebs_event, struct model *m, struct pebs_event *event)
+/* A counter is to record. */
+HOOK(fault_pebs_event, struct model *m, unsigned i, struct pebs_event *event)
 /* An interrupt was requested already that covers this counter's overflow. */
 HOOK_VALUE(bool, fault_pmi_covered, covered, struct model *m)
 /* An action asks for interrupts: of its counter, and of the overflow's. */

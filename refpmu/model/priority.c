@@ -81,7 +81,7 @@ static void serve_assist(struct model *m, struct retire_ctx *s, unsigned i)
 	/* An assist on this instruction may have covered this counter already. */
 	if (!m->counter[i].armed)
 		return;
-	fault_pebs_event(m, &event);
+	fault_pebs_event(m, i, &event);
 	if (event.aborts) {
 		s->aborted = *s->r;
 		model_tx_undo(m, TX_EVENT, 0, &s->aborted.after);

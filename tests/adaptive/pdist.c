@@ -82,6 +82,50 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
 	check_marked_events(t, AT(FIX_13), 0);
 }
 
+#define FIRST_PERIOD	300u	/* more than PDIST_LEAST_PERIOD, and so is the second one */
+
+/*
+ * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
+ *         on which it overflowed.
+ *         intel/perfmon README: PDist, Precise Distribution
+ *
+ * Given  IA32_PMC0 is reloaded by its first record, so that it overflows again on a marked load
+ * When   both records are made in one window
+ * Then   EventingIP of the second one is a marked load too; where nothing else happens, that very
+ *        one
+ */
+TEST(adaptive, pdist_record_of_pmc0_is_as_precise_after_a_reload, REQS(FIX_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_pdist))
+{
+	const struct workload *w = &workload_sample;
+
+	for (unsigned mark = 0; mark < MARKS; mark++) {
+		const struct adaptive_run run = { .counter = 0, .config = CONFIG_GPR };
+		const unsigned size = adaptive_bytes(run.config);
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+		u64 second;
+
+		setup.reset[0] = pebs_reset_value(0, 2ULL * ROUNDS + 1 + mark - FIRST_PERIOD);
+		ds_open(&setup);
+		pebs_arm(0, LOADS, COUNT_BOTH, calibration_period(LOADS, FIRST_PERIOD));
+		workload_run(w, 2ULL * ROUNDS, pmc_one(0));
+		pebs_disarm();
+		counter_program_disabled(0, 0, 0);
+		counters_clear(counters_status());
+		if (!CHECK_EQ(t, FIX_13, 2ULL * size, (u64)ds_bytes(), "bytes of two records"))
+			return;
+		second = adaptive_at(size + AT_EVENTING_IP);
+		if (test_sees_exactly(t, REQ_FIX_13))
+			CHECK_EQ(t, FIX_13, workload_mark(w, mark), second,
+				 "EventingIP of the second record, overflow on mark %u", mark);
+		else
+			CHECK_RANGE(t, FIX_13, workload_mark(w, 0),
+				    workload_mark(w, SAMPLE_MARKS - 1), second,
+				    "EventingIP of the second record, overflow on mark %u", mark);
+	}
+}
+
 /*
  * FIX-14  On Crestmont and Skymont IA32_PMC1 that overflows 256 events at least after its start
  *         must record the very event on which it overflowed.

@@ -113,30 +113,38 @@ TEST(msr, zero_bit_of_a_status_set_leaves_its_status_bit, REQS(STS_02),
  *         SDM 18.2.4.2 IA32_PERF_GLOBAL_STATUS_RESET and IA32_PERF_GLOBAL_STATUS_SET
  *
  * Given  every bit of the status is set
- * When   0 and each bit alone is written to IA32_PERF_GLOBAL_STATUS_RESET
+ * When   0 and each bit alone is written to IA32_PERF_GLOBAL_STATUS_RESET, from the highest
+ *        downwards; the same from bit 0 upwards
  * Then   exactly the bits that were written are gone, LBR_Frz, CTR_Frz and ASCI among them
  * Control: all were set
  */
 TEST(msr, zero_bit_of_a_status_reset_leaves_its_status_bit, REQS(STS_03, STS_04),
      NEEDS(need_perfmon, need_version_4))
 {
-	u64 want = settable();
+	u64 want = 0;
 
-	set(settable());
-	CONTROL_EQ(t, IDS(STS_03, STS_04), settable(), overflow_status(),
-		   "status after all bits were set");
-	counters_clear(0);
-	CHECK_EQ(t, STS_03, want, overflow_status(), "status after 0 was written");
-	for (unsigned bit = 64; bit-- > 0;)
-		if (settable() & BIT(bit)) {
-			counters_clear(BIT(bit));
-			want &= ~BIT(bit);
-			CHECK_EQ(t, STS_03, want, overflow_status(),
-				 "status after bit %u was cleared", bit);
-			if (FREEZES & BIT(bit))
-				CHECK_EQ(t, STS_04, 0, overflow_status() & BIT(bit),
-					 "bit %u after it was cleared", bit);
+	for (unsigned i = 0; i < 2 * 64; i++) {
+		const unsigned bit = i < 64 ? 63 - i : i - 64;
+		const u64 named = BIT(bit);
+
+		if (i % 64 == 0) {
+			want = settable();
+			set(want);
+			CONTROL_EQ(t, IDS(STS_03, STS_04), want, overflow_status(),
+				   "status after all bits were set");
+			counters_clear(0);
+			CHECK_EQ(t, STS_03, want, overflow_status(), "status after 0 was written");
 		}
+		if (!(settable() & named))
+			continue;
+		counters_clear(named);
+		want &= ~named;
+		CHECK_EQ(t, STS_03, want, overflow_status(), "status after bit %u was cleared, %s",
+			 bit, i < 64 ? "downwards" : "upwards");
+		if (FREEZES & named)
+			CHECK_EQ(t, STS_04, 0, overflow_status() & named,
+				 "bit %u after it was cleared", bit);
+	}
 	if (msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_ASCI).raised)
 		return;
 	CONTROL_EQ(t, STS_04, IA32_PERF_GLOBAL_STATUS_ASCI, overflow_status(),

@@ -16,6 +16,10 @@
 
 #define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
 #define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
+#define CALLS		3u	/* of lbr_piece_lbr_nested */
+#define ARCH_CALL_STACK \
+	(IA32_LBR_CTL_LBREN | IA32_LBR_CTL_OS | IA32_LBR_CTL_CALL_STACK | \
+	 IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET)
 
 /* Recording on, beside `freeze` in IA32_DEBUGCTL, which has the enable of the legacy records. */
 static void start(u64 freeze)
@@ -301,6 +305,61 @@ TEST(lbr, lbr_frz_set_by_software_stops_recording, REQS(FRZ_12),
 	counters_clear(LBR_FRZ);
 	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &after);
 	CONTROL(t, FRZ_12, !lbr_same(&before, &after), "the same branches are recorded, cleared");
+	lbr_any_close();
+}
+
+static bool need_any_call_stack(char *reason, size_t size)
+{
+	return counter_caps()->arch_lbr ? need_arch_lbr_call_stack(reason, size) :
+					  need_lbr_call_stack(reason, size);
+}
+
+/* Call-stack mode: three nested calls, of which so many return; into an empty stack, or on. */
+static void run_calls(bool empty, unsigned returns, struct lbr_stack *stack)
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_nested;
+
+	if (counter_caps()->arch_lbr) {
+		if (empty)
+			lbr_any_open();
+		arch_lbr_go_on(piece, returns, ARCH_CALL_STACK, stack);
+	} else {
+		if (empty)
+			lbr_open(LBR_SELECT_CALL_STACK, 0);
+		lbr_go_on(piece, returns, IA32_DEBUGCTL_LBR, stack);
+	}
+}
+
+/*
+ * FRZ-13  While LBR_Frz is set no branch may be recorded, and IA32_DEBUGCTL[0] must stay 1.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; 17.10.2 Streamlined Freeze LBRs
+ *         on PMI Operation
+ * FRZ-15  The LBR stack must keep its entries while frozen.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  call-stack mode, and three calls on the stack
+ * When   software sets LBR_Frz, and three calls and three returns are executed
+ * Then   the stack is unchanged
+ * Control: without LBR_Frz three calls of which two return add one to it
+ */
+TEST(lbr, lbr_frz_keeps_the_calls_of_call_stack_mode, REQS(FRZ_13, FRZ_15),
+     NEEDS(need_perfmon, need_any_lbr, need_version_4, need_any_call_stack))
+{
+	struct lbr_stack before, after;
+
+	run_calls(true, 0, &before);
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
+	for (unsigned returns = 0; returns <= CALLS; returns += CALLS) {
+		run_calls(false, returns, &after);
+		CHECK(t, IDS(FRZ_13, FRZ_15), lbr_same(&before, &after),
+		      "the stack is unchanged after %u calls and %u returns; FROM of the newest "
+		      "entry %#lx",
+		      CALLS, returns, after.branch[0].from);
+	}
+	counters_clear(LBR_FRZ);
+	run_calls(false, CALLS - 1, &after);
+	CONTROL(t, IDS(FRZ_13, FRZ_15), !lbr_same(&before, &after),
+		"a call is added once LBR_FRZ is cleared");
 	lbr_any_close();
 }
 

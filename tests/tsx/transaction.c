@@ -367,6 +367,42 @@ TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, 
 	}
 }
 
+static bool need_pebs_of_fixed_0(char *reason, size_t size)
+{
+	return need_baseline(reason, size) && need_fixed(reason, size);
+}
+
+/*
+ * ARM-08  A PEBS event inside a transactional region must abort the region before the record is
+ *         written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  fixed counter 0 samples instructions, nearly all of which are inside of transactions
+ * When   the transactions run until an instruction inside is recorded
+ * Then   that transaction doesn't commit and leaves no store, and the record has R/EIP at the
+ *        fallback
+ */
+TEST(tsx, pebs_record_of_fixed_counter_0_aborts_the_transaction, REQS(ARM_08),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_pebs_of_fixed_0))
+{
+	const unsigned c = PMC_FIXED(0);
+	struct inside in = { 0 };
+	bool found;
+
+	if (!transaction_works(t))
+		return;
+	found = record_inside(c, COUNT_BOTH, NO_OTHERS, &in);
+	if (!CHECK(t, ARM_08, found,
+		   "an instruction is recorded in one of %u transactions with %u loads each",
+		   in.runs, PERIOD / 2))
+		return;
+	CHECK(t, ARM_08, in.status != COMMITTED, "the transaction of the record doesn't commit");
+	CHECK_EQ(t, ARM_08, 0, in.words, "stores left of it");
+	CHECK_EQ(t, ARM_08, (u64)(uintptr_t)transaction_commit.fallback,
+		 sampling_field(&in.record, RECORD_rip),
+		 "R/EIP of its record, which is made after the abort");
+}
+
 /*
  * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX

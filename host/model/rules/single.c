@@ -95,7 +95,44 @@ static bool the_least_distance_is_precise(struct fixture *r)
 	return at(r, 8) == r->ip - 4;
 }
 
+/* The counter overflows twice; the second record is that of the very load. */
+static bool a_reloaded_counter_is_precise(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x40, MINUS(LEAST));
+	fixture_program_pebs(r, 0, PREC_DIST_LOADS, 0, LEAST);
+	fixture_start(r, BIT(0));
+	loads(r, 2 * LEAST);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x40 && at(r, 0x28) == r->ip - 4;
+}
+
+/* A record of fixed counter 0 in a transaction. */
+static bool a_fixed_record_aborts(struct fixture *r)
+{
+	const struct model_registers before = r->regs;
+
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f1, FIXED0);
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(LEAST));
+	fixture_start(r, FIXED0);
+	fixture_nops(r, LEAST - 8);
+	model_tx_begin(&r->m, &before, 0x600000);
+	fixture_nops(r, 20);
+	return !model_in_tx(&r->m) && fixture_index(r) != FIXTURE_BUFFER;
+}
+
 /* ---- last branch records ---- */
+
+static bool a_frozen_stack_keeps_its_calls(struct fixture *r)
+{
+	fixture_set(r, 0x1c8, 0x3c4);	/* calls and returns, as a stack */
+	fixture_set(r, 0x1d9, IA32_DEBUGCTL_LBR);
+	fixture_branch(r, BRANCH_CALL, true);
+	fixture_wrmsr(r, 0x391, BIT(58));
+	fixture_branch(r, BRANCH_RETURN, true);
+	return fixture_get(r, 0x1c9) == 1;
+}
 
 static void to_cpl_0(struct fixture *r)
 {
@@ -178,6 +215,8 @@ rule *const single_icelake_rules[FAULT_COUNT] = {
 
 rule *const single_goldencove_rules[FAULT_COUNT] = {
 	[FAULT_STORE_SAMPLE_SPLIT_SECOND] = split_stores_have_their_address,
+	[FAULT_PDIST_FIRST_RECORD] = a_reloaded_counter_is_precise,
+	[FAULT_TX_RECORD_COMMITS_FIXED] = a_fixed_record_aborts,
 	[FAULT_PDIST_FROM_257] = the_least_distance_is_precise,
 	[FAULT_ARCH_LBR_FROM_OF_EVENTS] = from_is_hidden,
 	[FAULT_ARCH_LBR_FROM_OF_RETURNS] = from_is_hidden,
@@ -185,6 +224,7 @@ rule *const single_goldencove_rules[FAULT_COUNT] = {
 
 rule *const single_skylake_rules[FAULT_COUNT] = {
 	[FAULT_CTR_FRZ_NOT_BESIDE_LBR_FRZ] = ctr_frz_is_set_beside_lbr_frz,
+	[FAULT_LBR_FRZ_POPS] = a_frozen_stack_keeps_its_calls,
 	[FAULT_LBR_EVENTS_BY_BEGIN] = levels_are_where_branches_end,
 	[FAULT_LBR_RETURNS_BY_BEGIN] = levels_are_where_branches_end,
 };

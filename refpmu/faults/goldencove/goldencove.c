@@ -68,6 +68,10 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 	}
 	if (!i && overflow->due && is_least(m, i) && broken(m, FAULT_PDIST_FROM_257))
 		overflow->due = false;
+	if (!i && faults_of(m)->precise & BIT(i) && overflow->due &&
+	    broken(m, FAULT_PDIST_FIRST_RECORD))
+		overflow->due = false;
+	faults_of(m)->precise |= BIT(i);
 	if (!i && overflow->due && broken(m, FAULT_PDIST_PMC0_NEXT))
 		overflow->due = false;
 	if (!i && overflow->due && m->pebs_enable & ~1ULL && broken(m, FAULT_PDIST_PMC0_ALONE))

@@ -119,7 +119,10 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 
 	if (m->config.fault == FAULT_NONE)
 		return;
-	if (!plan->pops)
+	if (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ && !plan->pops &&
+	    broken(m, FAULT_LBR_FRZ_POPS))
+		plan->records = false;
+	else if (!plan->pops)
 		plan->records = is_recorded(m, b, plan->records);
 	else if (broken(m, FAULT_LBR_CALL_KEPT))
 		plan->pops = false;
@@ -193,5 +196,7 @@ bool fault_lbr_on(const struct model *m, bool on)
 	if (m->config.fault == FAULT_CTR_FRZ_STOPS_LBR &&
 	    m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 		return false;
-	return on || (m->config.fault == FAULT_LBR_FRZ_INERT && model_lbr_enabled(m));
+	return on ||
+	       ((m->config.fault == FAULT_LBR_FRZ_INERT || m->config.fault == FAULT_LBR_FRZ_POPS) &&
+		model_lbr_enabled(m));
 }
