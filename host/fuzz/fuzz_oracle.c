@@ -31,6 +31,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size)
 		memcpy(seen, data, size < sizeof(*seen) ? size : sizeof(*seen));
 	seen->area_changed = seen->outside = false;	/* any byte is no bool */
+	seen->arch.overlap = seen->arch.beyond = seen->arch.outside = false;
+	for (unsigned i = 0; i < DRAW_RECORDS_SEEN; i++) {
+		struct draw_arch_record *r = &seen->arch.record[i];
+
+		r->xer = r->lbr = r->counters = r->metrics = choice.number & 1;
+	}
 	draw_make(&env, choice.class % DRAW_CLASSES, 1, choice.number, &c, &trace);
 	oracle_judge(&env, &c, &trace, seen, &verdict);
 	for (unsigned i = 0; i < verdict.wrongs && i < DRAW_WRONG; i++)

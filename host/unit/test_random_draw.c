@@ -2,6 +2,7 @@
 /* Drawn cases: the same from the same number, legal, and with a trace that holds together. */
 #include "host/check.h"
 #include "host/random_env.h"
+#include "pmu/version6/version6.h"
 #include "spec/adaptive.h"
 #include "spec/msr.h"
 #include "tests/random/prng.h"
@@ -56,6 +57,30 @@ static void check_counters(const struct draw_env *env, const struct draw_case *c
 	}
 }
 
+static void check_arch(const struct draw_env *env, const struct draw_case *c, u64 number)
+{
+	const u64 enable = IA32_PMC_GP0_CFG_C_PEBS_EN, legal = enable | env->arch.groups;
+	const u64 size = (u64)ARCH_PEBS_LEAST_BUFFER << c->arch.size;
+
+	CHECK_EQ(c->class == DRAW_ARCH, c->arch.used, "case %" PRIu64, number);
+	if (!c->arch.used)
+		return;
+	CHECK(c->arch.write * ARCH_PEBS_UNIT <= size && c->arch.write < c->arch.threshold);
+	CHECK(c->arch.writes < DRAW_ARCH_RUNS);
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
+		bool may = env->arch.pebs >> draw_status_bit(i) & 1;
+		u64 config = c->arch.config[i];
+
+		CHECK(may || !config);
+		CHECK_EQ(0, config & ~legal & BITS(32, 63), "CFG_C of case %" PRIu64, number);
+		/* Ones above what is loaded, whatever it means. */
+		CHECK(!(config & enable) || config & BIT(31));
+	}
+	for (unsigned i = 0; i < DRAW_OPERATIONS; i++)
+		if (c->operation[i].msr == MSR_IA32_PEBS_INDEX && c->operation[i].low)
+			CHECK((c->operation[i].low & IA32_PEBS_INDEX_WR) < size);
+}
+
 /* Each instruction follows the one before it, unless that is a branch; none comes twice. */
 static void check_trace(const struct draw_case *c, u64 number)
 {
@@ -85,6 +110,7 @@ static void are_legal(const struct draw_env *of)
 		for (u64 n = 0; n < CASES; n++) {
 			draw_make(&env, class, 7, n, &c, &trace);
 			check_counters(&env, &c, n);
+			check_arch(&env, &c, n);
 			check_trace(&c, n);
 		}
 }

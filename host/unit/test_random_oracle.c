@@ -232,8 +232,8 @@ static void record_of_the_basic_group_has_no_registers_to_judge(void)
 	seen.value[0] = 102;
 	CHECK_EQ(0, judge());
 	CHECK(!verdict.vague);
-	CHECK(!(verdict.claims & (BIT(DRAW_CLAIM_REGISTERS) | BIT(DRAW_CLAIM_RIP) |
-				  BIT(DRAW_CLAIM_FLAGS) | BIT(DRAW_CLAIM_ADDRESS))));
+	CHECK(!verdict.looked[DRAW_CLAIM_REGISTERS] && !verdict.looked[DRAW_CLAIM_RIP]);
+	CHECK(!verdict.looked[DRAW_CLAIM_FLAGS] && !verdict.looked[DRAW_CLAIM_ADDRESS]);
 	seen.index = 0x40;
 	CHECK(judge());
 	CHECK_EQ(DRAW_CLAIM_INDEX, verdict.wrong[0].claim);

@@ -8,18 +8,16 @@
 
 #include "spec/event.h"
 #include "spec/types.h"
+#include "tests/random/arch.h"
 #include "tests/random/piece.h"
 
-#define DRAW_GP		8
-#define DRAW_FIXED	3
 #define FIXED_REF_TSC 2u	/* IA32_FIXED_CTR2: CPU_CLK_UNHALTED.REF_TSC */
-#define DRAW_COUNTERS	(DRAW_GP + DRAW_FIXED)
 #define DRAW_PROGRAM	40		/* pieces of a program */
 #define DRAW_EVENTS	24
 
 /* What a test draws. The stream of its numbers, too. */
 enum draw_class { DRAW_COUNTS, DRAW_OPERATIONS_CLASS, DRAW_LEVELS, DRAW_INTERRUPTS, DRAW_RECORDS,
-		  DRAW_CLASSES };
+		  DRAW_ARCH, DRAW_CLASSES };
 
 enum draw_lvt { DRAW_LVT_FIXED, DRAW_LVT_NMI, DRAW_LVT_MASKED };
 
@@ -45,6 +43,7 @@ struct draw_case {
 	u8 freeze;			/* FREEZE_PERFMON_ON_PMI */
 	u8 lvt, keep_status, stay_masked;	/* pmu/pmi.h */
 	struct draw_ds ds;
+	struct draw_arch arch;
 	int16_t si, bp, bx;  /* the three data pointers, from the middle of their pages */
 	u8 high;			/* bit 0 to 2: SI, BP, BX, 3: the code above 4 GiB */
 	u8 upper;			/* what is so is in the upper half, bits 63:47 all 1 */
@@ -82,6 +81,7 @@ struct draw_env {
 	u8 format;			/* enum record_format */
 	unsigned record_bytes;
 	u32 nmi_vector, pmi_vector;
+	struct draw_arch_env arch;
 };
 
 /* By position: general-purpose counters, then fixed ones. */

@@ -60,6 +60,16 @@ const char *oracle_claim_name(enum draw_claim claim)
 		[DRAW_CLAIM_THRESHOLD] = "threshold interrupt",
 		[DRAW_CLAIM_OVF_BUF] = "OvfBuf",
 		[DRAW_CLAIM_NO_OVF_BUF] = "OvfBuf too early",
+		[DRAW_CLAIM_APPLICABLE] = "applicable counters",
+		[DRAW_CLAIM_MODE] = "64-bit mode",
+		[DRAW_CLAIM_RESERVED] = "reserved bits of a header",
+		[DRAW_CLAIM_TSC] = "TSC of a record",
+		[DRAW_CLAIM_XSTATE] = "XSTATE_BV",
+		[DRAW_CLAIM_XMM] = "XMM registers of a record",
+		[DRAW_CLAIM_LBR] = "last branch records of a record",
+		[DRAW_CLAIM_SNAPSHOT] = "counters of a record",
+		[DRAW_CLAIM_THRESHOLD_BIT] = "threshold in the status",
+		[DRAW_CLAIM_BEYOND] = "memory outside the buffer",
 	};
 
 	return claim < DRAW_CLAIMS && names[claim] ? names[claim] : "?";

@@ -4,6 +4,7 @@
 
 #include "kernel/memory/string.h"
 #include "spec/msr.h"
+#include "tests/random/draw_arch.h"
 #include "tests/random/draw_sampling.h"
 #include "tests/random/prng.h"
 
@@ -246,6 +247,8 @@ static void draw_counters(const struct draw_env *env, struct prng *p, struct dra
 	c->global = draw_global(env, p);
 	if (c->class >= DRAW_INTERRUPTS)
 		draw_sampling(env, p, c, trace);
+	if (c->class == DRAW_ARCH)
+		draw_arch(env, p, c, trace);
 }
 
 /* ---- operations */
@@ -256,11 +259,13 @@ static struct draw_operation writes(u32 msr, u64 value)
 }
 
 static struct draw_operation draw_write(const struct draw_env *env, struct prng *p,
-					const struct draw_case *c)
+					struct draw_case *c)
 {
 	unsigned gp = (unsigned)prng_below(p, env->gp), fixed = (unsigned)prng_below(p, env->fixed);
 	u64 value;
 
+	if (c->arch.used && prng_one_in(p, 2))
+		return draw_arch_write(env, p, c);
 	if (c->ds.used && prng_one_in(p, 3))
 		return writes(MSR_IA32_PEBS_ENABLE, c->pebs_enable & prng_next(p));
 	if (c->class >= DRAW_INTERRUPTS && prng_one_in(p, 3))
@@ -309,6 +314,8 @@ static struct draw_operation draw_read(const struct draw_env *env, struct prng *
 {
 	unsigned gp = (unsigned)prng_below(p, env->gp);
 
+	if (c->arch.used && prng_one_in(p, 2))
+		return draw_arch_read(env, p, c);
 	/* OvfBuf, while records go on. */
 	if (c->ds.used && prng_one_in(p, 3))
 		return writes(MSR_IA32_PERF_GLOBAL_STATUS, 0);

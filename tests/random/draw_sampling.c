@@ -25,6 +25,12 @@ static u64 total(const struct draw_env *env, const struct draw_case *c, const st
 	return n;
 }
 
+u64 draw_sampling_events(const struct draw_env *env, const struct draw_case *c,
+			 const struct trace *trace, u64 select)
+{
+	return total(env, c, trace, draw_event_of(env, select), select);
+}
+
 /* A value that overflows within that many events. */
 static u64 near(const struct draw_env *env, struct prng *p, u64 events)
 {

@@ -10,4 +10,8 @@
 void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case *c,
 		   const struct trace *trace);
 
+/* How often the event of a select happens in the program at the levels that it names, at most. */
+u64 draw_sampling_events(const struct draw_env *env, const struct draw_case *c,
+			 const struct trace *trace, u64 select);
+
 #endif

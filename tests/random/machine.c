@@ -13,6 +13,7 @@
 #include "kernel/memory/string.h"
 #include "kernel/processor/cpu.h"
 #include "kernel/processor/percpu.h"
+#include "kernel/processor/time.h"
 #include "pmu/counter.h"
 #include "pmu/event.h"
 #include "pmu/pebs.h"
@@ -21,6 +22,8 @@
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
+#include "tests/random/arch_buffer.h"
+#include "tests/random/arch_probe.h"
 #include "tests/random/buffer.h"
 
 #define STACK_BYTES	8192
@@ -51,6 +54,7 @@ static struct machine {
 	u64 select[DRAW_GP], value[DRAW_COUNTERS], fixed_control, status, debugctl, ds_area;
 	u64 cr4;
 	struct trace trace;		/* of a probe */
+	struct draw_observation seen;
 } machines[CPU_MAX];
 
 static u64 linear(const void *at)
@@ -68,8 +72,8 @@ static bool take_memory(struct machine *m)
 	m->stack = arena_alloc(STACK_BYTES);
 	m->gate = arena_alloc(PAGE_SIZE);
 	m->data = arena_alloc(6 * PAGE_SIZE);
-	return buffer_take_memory() && m->frame && m->operations && m->table && m->stack &&
-	       m->gate && m->data;
+	return buffer_take_memory() && arch_buffer_take_memory() && m->frame && m->operations &&
+	       m->table && m->stack && m->gate && m->data;
 }
 
 static void learn_capabilities(struct machine *m)
@@ -119,6 +123,7 @@ static void learn_sampling(struct machine *m, bool strict)
 	/* The basic group alone, unless a select has its Adaptive_Record bit. */
 	if (m->env.any_event && m->env.pebs)
 		msr_write(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_GPR);
+	arch_buffer_learn(&m->env.arch);
 	format = caps->baseline ? RECORD_ADAPTIVE_BASIC : caps->record_format;
 	m->env.format = (u8)format;
 	m->env.record_bytes = (unsigned)record_size(format);
@@ -236,11 +241,13 @@ const struct draw_env *machine_begin(bool strict)
 	for (unsigned i = 0; i < m->env.events; i++)
 		if (is_exact(m->env.event[i].kind))
 			probe(m, &m->env.event[i]);
+	m->env.arch.exact = arch_probe(&m->env, &m->trace, &m->seen);
 	return &m->env;
 }
 
 void machine_end(void)
 {
+	arch_buffer_close(&machines[cpu_index()].env);
 	cr4_write(machines[cpu_index()].cr4);
 	descriptor_open_rings(false);
 	counter_reset();
@@ -252,7 +259,8 @@ void machine_end(void)
 static u64 every_status(const struct machine *m)
 {
 	return counters_gp().bits | counters_fixed().bits |
-	       (m->env.pebs ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0);
+	       (m->env.pebs ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0) |
+	       (m->env.arch.pebs ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD : 0);
 }
 
 static void write_counter(const struct machine *m, unsigned i, u64 value)
@@ -352,10 +360,12 @@ static void program_sampling(struct machine *m, const struct draw_case *c)
 		msr_write(MSR_IA32_PEBS_ENABLE, c->pebs_enable);
 	}
 	pmi_open(&options);
+	if (c->arch.used)
+		arch_buffer_open(&m->env, c);
 }
 
 static void look_at_sampling(struct machine *m, const struct draw_case *c,
-			     struct draw_observation *seen)
+			     const struct trace *trace, struct draw_observation *seen)
 {
 	const struct pmi_log *log = pmi_settle();
 
@@ -366,9 +376,12 @@ static void look_at_sampling(struct machine *m, const struct draw_case *c,
 		seen->interrupt[i] = (struct draw_interrupt){
 			.vector = e->vector, .lvtpc = e->lvtpc, .status = e->status,
 			.global = e->global_ctrl, .debugctl = e->debugctl, .rip = e->rip,
+			.arch_index = e->arch_index,
 		};
 	}
 	pmi_close();
+	if (c->arch.used)
+		arch_buffer_look(&m->env, c, trace, seen);
 	if (c->freeze)
 		seen->debugctl = m->debugctl = msr_read(MSR_IA32_DEBUGCTL);
 	if (c->ds.used) {
@@ -415,10 +428,12 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 	program(m, c);
 	if (sampling)
 		program_sampling(m, c);
+	seen->arch.begin = tsc_read();
 	enter(m->frame);
+	seen->arch.end = tsc_read();
 	written_note(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	if (sampling)
-		look_at_sampling(m, c, seen);
+		look_at_sampling(m, c, trace, seen);
 	after_operations(m, c, trace);
 	for (unsigned i = 0; i < m->env.gp; i++)
 		seen->value[i] = m->value[i] = msr_read(MSR_IA32_PMC0 + i);

@@ -7,11 +7,11 @@
 #include "tests/random/case.h"
 
 #define DRAW_INTERRUPTS_SEEN	8
-#define DRAW_RECORDS_SEEN	12
 
 struct draw_interrupt {
 	u32 vector, lvtpc;
 	u64 status, global, debugctl, rip;
+	u64 arch_index;			/* IA32_PEBS_INDEX */
 };
 
 struct draw_observation {
@@ -25,6 +25,7 @@ struct draw_observation {
 	bool area_changed, outside;	/* the DS area; memory around the records */
 	unsigned records;		/* as the index says */
 	struct pebs_record record[DRAW_RECORDS_SEEN];
+	struct draw_arch_seen arch;
 };
 
 #endif

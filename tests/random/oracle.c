@@ -2,6 +2,7 @@
 /*
  * The whole of it: a window opened, one instruction after the other, and what is left in the end.
  */
+#include "tests/random/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 void oracle_expect(struct oracle *o, enum draw_claim claim, u64 least, u64 room, u64 got,
@@ -9,7 +10,7 @@ void oracle_expect(struct oracle *o, enum draw_claim claim, u64 least, u64 room,
 {
 	struct draw_verdict *v = o->verdict;
 
-	v->claims |= BIT(claim);
+	v->looked[claim] = true;
 	if (got - least <= room)
 		return;
 	if (v->wrongs < DRAW_WRONG)
@@ -62,7 +63,7 @@ static void step_once(struct oracle *o, unsigned i)
 	const struct trace_step *step = &o->trace->step[i];
 
 	oracle_deliver(o, i);
-	o->wrapped = o->hit = o->may_hit = 0;
+	o->wrapped = o->wrapped_by_now = o->hit = o->may_hit = 0;
 	o->freezes = false;
 	if (step->row->flags & (ROW_RDMSR | ROW_RDPMC))
 		oracle_read(o, step);
@@ -147,6 +148,7 @@ void oracle_expect_ovf_buf(struct oracle *o, u64 status, const char *what)
 {
 	const u64 ovf_buf = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 
+	oracle_arch_status(o, status, what);
 	if (!o->c->ds.used)
 		return;
 	if (o->must & ~o->may & ovf_buf)
@@ -211,6 +213,7 @@ void oracle_judge(const struct draw_env *env, const struct draw_case *c, const s
 		o.select[i] = c->select[i];
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
 		oracle_load(&o, i, i < DRAW_GP ? c->preset[i] : c->fixed_preset[i - DRAW_GP]);
+	oracle_arch_begin(&o);
 	open_window(&o);
 	if (!o.vague)
 		signal_events(&o, NO_STEP);
@@ -221,5 +224,6 @@ void oracle_judge(const struct draw_env *env, const struct draw_case *c, const s
 		judge_end(&o);
 		note_cycles(&o);
 	}
+	oracle_arch_always(&o);
 	verdict->vague = o.vague;
 }

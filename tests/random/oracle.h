@@ -43,6 +43,12 @@ enum draw_claim {
 	DRAW_CLAIM_INDEX, DRAW_CLAIM_OUTSIDE, DRAW_CLAIM_AREA, DRAW_CLAIM_FULL, DRAW_CLAIM_RELOAD,
 	DRAW_CLAIM_THRESHOLD,		/* its interrupt */
 	DRAW_CLAIM_OVF_BUF, DRAW_CLAIM_NO_OVF_BUF,
+	/* Architectural PEBS */
+	DRAW_CLAIM_APPLICABLE, DRAW_CLAIM_MODE, DRAW_CLAIM_RESERVED, DRAW_CLAIM_TSC,
+	DRAW_CLAIM_XSTATE, DRAW_CLAIM_XMM, DRAW_CLAIM_LBR,
+	DRAW_CLAIM_SNAPSHOT,		/* counters in a record */
+	DRAW_CLAIM_THRESHOLD_BIT,	/* of the status */
+	DRAW_CLAIM_BEYOND,		/* the buffer's end */
 	DRAW_CLAIMS
 };
 
@@ -58,7 +64,7 @@ struct draw_wrong {
 struct draw_verdict {
 	unsigned wrongs;
 	struct draw_wrong wrong[DRAW_WRONG];
-	u64 claims;			/* BIT(enum draw_claim) of what was looked at */
+	bool looked[DRAW_CLAIMS];	/* at that */
 	bool vague;			/* the manual doesn't tell how the case ends */
 	/* Fixed counters 1 and 2, by number: those that were on, those that hold another value. */
 	u32 cycles_on, cycles_moved;

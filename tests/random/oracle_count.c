@@ -3,6 +3,7 @@
  * Counting: SDM "Architectural Performance Monitoring Version 1 Facilities" (event select, USR,
  * OS, EN, INV, CMASK), "Version 2 Facilities" (fixed counters, global control and status).
  */
+#include "tests/random/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 /* "With a CMASK that no cycle can reach": events of one cycle are far fewer. */
@@ -116,6 +117,8 @@ bool oracle_records(const struct oracle *o, unsigned i)
 {
 	const struct draw_event *event = oracle_event_of(o, i);
 
+	if (o->c->arch.used)
+		return oracle_arch_records(o, i);
 	return !oracle_is_fixed(i) && o->pebs_enable >> i & 1 && event && event->pebs >> i & 1 &&
 	       !(o->select[i] & (IA32_PERFEVTSEL_E | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_ANY)) &&
 	       !oracle_cmask(o->select[i]);
@@ -142,13 +145,16 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 			o->must |= oracle_bit(i);
 		if (!k->cut)
 			o->wrapped |= oracle_bit(i);
+		else
+			o->wrapped_by_now |= oracle_bit(i);
 		k->cut = k->cleared = false;
 	}
 	if (k->least + k->room > end && !k->cut) {
 		o->may |= oracle_bit(i);
 		k->cut = true;
-		/* Whether it interrupts and arms now isn't told either. */
-		if (oracle_has_interrupt(o, i) || oracle_records(o, i))
+		/* Whether it interrupts and arms now isn't told either. Architectural PEBS shows it
+		 * by the record. */
+		if (oracle_has_interrupt(o, i) || (oracle_records(o, i) && !o->c->arch.used))
 			o->vague = true;
 	}
 }

@@ -21,6 +21,7 @@ struct counter {
 	bool written, ran, cut;		/* written while it counted; counted at all */
 	bool cleared;			/* its status bit, since it was cut */
 	bool reloaded;
+	unsigned reloaded_at;		/* the step after that of the last reload */
 };
 
 struct oracle {
@@ -35,12 +36,17 @@ struct oracle {
 
 	/* Of the present instruction, as status bits: */
 	u64 wrapped;			/* counters that went past their end */
+	u64 wrapped_by_now;		/* ... and those that had perhaps before */
 	u64 hit, may_hit;		/* counters whose event happened, or may have */
 	bool freezes;			/* what it requests freezes the counters */
 
 	u64 armed, held;		/* counters; those whose interrupt waits for the assist */
 	unsigned record;		/* the next one seen */
 	u64 index;			/* PEBS index, in bytes from the buffer's base */
+	/* Architectural PEBS: CFG_C; the run of records; THRESH in units; counters whose record is
+	 * told; those whose setting the present instruction changes. */
+	u64 config[DRAW_COUNTERS], threshold, sure, changed;
+	unsigned run;
 	bool lost;			/* records may have been written elsewhere */
 
 	unsigned interrupt;		/* the next one seen */
@@ -93,5 +99,8 @@ void oracle_end_interrupts(struct oracle *o);
 #define NO_STEP	(~0u)
 void oracle_assists(struct oracle *o, unsigned step);
 void oracle_end_records(struct oracle *o);
+/* R/EIP, registers, flags and the address of a record of this step. */
+void oracle_record_fields(struct oracle *o, unsigned step, unsigned counter,
+			  const struct pebs_record *r);
 
 #endif

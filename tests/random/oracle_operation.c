@@ -3,6 +3,7 @@
  * The program's own reads and writes of the PMU's registers: SDM "Architectural Performance
  * Monitoring Version 2 Facilities", volume 2 "RDMSR", "RDPMC", "WRMSR".
  */
+#include "tests/random/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 #define NARROW	64	/* a range of counts, and not of cycles */
@@ -82,6 +83,7 @@ static void write_register(struct oracle *o, u32 msr, u64 value)
 		o->global = value;
 	else if (msr == MSR_IA32_PEBS_ENABLE)
 		o->pebs_enable = value;
+	oracle_arch_write(o, msr, value);
 }
 
 /*
@@ -90,6 +92,7 @@ static void write_register(struct oracle *o, u32 msr, u64 value)
  */
 static void disarm(struct oracle *o, u64 counters)
 {
+	oracle_arch_disturb(o, counters);
 	if (o->armed & counters && !o->env->strict)
 		o->vague = true;
 	o->armed &= ~counters;
@@ -144,6 +147,8 @@ void oracle_write(struct oracle *o, const struct trace_step *step)
 	if (changed)
 		disarm(o, BIT(select));
 	disarm(o, before.pebs_enable & ~o->pebs_enable);
+	if (target < DRAW_COUNTERS)
+		oracle_arch_disturb(o, oracle_bit(target));
 	if (target < DRAW_COUNTERS)
 		set_counter(o, target, msr - MSR_IA32_PMC0 < DRAW_GP ? sign_extended(value) : value,
 			    oracle_is_on(o, target));
@@ -201,6 +206,8 @@ static void read_register(struct oracle *o, u32 msr, u64 got)
 {
 	unsigned i = counter_of_msr(msr);
 
+	if (oracle_arch_read(o, msr, got))
+		return;
 	if (i < DRAW_COUNTERS)
 		read_counter(o, DRAW_CLAIM_RDMSR, i, got, false, "RDMSR of counter %lu");
 	else if (msr - MSR_IA32_PERFEVTSEL0 < DRAW_GP)

@@ -6,6 +6,7 @@
  * was seen.
  */
 #include "spec/adaptive.h"
+#include "tests/random/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 #define EFLAGS_FIXED	BIT(1)
@@ -283,6 +284,8 @@ void oracle_assists(struct oracle *o, unsigned step)
 	u64 precise = 0, due, may;
 	bool here = r && step != NO_STEP && is_here(o, step, r);
 
+	if (o->c->arch.used)
+		oracle_arch_assists(o, step);
 	if (!o->c->ds.used)
 		return;
 	if (!is_told(o)) {
@@ -341,6 +344,7 @@ void oracle_assists(struct oracle *o, unsigned step)
 
 void oracle_end_records(struct oracle *o)
 {
+	oracle_arch_end(o);
 	if (!o->c->ds.used || o->vague)
 		return;
 	oracle_expect(o, DRAW_CLAIM_INDEX, o->index, 0, o->seen->index,
@@ -352,6 +356,16 @@ void oracle_end_records(struct oracle *o)
 	oracle_expect(o, DRAW_CLAIM_AREA, 0, 0, o->seen->area_changed,
 		      "fields of the DS area changed, after record %lu", o->record);
 	if (o->record)
-		o->verdict->claims |= BIT(DRAW_CLAIM_RECORD) | BIT(DRAW_CLAIM_EVENT) |
-				      BIT(DRAW_CLAIM_FULL);
+		o->verdict->looked[DRAW_CLAIM_RECORD] = o->verdict->looked[DRAW_CLAIM_EVENT] =
+			o->verdict->looked[DRAW_CLAIM_FULL] = true;
+}
+
+void oracle_record_fields(struct oracle *o, unsigned step, unsigned counter,
+			  const struct pebs_record *r)
+{
+	expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
+		     "R/EIP of record %lu");
+	if (r->present & ~(1u << RECORD_eventing_ip) & ~(1u << RECORD_data_linear_address))
+		judge_registers(o, &o->trace->step[step], r);
+	judge_address(o, &o->trace->step[step], counter, r);
 }

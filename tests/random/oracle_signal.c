@@ -5,6 +5,7 @@
  * counter that simultaneously overflows"). How late one is isn't stated, so each is taken where it
  * was seen, and what it finds there is judged.
  */
+#include "tests/random/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 #define LVT_MASK_BIT	BIT(16)
@@ -51,6 +52,8 @@ static void count_handler(struct oracle *o)
 					       (struct span){ 0, oracle_is_cycles(event) ?
 									 CYCLES_MOST :
 									 HANDLER_MOST }));
+		if (o->c->arch.used && !(oracle_arch_pending(o) & oracle_bit(i)))
+			continue;
 		/* Its loads may be an assist's. */
 		if (o->armed & oracle_bit(i) || oracle_records(o, i))
 			o->vague = true;
@@ -75,6 +78,7 @@ static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
 		      "mask of LVTPC at interrupt %lu", o->interrupt);
 	if (o->global)
 		count_handler(o);
+	oracle_arch_interrupt(o, seen);
 	if (o->c->freeze && !o->vague)
 		oracle_expect(o, DRAW_CLAIM_FREEZE, o->global, 0, seen->global,
 			      "IA32_PERF_GLOBAL_CTRL at interrupt %lu", o->interrupt);
@@ -85,6 +89,10 @@ static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
 	if (!o->more && !o->vague)
 		oracle_expect(o, DRAW_CLAIM_PMI_STATUS, 0, 0, wrong,
 			      "bits of the status that are wrong at interrupt %lu", o->interrupt);
+	if (!o->more && !o->vague)
+		oracle_arch_status(o, seen->status,
+				   "bits 54 and 62 of the status %#lx at an "
+				   "interrupt");
 }
 
 static void take(struct oracle *o, const struct draw_interrupt *seen)
@@ -140,8 +148,8 @@ void oracle_end_interrupts(struct oracle *o)
 		oracle_wrong(o, o->cause, "an interrupt is missing, after %lu",
 			     o->seen->interrupts);
 	else if (o->seen->interrupts)
-		o->verdict->claims |= BIT(DRAW_CLAIM_PMI_GP) | BIT(DRAW_CLAIM_PMI_FIXED) |
-				      BIT(DRAW_CLAIM_PMI_NONE);
+		o->verdict->looked[DRAW_CLAIM_PMI_GP] = o->verdict->looked[DRAW_CLAIM_PMI_FIXED] =
+			o->verdict->looked[DRAW_CLAIM_PMI_NONE] = true;
 	if (o->seen->interrupts > o->interrupt && !o->more && o->interrupt < DRAW_INTERRUPTS_SEEN)
 		oracle_wrong(o, DRAW_CLAIM_PMI_NONE, "interrupts too many: %lu",
 			     o->seen->interrupts - o->interrupt);

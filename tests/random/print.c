@@ -64,6 +64,13 @@ void print_case(struct test *t, const struct draw_case *c)
 	print_words(t, "select", c->select, DRAW_GP);
 	print_words(t, "preset", c->preset, DRAW_GP);
 	print_words(t, "fixed_preset", c->fixed_preset, DRAW_FIXED);
+	print_words(t, "arch.config", c->arch.config, DRAW_COUNTERS);
+	if (c->arch.used)
+		test_note(t,
+			  "draw:\t.arch.used = 1, .arch.place = %u, .arch.size = %u, "
+			  ".arch.xmm = %#x, .arch.write = %#x, .arch.threshold = %#x,",
+			  c->arch.place, c->arch.size, c->arch.xmm, c->arch.write,
+			  c->arch.threshold);
 	print_sampling(t, c);
 	test_note(t, "draw:\t.fixed_control = %#lx, .global = %#lx,", c->fixed_control, c->global);
 	test_note(t, "draw:\t.si = %d, .bp = %d, .bx = %d, .high = %u, .upper = %u,", c->si, c->bp,
@@ -109,6 +116,11 @@ static void print_place(struct test *t, const char *what, unsigned i, const stru
 
 void print_seen(struct test *t, const struct trace *trace, const struct draw_observation *seen)
 {
+	for (unsigned i = 0; i < seen->arch.runs; i++)
+		test_note(t, "draw: run %u of records: up to record %u, byte %#lx", i,
+			  seen->arch.last[i], seen->arch.after[i]);
+	if (seen->arch.runs)
+		test_note(t, "draw: IA32_PEBS_INDEX %#lx", seen->arch.index);
 	for (unsigned i = 0; i < seen->interrupts && i < DRAW_INTERRUPTS_SEEN; i++)
 		print_place(t, "interrupt", i, trace, seen->interrupt[i].rip,
 			    seen->interrupt[i].status);

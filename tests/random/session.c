@@ -95,18 +95,18 @@ static void tell(struct test *t, const struct draw_env *env, struct work *w, u64
 
 static void note(struct session *s, const struct draw_verdict *v)
 {
-	u64 wrong = 0;
+	bool wrong[DRAW_CLAIMS] = { false };
 
 	for (unsigned i = 0; i < v->wrongs && i < DRAW_WRONG; i++)
-		wrong |= BIT(v->wrong[i].claim);
+		wrong[v->wrong[i].claim] = true;
 	s->vague += v->vague;
 	for (unsigned i = 0; i < DRAW_FIXED; i++) {
 		s->cycles_on[i] += v->cycles_on >> i & 1;
 		s->cycles_moved[i] += v->cycles_moved >> i & 1;
 	}
 	for (unsigned i = 0; i < DRAW_CLAIMS; i++) {
-		s->looked[i] += (v->claims & BIT(i)) != 0;
-		s->wrong[i] += (wrong & BIT(i)) != 0;
+		s->looked[i] += v->looked[i];
+		s->wrong[i] += wrong[i];
 	}
 }
 

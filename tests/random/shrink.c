@@ -143,6 +143,26 @@ static void without_places(struct shrinking *s)
 	}
 }
 
+static void without_records(struct shrinking *s)
+{
+	struct draw_arch *arch = &s->w->c->arch;
+	struct draw_case before = *s->w->c;
+
+	arch->place = arch->size = 0;
+	keep_or_undo(s, &before);
+	before = *s->w->c;
+	arch->write = 0;
+	keep_or_undo(s, &before);
+	before = *s->w->c;
+	arch->xmm = 0;
+	keep_or_undo(s, &before);
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
+		with_zero(s, &arch->config[i], 0);
+		for (unsigned bit = 35; bit < 63; bit++)
+			with_zero(s, &arch->config[i], ~BIT(bit));
+	}
+}
+
 /* What the program leaves out of the table of operations does nothing. */
 static void without_operations(struct draw_case *c)
 {
@@ -171,6 +191,8 @@ void shrink_case(const struct shrink_work *w, enum draw_claim claim)
 		without_pieces(&s);
 		without_counters(&s);
 		without_places(&s);
+		if (w->c->arch.used)
+			without_records(&s);
 	} while (s.changed && !is_over(&s));
 	without_operations(w->c);
 	/* What is printed is what the smallest one showed. */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What is measured of architectural PEBS before cases are judged. */
+#ifndef TESTS_RANDOM_ARCH_PROBE_H
+#define TESTS_RANDOM_ARCH_PROBE_H
+
+#include "tests/random/machine.h"
+
+/* Is a record of the first event after the overflow, of a counter without PDist? The machine has
+ * begun. */
+bool arch_probe(const struct draw_env *env, struct trace *trace, struct draw_observation *seen);
+
+#endif
