@@ -39,7 +39,7 @@ struct draw_env random_env(void)
 		.pmi_vector = 0xf0,
 		.arch = { .pebs = BITS(0, 3) | BITS(32, 34), .pdist = BIT(0) | BIT(32),
 			  .groups = 0x60020378ULL << 32, .memory = DATA + 0x20000,
-			  .lbr_depth = 32, .exact = true },
+			  .lbr_depth = 32, .precise = 0x38, .exact = true },
 	};
 
 	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)

@@ -23,7 +23,8 @@ static unsigned judge(void)
 	return verdict.wrongs;
 }
 
-/* Three loads, and one more on the way there and on. The second overflows; the third is recorded. */
+/* Three loads, and one more on the way there and on. The second overflows; the third is recorded.
+ */
 static void prepare(void)
 {
 	static const char *const names[] = { "start", "load_bytes", "stop" };
@@ -60,8 +61,7 @@ static void prepare(void)
 static void check_wrong(enum draw_claim claim)
 {
 	CHECK(judge());
-	CHECK_EQ(claim, verdict.wrong[0].claim, "%s",
-		 oracle_claim_name(verdict.wrong[0].claim));
+	CHECK_EQ(claim, verdict.wrong[0].claim, "%s", oracle_claim_name(verdict.wrong[0].claim));
 }
 
 static void record_is_judged(void)

@@ -8,7 +8,7 @@
 
 #include "spec/event.h"
 #include "spec/types.h"
-#include "tests/random/arch.h"
+#include "tests/random/arch/arch.h"
 #include "tests/random/piece.h"
 
 #define FIXED_REF_TSC 2u	/* IA32_FIXED_CTR2: CPU_CLK_UNHALTED.REF_TSC */
@@ -56,8 +56,8 @@ struct draw_case {
 struct draw_event {
 	u16 code, kind;			/* enum event_kind */
 	u16 flags;			/* EV_* */
-	u8 counters;			/* PMCn may count it */
-	u8 pebs;			/* and record it */
+	u16 counters;			/* PMCn may count it */
+	u16 pebs;			/* and record it */
 	u64 whole;			/* what a window adds by its opening and closing writes */
 	u64 open_least, open_most;	/* of that, by the opening one */
 };

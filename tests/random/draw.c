@@ -4,7 +4,7 @@
 
 #include "kernel/memory/string.h"
 #include "spec/msr.h"
-#include "tests/random/draw_arch.h"
+#include "tests/random/arch/draw_arch.h"
 #include "tests/random/draw_sampling.h"
 #include "tests/random/prng.h"
 

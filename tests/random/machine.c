@@ -22,8 +22,8 @@
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
-#include "tests/random/arch_buffer.h"
-#include "tests/random/arch_probe.h"
+#include "tests/random/arch/arch_buffer.h"
+#include "tests/random/arch/arch_probe.h"
 #include "tests/random/buffer.h"
 
 #define STACK_BYTES	8192
@@ -124,6 +124,7 @@ static void learn_sampling(struct machine *m, bool strict)
 	if (m->env.any_event && m->env.pebs)
 		msr_write(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_GPR);
 	arch_buffer_learn(&m->env.arch);
+	m->env.arch.freeze = m->env.arch.pebs && need_freeze(reason, sizeof(reason));
 	format = caps->baseline ? RECORD_ADAPTIVE_BASIC : caps->record_format;
 	m->env.format = (u8)format;
 	m->env.record_bytes = (unsigned)record_size(format);
@@ -138,8 +139,8 @@ static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 coun
 	if (env->events == DRAW_EVENTS || draw_event_of(env, code))
 		return;
 	env->event[env->events++] = (struct draw_event){
-		.code = code, .kind = kind, .flags = flags, .counters = (u8)counters,
-		.pebs = (u8)(flags & EV_PEBS ? counters & pebs : 0),
+		.code = code, .kind = kind, .flags = flags, .counters = (u16)counters,
+		.pebs = (u16)(flags & EV_PEBS ? counters & pebs : 0),
 	};
 }
 
@@ -153,11 +154,11 @@ static void learn_events(struct machine *m)
 	struct event e;
 
 	if (need_instructions(reason, sizeof(reason)))
-		add_event(m, EVENT_INST_RETIRED_ANY_P, EK_INSTRUCTIONS, 0, 0xff);
+		add_event(m, EVENT_INST_RETIRED_ANY_P, EK_INSTRUCTIONS, 0, ~0u);
 	if (need_branches(reason, sizeof(reason)))
-		add_event(m, EVENT_BR_INST_RETIRED_ALL_BRANCHES, EK_BRANCHES, 0, 0xff);
+		add_event(m, EVENT_BR_INST_RETIRED_ALL_BRANCHES, EK_BRANCHES, 0, ~0u);
 	if (need_cycles(reason, sizeof(reason)))
-		add_event(m, EVENT_UNHALTED_CORE_CYCLES, EK_CORE_CYCLES, 0, 0xff);
+		add_event(m, EVENT_UNHALTED_CORE_CYCLES, EK_CORE_CYCLES, 0, ~0u);
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!need_events(reason, sizeof(reason)))
 			break;
@@ -241,6 +242,7 @@ const struct draw_env *machine_begin(bool strict)
 	for (unsigned i = 0; i < m->env.events; i++)
 		if (is_exact(m->env.event[i].kind))
 			probe(m, &m->env.event[i]);
+	m->env.arch.precise = arch_precise(&m->env);
 	m->env.arch.exact = arch_probe(&m->env, &m->trace, &m->seen);
 	return &m->env;
 }
@@ -260,7 +262,9 @@ static u64 every_status(const struct machine *m)
 {
 	return counters_gp().bits | counters_fixed().bits |
 	       (m->env.pebs ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0) |
-	       (m->env.arch.pebs ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD : 0);
+	       (m->env.arch.pebs ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD |
+					   IA32_PERF_GLOBAL_STATUS_CTR_FRZ :
+				   0);
 }
 
 static void write_counter(const struct machine *m, unsigned i, u64 value)

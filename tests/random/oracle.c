@@ -2,7 +2,7 @@
 /*
  * The whole of it: a window opened, one instruction after the other, and what is left in the end.
  */
-#include "tests/random/oracle_arch.h"
+#include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 void oracle_expect(struct oracle *o, enum draw_claim claim, u64 least, u64 room, u64 got,
@@ -54,7 +54,9 @@ static void signal_events(struct oracle *o, unsigned step)
 	oracle_assists(o, step);
 	oracle_overflows(o);
 	/* "On PMI": all counters have still counted this instruction. */
-	if (o->freezes)
+	if (o->freezes && o->c->arch.used)
+		oracle_arch_freeze(o);
+	else if (o->freezes)
 		o->global = 0;
 }
 

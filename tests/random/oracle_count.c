@@ -3,7 +3,7 @@
  * Counting: SDM "Architectural Performance Monitoring Version 1 Facilities" (event select, USR,
  * OS, EN, INV, CMASK), "Version 2 Facilities" (fixed counters, global control and status).
  */
-#include "tests/random/oracle_arch.h"
+#include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 /* "With a CMASK that no cycle can reach": events of one cycle are far fewer. */
@@ -55,7 +55,7 @@ bool oracle_selects_level(const struct oracle *o, unsigned i, bool user)
 /* "Both its own enable and its bit of IA32_PERF_GLOBAL_CTRL". */
 bool oracle_is_on(const struct oracle *o, unsigned i)
 {
-	if (!(o->global & BIT(draw_status_bit(i))))
+	if (!(o->global & BIT(draw_status_bit(i))) || o->frozen)
 		return false;
 	if (oracle_is_fixed(i))
 		return draw_fixed_field(o->fixed_control, i - DRAW_GP) & 3;
@@ -172,6 +172,7 @@ void oracle_clear_status(struct oracle *o, u64 bits)
 {
 	o->must &= ~bits;
 	o->may &= ~bits;
+	o->frozen = o->frozen && !(bits & IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
 		if (bits & oracle_bit(i) && o->counter[i].cut) {
 			o->may |= oracle_bit(i);

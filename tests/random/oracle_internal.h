@@ -47,6 +47,7 @@ struct oracle {
 	 * told; those whose setting the present instruction changes. */
 	u64 config[DRAW_COUNTERS], threshold, sure, changed;
 	unsigned run;
+	bool frozen;			/* by CTR_Frz */
 	bool lost;			/* records may have been written elsewhere */
 
 	unsigned interrupt;		/* the next one seen */

@@ -3,7 +3,7 @@
  * The program's own reads and writes of the PMU's registers: SDM "Architectural Performance
  * Monitoring Version 2 Facilities", volume 2 "RDMSR", "RDPMC", "WRMSR".
  */
-#include "tests/random/oracle_arch.h"
+#include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 #define NARROW	64	/* a range of counts, and not of cycles */
@@ -239,7 +239,7 @@ void oracle_read(struct oracle *o, const struct trace_step *step)
 	const struct draw_operation *op = &o->c->operation[step->slot];
 	const struct draw_result *r = &o->seen->result[step->slot];
 	u64 got = r->rdx << 32 | (u32)r->rax;
-	unsigned i = op->msr & BIT(30) ? DRAW_GP + (op->msr & 7) : op->msr & 7;
+	unsigned i = op->msr & BIT(30) ? DRAW_GP + (op->msr & 7) : op->msr & 0xf;
 
 	/* "In 64-bit mode RDMSR and RDPMC clear bits 63:32 of RAX and of RDX." */
 	oracle_expect(o, DRAW_CLAIM_UPPER, 0, 0, r->rax >> 32, "RAX[63:32] after reading %#lx",

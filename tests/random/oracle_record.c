@@ -6,7 +6,7 @@
  * was seen.
  */
 #include "spec/adaptive.h"
-#include "tests/random/oracle_arch.h"
+#include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 #define EFLAGS_FIXED	BIT(1)

@@ -5,7 +5,7 @@
  * counter that simultaneously overflows"). How late one is isn't stated, so each is taken where it
  * was seen, and what it finds there is judged.
  */
-#include "tests/random/oracle_arch.h"
+#include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
 #define LVT_MASK_BIT	BIT(16)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See draw_arch.h. CFG_C of a counter: Linux intel_pmu_enable_event_ext(). */
-#include "tests/random/draw_arch.h"
+#include "tests/random/arch/draw_arch.h"
 
 #include "pmu/version6/version6.h"
 #include "spec/msr.h"
@@ -154,6 +154,22 @@ static void draw_fixed(const struct draw_env *env, struct prng *p, struct draw_c
 	c->arch.config[DRAW_GP + i] |= draw_reload(env, p, events / 2, far);
 }
 
+/* Units of one to three records of a counter whose records have AUX and GPR alone, or neither. */
+static u64 draw_records_units(struct prng *p, const struct draw_case *c)
+{
+	u64 bytes = ARCH_PEBS_HEADER_BYTES + ARCH_PEBS_BASIC_BYTES, config = 0;
+
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
+		if (c->arch.config[i] & IA32_PMC_GP0_CFG_C_PEBS_EN &&
+		    (!config || prng_one_in(p, 2)))
+			config = c->arch.config[i];
+	if (config & IA32_PMC_GP0_CFG_C_AUX)
+		bytes += ARCH_PEBS_AUX_BYTES;
+	if (config & IA32_PMC_GP0_CFG_C_GPR)
+		bytes += ARCH_PEBS_GPR_BYTES;
+	return (1 + prng_below(p, 3)) * bytes / ARCH_PEBS_UNIT;
+}
+
 void draw_arch(const struct draw_env *env, struct prng *p, struct draw_case *c,
 	       const struct trace *trace)
 {
@@ -162,6 +178,7 @@ void draw_arch(const struct draw_env *env, struct prng *p, struct draw_case *c,
 
 	if (!env->arch.pebs)
 		return;
+	c->freeze = env->arch.freeze && prng_one_in(p, 2);
 	draw_buffer(p, &c->arch);
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
 		if (!may_record(env, i))
@@ -176,6 +193,8 @@ void draw_arch(const struct draw_env *env, struct prng *p, struct draw_case *c,
 		else
 			draw_fixed(env, p, c, trace, i - DRAW_GP, far);
 	}
+	if (c->arch.threshold != DRAW_ARCH_NEVER && prng_one_in(p, 2))
+		c->arch.threshold = (u32)(c->arch.write + draw_records_units(p, c));
 	/* Records and no other interrupts: more of them. */
 	if (!prng_one_in(p, 5)) {
 		for (unsigned i = 0; i < env->gp; i++)
@@ -189,8 +208,7 @@ void draw_arch(const struct draw_env *env, struct prng *p, struct draw_case *c,
 
 /* ---- the program's own writes and reads */
 
-static unsigned some_counter(const struct draw_env *env, struct prng *p,
-			     const struct draw_case *c)
+static unsigned some_counter(const struct draw_env *env, struct prng *p, const struct draw_case *c)
 {
 	unsigned found = (unsigned)prng_below(p, DRAW_COUNTERS);
 

@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* See arch_probe.h. */
-#include "tests/random/arch_probe.h"
+#include "tests/random/arch/arch_probe.h"
 
+#include "pmu/event.h"
 #include "pmu/version6/version6.h"
 #include "spec/msr.h"
 
 #define WINDOWS		3
 #define LOADS_BEFORE	3	/* of the program: then it overflows */
 #define LOADS		EVENT_MEM_UOPS_RETIRED_ALL_LOADS
+
+/* Architectural events have other rows where PEBS counts them. Of these the reference PMU alone is
+ * known to record the next one. */
+u32 arch_precise(const struct draw_env *env)
+{
+	u32 precise = 0;
+
+	for (unsigned i = 0; i < env->events; i++) {
+		const struct draw_event *e = &env->event[i];
+		struct event row;
+
+		if (e->flags & EV_PEBS ||
+		    (env->strict && event_get(e->kind, EV_PEBS, &row) && row.code == e->code))
+			precise |= 1u << i;
+	}
+	return precise;
+}
 
 static u64 loads_of(const struct draw_env *env, const struct draw_case *c,
 		    const struct draw_event *e, const struct trace_step *step)

@@ -16,6 +16,8 @@ void oracle_arch_assists(struct oracle *o, unsigned step);
 void oracle_arch_disturb(struct oracle *o, u64 counters);
 void oracle_arch_write(struct oracle *o, u32 msr, u64 value);
 bool oracle_arch_read(struct oracle *o, u32 msr, u64 got);
+/* "On PMI", as version 4 has it: by CTR_Frz of the status. */
+void oracle_arch_freeze(struct oracle *o);
 void oracle_arch_interrupt(struct oracle *o, const struct draw_interrupt *seen);
 void oracle_arch_status(struct oracle *o, u64 status, const char *what);
 /* What must hold even where the manual doesn't tell how the case ends. */

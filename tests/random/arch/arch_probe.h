@@ -5,6 +5,9 @@
 
 #include "tests/random/machine.h"
 
+/* Events of the environment that PEBS is precise about: bit n of event n. */
+u32 arch_precise(const struct draw_env *env);
+
 /* Is a record of the first event after the overflow, of a counter without PDist? The machine has
  * begun. */
 bool arch_probe(const struct draw_env *env, struct trace *trace, struct draw_observation *seen);

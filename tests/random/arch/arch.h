@@ -10,12 +10,12 @@
 #include "spec/arch_pebs.h"
 #include "spec/types.h"
 
-#define DRAW_GP		8
+#define DRAW_GP		10
 #define DRAW_FIXED	3
 #define DRAW_COUNTERS	(DRAW_GP + DRAW_FIXED)
 
 #define DRAW_RECORDS_SEEN	24
-#define DRAW_ARCH_RUNS	4	/* of records: from the first WR on, and from each that is written */
+#define DRAW_ARCH_RUNS	4	/* of records: from each WR on */
 #define DRAW_ARCH_XMM	32	/* halves of XMM0 to XMM15 */
 /* THRESH that no record reaches. */
 #define DRAW_ARCH_NEVER	(IA32_PEBS_INDEX_THRESH >> IA32_PEBS_INDEX_THRESH_SHIFT)
@@ -35,12 +35,14 @@ struct draw_arch_env {
 	u64 groups;			/* CPUID.(23H,4):EBX, as bits of CFG_C */
 	u64 memory;			/* of the buffer: its first page */
 	u64 lbr_ctl, lbr_depth;
+	u32 precise;			/* bit n: event n of the environment */
+	bool freeze;			/* FREEZE_PERFMON_ON_PMI, as version 4 has it */
 	bool exact;			/* the record is of the first event after the overflow */
 };
 
 struct draw_arch_record {
 	u32 at, bytes;			/* in the buffer; of all its fragments */
-	u64 header;			/* of the fragments, but for the size: all bits that are set */
+	u64 header;   /* of the fragments, but for the size: all bits that are set */
 	u64 reserved;			/* the second quadwords */
 	u64 applicable, tsc;
 	bool xer, lbr, counters;	/* groups that it has */

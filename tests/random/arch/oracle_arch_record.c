@@ -4,7 +4,7 @@
  * arch_pebs_xer_header, arch_pebs_lbr_header, arch_pebs_cntr_header. The registers and the address
  * are judged as those of other records are.
  */
-#include "tests/random/oracle_arch.h"
+#include "tests/random/arch/oracle_arch.h"
 
 /* Bits of a header's first quadword that are reserved. */
 #define RESERVED	(BITS(16, 29) | BITS(32, 34) | BITS(42, 48) | BITS(51, 52) | BITS(56, 60))
@@ -64,8 +64,8 @@ static void judge_xmm(struct oracle *o, const struct draw_arch_record *r)
 	if (!r->xer)
 		return;
 	if (o->c->arch.xmm >> 1)
-		oracle_expect(o, DRAW_CLAIM_XSTATE, xmm, 0, r->xstate_bv,
-			      "XSTATE_BV of record %lu", o->record);
+		oracle_expect(o, DRAW_CLAIM_XSTATE, xmm, 0, r->xstate_bv, "XSTATE_BV of record %lu",
+			      o->record);
 	if (!(r->xstate_bv & xmm))
 		return;
 	for (unsigned half = 2; half < DRAW_ARCH_XMM; half++)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See arch_buffer.h. Linux init_arch_pebs_on_cpu(), intel_pmu_drain_arch_pebs(). */
-#include "tests/random/arch_buffer.h"
+#include "tests/random/arch/arch_buffer.h"
 
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/arena.h"
 #include "kernel/memory/paging.h"
 #include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
+#include "pmu/lbr/arch.h"
 #include "pmu/version6/arch_record.h"
 #include "tests/measure/xmm_registers.h"
 
@@ -14,6 +15,7 @@
 #define LARGEST		4u	/* size: 10000H bytes */
 #define BUFFER_BYTES	((u64)ARCH_PEBS_LEAST_BUFFER << LARGEST)
 #define MEMORY_BYTES	(PAGE_SIZE + (PLACES - 1) * PAGE_SIZE + BUFFER_BYTES + PAGE_SIZE)
+#define LBR_DEPTH	16
 #define NO_HEADER	BIT(44)	/* a bit of a header that no group has */
 
 static struct arch_buffer {
@@ -57,6 +59,17 @@ static void set_config(struct arch_buffer *b, unsigned i, u64 value)
 	b->config[i] = value;
 }
 
+/* They stay off. A depth that isn't the greatest, where there is one. */
+static void learn_lbr(struct draw_arch_env *env)
+{
+	const struct lbr_leaf leaf = arch_lbr_leaf();
+
+	if (lbr_leaf_lists(&leaf, LBR_DEPTH))
+		arch_lbr_open(LBR_DEPTH);
+	env->lbr_ctl = msr_read(MSR_IA32_LBR_CTL);
+	env->lbr_depth = msr_read(MSR_IA32_LBR_DEPTH);
+}
+
 void arch_buffer_learn(struct draw_arch_env *env)
 {
 	struct arch_buffer *b = arch_buffer_here();
@@ -69,12 +82,10 @@ void arch_buffer_learn(struct draw_arch_env *env)
 	env->pdist = caps->v6.pdist;
 	env->groups = (u64)caps->v6.groups << 32;
 	env->memory = (u64)(uintptr_t)b->memory + PAGE_SIZE;
-	if (caps->arch_lbr) {
-		env->lbr_ctl = msr_read(MSR_IA32_LBR_CTL);
-		env->lbr_depth = msr_read(MSR_IA32_LBR_DEPTH);
-	} else {
+	if (caps->arch_lbr)
+		learn_lbr(env);
+	else
 		env->groups &= ~IA32_PMC_GP0_CFG_C_LBR;
-	}
 	*b = (struct arch_buffer){ .memory = b->memory };
 }
 
@@ -243,6 +254,19 @@ static u64 read_run(const struct arch_buffer *b, u64 from, u64 size, struct draw
 	return from;
 }
 
+/* The byte after what was written from there on, whether records or not: the next run may have been
+ * written over the last record. */
+static u64 end_of_run(const struct arch_buffer *b, u64 from, u64 size)
+{
+	u64 word = ((b->base & ~(u64)(PAGE_SIZE - 1)) - (u64)(uintptr_t)b->memory + from) / 8;
+
+	while (from < size && *(volatile u64 *)&b->memory[word] != pattern(word)) {
+		word++;
+		from += 8;
+	}
+	return from;
+}
+
 static bool is_in_a_run(const u64 first[DRAW_ARCH_RUNS], const struct draw_arch_seen *seen,
 			u64 offset)
 {
@@ -288,7 +312,7 @@ void arch_buffer_look(const struct draw_env *env, const struct draw_case *c,
 	for (unsigned i = 0; i < seen->arch.runs; i++)
 		for (unsigned k = 0; k < seen->arch.runs; k++)
 			seen->arch.overlap |= k != i && first[i] <= first[k] &&
-					      first[k] < seen->arch.after[i];
+					      first[k] < end_of_run(b, seen->arch.after[i], size);
 	clean(b, first, size, &seen->arch);
 	/* The program may have written CFG_C. What is due ends with the enable. */
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
@@ -320,4 +344,6 @@ void arch_buffer_close(const struct draw_env *env)
 	msr_write(MSR_IA32_PEBS_INDEX, 0);
 	msr_write(MSR_IA32_PEBS_BASE, 0);
 	b->base = 0;
+	if (env->arch.lbr_depth == LBR_DEPTH)
+		arch_lbr_close();
 }
