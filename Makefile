@@ -78,7 +78,7 @@ LAUNCH_SOURCES := $(call sources,refpmu/launch)
 # What the tests call is linked in the middle of them. A distance of 473,000 bytes has the bytes of an
 # XBEGIN or XABORT, and the reference PMU steps the page of such a call (refpmu/engine/code_scan.h).
 HARNESS_SOURCES := $(filter-out platform/pvh.asm, \
-		   $(call sources,platform boot boot/* kernel/* pmu pmu/* tests/* tests/random/*))
+		   $(call sources,platform boot boot/* kernel/* pmu pmu/* tests/* tests/*/*))
 HARNESS_FIRST := $(foreach letter,a b c d e f g h i j k l,$(filter tests/$(letter)%,$(HARNESS_SOURCES)))
 HARNESS_OBJS := $(call objects,$(HARNESS_FIRST)) \
 		$(call objects,$(filter-out $(HARNESS_FIRST),$(HARNESS_SOURCES)))

@@ -8,5 +8,7 @@
 
 /* With four counters of 48 bits and three fixed ones, PEBS of format 2, judged strictly. */
 struct draw_env random_env(void);
+/* The same with adaptive records, of format 6. */
+struct draw_env random_env_adaptive(void);
 
 #endif

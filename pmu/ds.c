@@ -131,7 +131,7 @@ void ds_place(unsigned area, unsigned buffer)
 }
 
 /* Where a counter's reset value is; NO_SLOT: the format has none for it. */
-static unsigned slot_of(unsigned counter)
+unsigned ds_reset_slot(unsigned counter)
 {
 	const unsigned format = counter_caps()->pebs_format;
 	unsigned gp = DS_RESET_SLOTS_OF_FORMAT_3, fixed = 0, first = DS_pebs_fixed_counter0_reset;
@@ -170,8 +170,8 @@ void ds_open(const struct ds_setup *setup)
 	ds->area[DS_pebs_absolute_maximum] = base + setup->capacity * ds->bytes_per_record;
 	ds->area[DS_pebs_interrupt_threshold] = base + setup->threshold * ds->bytes_per_record;
 	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
-		if (slot_of(i) != NO_SLOT)
-			ds->area[slot_of(i)] = setup->reset[i];
+		if (ds_reset_slot(i) != NO_SLOT)
+			ds->area[ds_reset_slot(i)] = setup->reset[i];
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
 		ds->before[i] = ds->area[i];
 	msr_write(MSR_IA32_DS_AREA, ds_area());
@@ -237,10 +237,10 @@ void ds_set_reset(unsigned counter, u64 value)
 {
 	struct ds *ds = ds_this_cpu();
 
-	if (slot_of(counter) == NO_SLOT)
+	if (ds_reset_slot(counter) == NO_SLOT)
 		return;
-	ds->area[slot_of(counter)] = value;
-	ds->before[slot_of(counter)] = value;
+	ds->area[ds_reset_slot(counter)] = value;
+	ds->before[ds_reset_slot(counter)] = value;
 }
 
 void ds_set_base_bytes(u64 bytes)

@@ -68,6 +68,8 @@ void ds_set_index(unsigned record);
 void ds_set_index_bytes(int64_t bytes);
 void ds_set_maximum_bytes(u64 bytes);
 void ds_set_threshold_bytes(u64 bytes);
+/* Which quadword of the area is the counter's reset slot; 0: the format has none for it. */
+unsigned ds_reset_slot(unsigned counter);
 /* The counter's reset slot, if the format has one. */
 void ds_set_reset(unsigned counter, u64 value);
 /* The base of which the area tells; the buffer stays where it is. */

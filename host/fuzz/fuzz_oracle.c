@@ -8,13 +8,15 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
+#define ADAPTIVE 0x80u	/* of a class: where baseline is 1 */
+
 struct choice {
 	u8 class, number;
 };
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	const struct draw_env env = random_env();
+	struct draw_env env = random_env();
 	struct draw_observation *seen = calloc(1, sizeof(*seen));
 	struct draw_verdict verdict;
 	struct choice choice = { 0, 0 };
@@ -28,6 +30,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		data += sizeof(choice);
 		size -= sizeof(choice);
 	}
+	if (choice.class & ADAPTIVE)
+		env = random_env_adaptive();
 	if (size)
 		memcpy(seen, data, size < sizeof(*seen) ? size : sizeof(*seen));
 	seen->area_changed = seen->outside = false;	/* any byte is no bool */
@@ -37,7 +41,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 		r->xer = r->lbr = r->counters = r->metrics = choice.number & 1;
 	}
-	draw_make(&env, choice.class % DRAW_CLASSES, 1, choice.number, &c, &trace);
+	for (unsigned i = 0; i < DRAW_RECORDS_SEEN; i++)
+		seen->groups[i].metrics = false;
+	draw_make(&env, (choice.class & ~ADAPTIVE) % DRAW_CLASSES, 1, choice.number, &c, &trace);
 	oracle_judge(&env, &c, &trace, seen, &verdict);
 	for (unsigned i = 0; i < verdict.wrongs && i < DRAW_WRONG; i++)
 		if (verdict.wrong[i].claim >= DRAW_CLAIMS || !verdict.wrong[i].what)

@@ -3,6 +3,7 @@
 #include "host/random_env.h"
 
 #include "pmu/record.h"
+#include "spec/msr.h"
 
 #define CODE	0x11c00000
 #define DATA	0x10500000
@@ -44,5 +45,24 @@ struct draw_env random_env(void)
 
 	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		env.event[env.events++] = events[i];
+	return env;
+}
+
+struct draw_env random_env_adaptive(void)
+{
+	static const struct draw_entry entries[4];
+	struct draw_env env = random_env();
+
+	env.format = RECORD_ADAPTIVE;
+	env.adaptive = (struct draw_adaptive){
+		.baseline = true,
+		.fixed = 7,
+		.soon = BIT(32),
+		.tx_bits = ~0ULL,
+		.counters = PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS | PEBS_DATA_CFG_CNTR_GP |
+			    PEBS_DATA_CFG_CNTR_FIXED,
+		.entries = sizeof(entries) / sizeof(entries[0]),
+		.entry = entries,
+	};
 	return env;
 }

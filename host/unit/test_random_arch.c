@@ -49,8 +49,8 @@ static void prepare(void)
 						   draw_rows[piece_get(piece)->first + 1].offset;
 	seen.arch.runs = 1;
 	seen.arch.last[0] = 1;
-	seen.arch.begin = 100;
-	seen.arch.end = 200;
+	seen.begin = 100;
+	seen.end = 200;
 	seen.arch.index = draw_arch_index((BEGIN + RECORD) / ARCH_PEBS_UNIT, 0x1000);
 	*r = (struct draw_arch_record){ .at = BEGIN, .bytes = RECORD, .applicable = BIT(COUNTER),
 					.header = ARCH_PEBS_MODE_64 | ARCH_PEBS_BASIC,

@@ -3,6 +3,7 @@
 #include "host/check.h"
 #include "host/random_env.h"
 #include "pmu/version6/version6.h"
+#include "tests/random/buffer.h"
 #include "spec/adaptive.h"
 #include "spec/msr.h"
 #include "tests/random/prng.h"
@@ -39,21 +40,24 @@ static void check_counters(const struct draw_env *env, const struct draw_case *c
 	u64 legal = BITS(0, 17) | IA32_PERFEVTSEL_E | IA32_PERFEVTSEL_INT | IA32_PERFEVTSEL_EN |
 		    IA32_PERFEVTSEL_INV | BITS(24, 31);
 
+	if (env->adaptive.baseline)
+		legal |= IA32_PERFEVTSEL_ADAPTIVE;
 	for (unsigned i = 0; i < DRAW_GP; i++) {
-		u64 adaptive = c->ds.registers && c->pebs_enable >> i & 1 ?
-				       IA32_PERFEVTSEL_ADAPTIVE :
-				       0;
-
-		CHECK_EQ(adaptive, c->select[i] & ~legal, "select of case %" PRIu64, number);
+		CHECK_EQ(0, c->select[i] & ~legal, "select of case %" PRIu64, number);
 		CHECK_EQ(0, c->preset[i] >> env->gp_width, "preset of case %" PRIu64, number);
 		CHECK(i < env->gp || !c->select[i]);
 	}
 	CHECK_EQ(0, c->global & ~(BITS(0, 3) | BITS(32, 34)), "case %" PRIu64, number);
-	CHECK_EQ(0, c->fixed_control & ~0xbbbULL, "case %" PRIu64, number);
-	CHECK_EQ(0, c->pebs_enable & ~0xfULL, "case %" PRIu64, number);
+	CHECK_EQ(0,
+		 c->fixed_control & ~(env->adaptive.baseline ? 0xbbbULL | 0x111ULL << 32 : 0xbbb),
+		 "case %" PRIu64, number);
+	CHECK_EQ(0, c->pebs_enable & ~(env->adaptive.baseline ? BITS(0, 3) | BITS(32, 34) : 0xf),
+		 "case %" PRIu64, number);
 	if (c->ds.used) {
 		CHECK(c->ds.index >= 0 && c->ds.index <= c->ds.maximum);
-		CHECK(c->ds.maximum <= 7 * 0xc0);
+		CHECK(c->ds.maximum <=
+		      7 * (env->adaptive.baseline ? (int)draw_adaptive_bytes(c->ds.config) : 0xc0));
+		CHECK(c->ds.base + c->ds.maximum + RECORD_ADAPTIVE_MAX_SIZE <= BUFFER_BYTES);
 	}
 }
 
@@ -120,9 +124,8 @@ static void cases_are_legal(void)
 	struct draw_env env = random_env();
 
 	are_legal(&env);
-	env.any_event = env.rings = true;
-	env.format = RECORD_ADAPTIVE_BASIC;
-	env.record_bytes = ADAPTIVE_BASIC_BYTES;
+	env = random_env_adaptive();
+	env.rings = true;
 	are_legal(&env);
 }
 

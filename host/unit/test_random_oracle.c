@@ -209,92 +209,154 @@ static void overflow_arms_and_the_next_event_is_recorded(void)
 	CHECK_EQ(DRAW_CLAIM_RELOAD, verdict.wrong[0].claim);
 }
 
-/* Of format 4: neither registers nor an address. */
-static void record_of_the_basic_group_has_no_registers_to_judge(void)
+/* The first record, of a load of load_bytes, as IA32_PMC0 makes it with these groups. */
+static void adaptive_record(u64 config)
 {
+	const u64 size = draw_adaptive_bytes(config);
 	struct pebs_record *r = &seen.record[0];
 
+	fill_record(1);
+	r->present = BIT(RECORD_eventing_ip) | BIT(RECORD_format) | BIT(RECORD_applicable) |
+		     BIT(RECORD_tsc);
+	if (config & PEBS_DATA_CFG_GPR)
+		r->present |= BIT(RECORD_r8) | BIT(RECORD_rip);
+	if (config & PEBS_DATA_CFG_MEMORY)
+		r->present |= BIT(RECORD_data_linear_address) | BIT(RECORD_tx_abort);
+	r->value[RECORD_format] = size << ADAPTIVE_FORMAT_SIZE_SHIFT |
+				  (config & ADAPTIVE_FORMAT_DATA_CFG);
+	r->value[RECORD_applicable] = BIT(0);
+	r->value[RECORD_tsc] = 1;
+	seen.end = 2;
+	seen.groups[0].config = config;
+	for (unsigned n = 0; n < DRAW_VECTORS; n++)
+		for (unsigned half = 0; half < 2; half++)
+			seen.groups[0].vector[n][half] = draw_vector(&c, n, half);
+	seen.index = seen.walked = size;
+}
+
+/* A load's overflow on IA32_PMC0, then a record; its buffer has room for two. */
+static void adaptive_case(u64 config, u64 select)
+{
+	const int16_t size = (int16_t)draw_adaptive_bytes(config);
+
 	PROGRAM("load_bytes");
-	env.any_event = true;
-	env.format = RECORD_ADAPTIVE_BASIC;
-	env.record_bytes = 0x20;
+	env = random_env_adaptive();
 	c.class = DRAW_RECORDS;
-	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS | select;
 	c.preset[0] = END - 2;
 	c.global = BIT(0);
 	c.pebs_enable = BIT(0);
-	c.ds = (struct draw_ds){ .used = 1, .maximum = 0x40, .threshold = 0x40, .reset = { 100 } };
-	memset(r, 0, sizeof(*r));
-	r->present = BIT(RECORD_eventing_ip);
-	r->value[RECORD_eventing_ip] = ip_of("load_bytes", 1);
-	seen.records = 1;
-	seen.index = 0x20;
+	c.ds = (struct draw_ds){ .used = 1, .config = config, .maximum = (int16_t)(2 * size),
+				 .threshold = (int16_t)(2 * size), .reset = { 100 } };
 	seen.value[0] = 102;
+}
+
+/* Neither registers nor an address. */
+static void record_of_the_basic_group_has_no_registers_to_judge(void)
+{
+	adaptive_case(PEBS_DATA_CFG_GPR, 0);
+	adaptive_record(0);
 	CHECK_EQ(0, judge());
 	CHECK(!verdict.vague);
 	CHECK(!verdict.looked[DRAW_CLAIM_REGISTERS] && !verdict.looked[DRAW_CLAIM_RIP]);
 	CHECK(!verdict.looked[DRAW_CLAIM_FLAGS] && !verdict.looked[DRAW_CLAIM_ADDRESS]);
-	seen.index = 0x40;
+	seen.index = 2 * ADAPTIVE_BASIC_BYTES;
 	CHECK(judge());
-	CHECK_EQ(DRAW_CLAIM_INDEX, verdict.wrong[0].claim);
-	seen.index = 0x20;
+	CHECK_EQ(DRAW_CLAIM_SIZE, verdict.wrong[0].claim, "the sizes don't lead there");
+	adaptive_record(0);
+	seen.record[0].value[RECORD_tsc] = 3;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_TSC, verdict.wrong[0].claim);
+	adaptive_record(0);
 	c.select[0] |= IA32_PERFEVTSEL_INT;
 	judge();
 	CHECK(verdict.vague, "INT beside PEBS");
-	c.select[0] = EVENT_UNHALTED_CORE_CYCLES | OS;
-	judge();
-	CHECK(verdict.vague, "an event that isn't precise");
 }
 
-/* With the GPR group: registers, and what the format word says of both. */
-static void record_of_the_gpr_group_is_judged(void)
+/* What the format word says of the groups, and what is in them. */
+static void groups_of_an_adaptive_record_are_judged(void)
 {
-	const u64 size = ADAPTIVE_BASIC_BYTES + ADAPTIVE_GPR_BYTES;
+	const u64 config = PEBS_DATA_CFG_MEMORY | PEBS_DATA_CFG_GPR | PEBS_DATA_CFG_XMM;
 	struct pebs_record *r = &seen.record[0];
 
-	PROGRAM("load_bytes");
-	env.any_event = true;
-	env.format = RECORD_ADAPTIVE_BASIC;
-	env.record_bytes = ADAPTIVE_BASIC_BYTES;
-	c.class = DRAW_RECORDS;
-	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS | IA32_PERFEVTSEL_ADAPTIVE;
-	c.preset[0] = END - 2;
-	c.global = BIT(0);
-	c.pebs_enable = BIT(0);
-	c.ds = (struct draw_ds){ .used = 1, .registers = 1, .maximum = 2 * (int16_t)size,
-				 .threshold = 2 * (int16_t)size, .reset = { 100 } };
-	memset(r, 0, sizeof(*r));
-	r->present = BIT(RECORD_eventing_ip) | BIT(RECORD_format) | BIT(RECORD_r8);
-	r->value[RECORD_eventing_ip] = ip_of("load_bytes", 1);
-	r->value[RECORD_format] = size << ADAPTIVE_FORMAT_SIZE_SHIFT | PEBS_DATA_CFG_GPR;
-	r->value[RECORD_r8] = draw_constant(&c, 0);
-	seen.records = 1;
-	seen.index = size;
-	seen.value[0] = 102;
+	adaptive_case(config, IA32_PERFEVTSEL_ADAPTIVE);
+	adaptive_record(config);
 	CHECK_EQ(0, judge());
 	CHECK(!verdict.vague);
 	r->value[RECORD_r8]++;
 	CHECK_EQ(1, judge());
 	CHECK_EQ(DRAW_CLAIM_REGISTERS, verdict.wrong[0].claim);
-	r->value[RECORD_r8]--;
+	adaptive_record(config);
+	r->value[RECORD_data_linear_address]++;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_ADDRESS, verdict.wrong[0].claim);
+	adaptive_record(config);
+	r->value[RECORD_tx_abort] = BIT(32);
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_TX, verdict.wrong[0].claim);
+	adaptive_record(config);
+	seen.groups[0].vector[15][1]++;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_VECTORS, verdict.wrong[0].claim);
+	adaptive_record(config);
 	r->value[RECORD_format] ^= PEBS_DATA_CFG_GPR;
 	CHECK_EQ(1, judge());
 	CHECK_EQ(DRAW_CLAIM_GROUPS, verdict.wrong[0].claim);
-	r->value[RECORD_format] = (u64)ADAPTIVE_BASIC_BYTES << ADAPTIVE_FORMAT_SIZE_SHIFT |
-				  PEBS_DATA_CFG_GPR;
+	adaptive_record(config);
+	r->value[RECORD_format] ^= 1ULL << ADAPTIVE_FORMAT_SIZE_SHIFT;
 	CHECK_EQ(1, judge());
 	CHECK_EQ(DRAW_CLAIM_SIZE, verdict.wrong[0].claim);
+	adaptive_record(config);
+	r->value[RECORD_applicable] |= BIT(1);
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_APPLICABLE, verdict.wrong[0].claim);
 }
 
-/* RDMSR of the status in the program, behind the record that reaches the threshold. */
+/* Of two counters that are due on one load one has its Adaptive_Record bit: either layout. */
+static void record_for_two_counters_has_the_layout_of_either(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		adaptive_case(PEBS_DATA_CFG_XMM, IA32_PERFEVTSEL_ADAPTIVE);
+		c.select[1] = c.select[0] & ~IA32_PERFEVTSEL_ADAPTIVE;
+		c.preset[1] = c.preset[0];
+		c.global = c.pebs_enable = BIT(0) | BIT(1);
+		c.ds.reset[1] = 200;
+		seen.value[1] = 202;
+		adaptive_record(i ? PEBS_DATA_CFG_XMM : 0);
+		CHECK(judge(), "both are named");
+		seen.record[0].value[RECORD_applicable] = BIT(0) | BIT(1);
+		CHECK_EQ(0, judge());
+		CHECK(!verdict.vague);
+	}
+}
+
+/* Fixed counter 0: the instruction that overflows, or the next one. */
+static void record_of_fixed_counter_0_is_of_the_overflow_or_the_next(void)
+{
+	for (unsigned row = 0; row < 3; row++) {
+		PROGRAM("nops");
+		env = random_env_adaptive();
+		c.class = DRAW_RECORDS;
+		c.fixed_control = BIT(0);
+		c.global = c.pebs_enable = BIT(32);
+		/* Two of the table, then the first two of the piece: the second overflows. */
+		c.fixed_preset[0] = END - 4;
+		c.ds = (struct draw_ds){ .used = 1, .maximum = 64, .threshold = 64,
+					 .reset = { [DRAW_GP] = 100 } };
+		adaptive_record(0);
+		seen.record[0].value[RECORD_eventing_ip] = ip_of("nops", row);
+		seen.record[0].value[RECORD_applicable] = BIT(32);
+		/* The others of the five, two of the table, four of the end. */
+		seen.value[DRAW_GP] = 100 + 4 - row + 2 + 4;
+		CHECK_EQ(row == 0, judge() != 0, "row %u", row);
+	}
+}
+
+/* RDMSR of the status in the program, after the record that reaches the threshold. */
 static void ovf_buf_is_judged_where_the_program_reads_it(void)
 {
-	struct pebs_record *r = &seen.record[0];
-
 	PROGRAM("load_bytes", "read0");
-	env.any_event = true;
-	env.format = RECORD_ADAPTIVE_BASIC;
-	env.record_bytes = ADAPTIVE_BASIC_BYTES;
+	env = random_env_adaptive();
 	c.class = DRAW_RECORDS;
 	c.lvt = DRAW_LVT_MASKED;
 	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
@@ -304,11 +366,7 @@ static void ovf_buf_is_judged_where_the_program_reads_it(void)
 	c.operation[0].msr = MSR_IA32_PERF_GLOBAL_STATUS;
 	c.ds = (struct draw_ds){ .used = 1, .maximum = 2 * ADAPTIVE_BASIC_BYTES,
 				 .threshold = ADAPTIVE_BASIC_BYTES, .reset = { 100 } };
-	memset(r, 0, sizeof(*r));
-	r->present = BIT(RECORD_eventing_ip);
-	r->value[RECORD_eventing_ip] = ip_of("load_bytes", 1);
-	seen.records = 1;
-	seen.index = ADAPTIVE_BASIC_BYTES;
+	adaptive_record(0);
 	seen.status = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	seen.result[0].rdx = IA32_PERF_GLOBAL_STATUS_OVF_BUF >> 32;
 	/* Three loads of the piece, two of the ways on, one of the read. */
@@ -361,7 +419,9 @@ int main(void)
 	RUN(overflow_in_the_handler_may_freeze_again);
 	RUN(overflow_arms_and_the_next_event_is_recorded);
 	RUN(record_of_the_basic_group_has_no_registers_to_judge);
-	RUN(record_of_the_gpr_group_is_judged);
+	RUN(groups_of_an_adaptive_record_are_judged);
+	RUN(record_for_two_counters_has_the_layout_of_either);
+	RUN(record_of_fixed_counter_0_is_of_the_overflow_or_the_next);
 	RUN(ovf_buf_is_judged_where_the_program_reads_it);
 	RUN(overflow_on_the_write_that_takes_its_interrupt_is_open);
 	RUN(claims_have_names);

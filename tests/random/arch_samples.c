@@ -27,10 +27,10 @@ static void decide_record(struct test *t, const struct session *s)
 	DECIDE(*s, DRAW_CLAIM_FLAGS, APEBS_20, "other flags");
 	DECIDE(*s, DRAW_CLAIM_RSP, APEBS_20, "another RSP");
 	DECIDE(*s, DRAW_CLAIM_XSTATE, APEBS_21, "another XSTATE_BV");
-	DECIDE(*s, DRAW_CLAIM_XMM, APEBS_22, "other XMM registers");
-	DECIDE(*s, DRAW_CLAIM_LBR, APEBS_23, "another head of last branch records");
-	DECIDE(*s, DRAW_CLAIM_LBR, APEBS_24, "another number of last branch records");
-	DECIDE(*s, DRAW_CLAIM_SNAPSHOT, APEBS_25, "other counters in a record");
+	DECIDE(*s, DRAW_CLAIM_VECTORS, APEBS_22, "other XMM registers");
+	DECIDE(*s, DRAW_CLAIM_ENTRIES, APEBS_23, "another head of last branch records");
+	DECIDE(*s, DRAW_CLAIM_ENTRIES, APEBS_24, "another number of last branch records");
+	DECIDE(*s, DRAW_CLAIM_VALUES, APEBS_25, "other counters in a record");
 	DECIDE(*s, DRAW_CLAIM_BEYOND, APEBS_35, "bytes written outside the buffer");
 }
 

@@ -6,13 +6,15 @@
 #include "kernel/memory/paging.h"
 #include "kernel/memory/string.h"
 #include "kernel/processor/percpu.h"
+#include "pmu/ds.h"
 
 enum ds_word {
 #define DS_FIELD(field, offset, title) DS_##field = (offset) / 8,
 #include "spec/ds.def"
 };
 
-#define AREA_WORDS	12		/* up to and including the last reset slot */
+#define AREA_WORDS	56		/* up to the last reset slot of format 5 */
+#define WORD_BYTES	8
 
 static struct buffer {
 	u8 *area_memory, *memory;
@@ -27,9 +29,11 @@ static struct buffer *buffer_here(void)
 	return &buffers[cpu_index()];
 }
 
-static u8 pattern(int64_t offset)
+/* Of the quadword there: no byte of it is 0 or FFH. */
+static u64 pattern(int64_t offset)
 {
-	return (u8)(0x11 + (u64)(offset + 4096) * 37 % 0xdd);
+	return (((u64)offset * 0x9e3779b97f4a7c15ULL) & 0x7e7e7e7e7e7e7e7eULL) |
+	       0x0101010101010101ULL;
 }
 
 bool buffer_take_memory(void)
@@ -54,35 +58,103 @@ static u64 above(const struct draw_ds *ds)
 	return ds->high & 4 ? PAGING_UPPER : PAGING_HIGH;
 }
 
-u64 buffer_open(const struct draw_ds *ds)
+static u64 *word_at(const struct buffer *b, int64_t offset)
+{
+	return (u64 *)(void *)(b->bytes + offset);
+}
+
+/* Where baseline is 1 each counter has a slot, else the first four. */
+static void set_resets(const struct draw_env *env, struct buffer *b, const struct draw_ds *ds)
+{
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
+		unsigned slot = DS_pebs_counter0_reset + i;
+
+		if (env->adaptive.baseline)
+			slot = ds_reset_slot(draw_status_bit(i));
+		else if (i >= DS_RESET_SLOTS_OF_FORMAT_3)
+			break;
+		if (slot)
+			b->area[slot] = ds->reset[i];
+	}
+}
+
+u64 buffer_open(const struct draw_env *env, const struct draw_ds *ds)
 {
 	struct buffer *b = buffer_here();
 
 	b->area = (volatile u64 *)(void *)(b->area_memory + ds->area);
 	b->bytes = b->memory + ds->base;
 	b->base = (u64)(uintptr_t)b->bytes + (ds->high & 2 ? above(ds) : 0);
-	for (int64_t i = -BUFFER_GUARD; i < last(ds); i++)
-		b->bytes[i] = pattern(i);
-	for (unsigned i = 0; i <= DS_bts_interrupt_threshold; i++)
-		b->area[i] = b->base - BUFFER_GUARD;	/* an empty buffer of branch records */
+	for (int64_t i = -BUFFER_GUARD; i < last(ds); i += WORD_BYTES)
+		*word_at(b, i) = pattern(i);
+	for (unsigned i = 0; i < AREA_WORDS; i++)
+		b->area[i] = i <= DS_bts_interrupt_threshold ?
+				     b->base -
+					     BUFFER_GUARD : /* an empty buffer of branch records */
+				     pattern(i);	      /* slots that no counter has */
 	b->area[DS_pebs_buffer_base] = b->base;
 	b->area[DS_pebs_index] = b->base + (u64)(int64_t)ds->index;
 	b->area[DS_pebs_absolute_maximum] = b->base + (u64)(int64_t)ds->maximum;
 	b->area[DS_pebs_interrupt_threshold] = b->base + (u64)(int64_t)ds->threshold;
-	for (unsigned i = 0; i < 4; i++)
-		b->area[DS_pebs_counter0_reset + i] = ds->reset[i];
+	set_resets(env, b, ds);
 	for (unsigned i = 0; i < AREA_WORDS; i++)
 		b->before[i] = b->area[i];
 	return (u64)(uintptr_t)b->area + (ds->high & 1 ? above(ds) : 0);
 }
 
-static void decode(const struct draw_env *env, const struct draw_ds *ds, const u8 *bytes,
-		   size_t size, struct pebs_record *record)
+/* ---- records */
+
+static void copy_groups(const u8 *bytes, const struct adaptive_layout *layout,
+			struct draw_groups *groups)
 {
-	if (ds->registers)
-		record_decode_adaptive(bytes, size, record);
-	else
-		record_decode(env->format, bytes, size, record);
+	unsigned values = 0;
+
+	groups->config = layout->config;
+	groups->metrics = layout->metrics;
+	if (adaptive_has(layout, GROUP_XMM))
+		memcpy(groups->vector, bytes + layout->offset[GROUP_XMM], sizeof(groups->vector));
+	if (adaptive_has(layout, GROUP_LBR))
+		for (unsigned i = 0; i < layout->entries && i < DRAW_ENTRIES; i++)
+			memcpy(&groups->entry[i],
+			       bytes + layout->offset[GROUP_LBR] + i * ADAPTIVE_LBR_BYTES,
+			       ADAPTIVE_LBR_BYTES);
+	for (u64 left = layout->config & (PEBS_DATA_CFG_CNTR_GP | PEBS_DATA_CFG_CNTR_FIXED);
+	     left && values < DRAW_VALUES; left &= left - 1, values++)
+		memcpy(&groups->value[values],
+		       bytes + layout->offset[GROUP_COUNTERS] + ADAPTIVE_COUNTERS_BYTES +
+			       values * WORD_BYTES,
+		       WORD_BYTES);
+}
+
+/* One after the other, by the size that each of them says it has. */
+static void walk(const struct buffer *b, int64_t begin, int64_t end, struct draw_observation *seen)
+{
+	struct adaptive_layout layout;
+	int64_t at = begin;
+
+	while (at < end &&
+	       adaptive_read(b->bytes + at, (size_t)(end - at), &layout) == ADAPTIVE_WHOLE) {
+		if (seen->records < DRAW_RECORDS_SEEN) {
+			record_decode_adaptive(b->bytes + at, layout.size,
+					       &seen->record[seen->records]);
+			copy_groups(b->bytes + at, &layout, &seen->groups[seen->records]);
+		}
+		seen->records++;
+		at += layout.size;
+	}
+	seen->walked = (u64)at;
+}
+
+/* All of one size. */
+static void divide(const struct draw_env *env, const struct buffer *b, int64_t begin, int64_t end,
+		   struct draw_observation *seen)
+{
+	int64_t size = env->record_bytes;
+
+	seen->records = (unsigned)((end - begin) / size);
+	for (unsigned i = 0; i < seen->records && i < DRAW_RECORDS_SEEN; i++)
+		record_decode(env->format, b->bytes + begin + i * size, (size_t)size,
+			      &seen->record[i]);
 }
 
 void buffer_look(const struct draw_env *env, const struct draw_case *c,
@@ -90,7 +162,7 @@ void buffer_look(const struct draw_env *env, const struct draw_case *c,
 {
 	const struct draw_ds *ds = &c->ds;
 	struct buffer *b = buffer_here();
-	int64_t size = draw_record_bytes(env, c), end;
+	int64_t end;
 
 	seen->index = b->area[DS_pebs_index] - b->base;
 	for (unsigned i = 0; i < AREA_WORDS; i++)
@@ -99,10 +171,11 @@ void buffer_look(const struct draw_env *env, const struct draw_case *c,
 	end = (int64_t)seen->index;
 	if (end < ds->index || end > last(ds))
 		end = ds->index;
-	seen->records = (unsigned)((end - ds->index) / size);
-	for (unsigned i = 0; i < seen->records && i < DRAW_RECORDS_SEEN; i++)
-		decode(env, ds, b->bytes + ds->index + i * size, (size_t)size, &seen->record[i]);
-	for (int64_t i = -BUFFER_GUARD; i < last(ds); i++)
-		if ((i < ds->index || i >= end) && b->bytes[i] != pattern(i))
+	if (env->adaptive.baseline)
+		walk(b, ds->index, end, seen);
+	else
+		divide(env, b, ds->index, end, seen);
+	for (int64_t i = -BUFFER_GUARD; i < last(ds); i += WORD_BYTES)
+		if ((i < ds->index || i >= end) && *word_at(b, i) != pattern(i))
 			seen->outside = true;
 }

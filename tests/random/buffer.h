@@ -7,12 +7,12 @@
 #include "tests/random/observation.h"
 
 #define BUFFER_AREA_BYTES	8192	/* memory that draw_ds.area lies in */
-#define BUFFER_BYTES		12288	/* ... and draw_ds.base */
+#define BUFFER_BYTES		16384	/* ... and draw_ds.base */
 #define BUFFER_GUARD		256	/* looked at before and after the buffer */
 
 bool buffer_take_memory(void);
 /* Fill and describe it. The address for IA32_DS_AREA. */
-u64 buffer_open(const struct draw_ds *ds);
+u64 buffer_open(const struct draw_env *env, const struct draw_ds *ds);
 void buffer_look(const struct draw_env *env, const struct draw_case *c,
 		 struct draw_observation *seen);
 #endif

@@ -24,12 +24,13 @@ enum draw_lvt { DRAW_LVT_FIXED, DRAW_LVT_NMI, DRAW_LVT_MASKED };
 /* The DS area and its buffer. Offsets are in bytes, from the buffer's base. */
 struct draw_ds {
 	u8 used;
-	u8 registers;			/* its records have the GPR group: adaptive ones */
 	u8 high;			/* bit 0: the area, bit 1: the buffer, above 4 GiB;
 		  * bit 2: in the upper half, what is so */
 	u16 area, base;			/* offsets in their memory */
 	int16_t index, maximum, threshold;
-	u64 reset[4];
+	u8 recording;			/* last branch records, and every branch kept out */
+	u64 config;			/* MSR_PEBS_DATA_CFG, where baseline is 1 */
+	u64 reset[DRAW_COUNTERS];	/* by position; of fixed ones, where baseline is 1 */
 };
 
 struct draw_case {
@@ -62,6 +63,23 @@ struct draw_event {
 	u64 open_least, open_most;	/* of that, by the opening one */
 };
 
+/* FROM, TO and INFO of a last branch record. */
+struct draw_entry {
+	u64 word[3];
+};
+
+/* Where baseline is 1: adaptive records, which any event makes, and the fixed counters too. */
+struct draw_adaptive {
+	bool baseline;
+	bool timing;			/* records have a retire latency */
+	u8 fixed;			/* bit i: fixed counter i makes records */
+	u64 soon;			/* status bits: the record may be of the overflow itself */
+	u64 tx_bits;			/* of the TX abort information: 0 outside of transactions */
+	u64 counters;			/* bits of MSR_PEBS_DATA_CFG that format 6 adds */
+	unsigned entries;		/* of the LBR group, at most */
+	const struct draw_entry *entry;	/* what they are, the newest first; NULL: not known */
+};
+
 struct draw_env {
 	unsigned gp, gp_width, fixed, fixed_width, version;
 	bool full_width, any_thread, hypervisor, strict;
@@ -74,7 +92,7 @@ struct draw_env {
 	/* Interrupts and PEBS. */
 	bool freeze;   /* as versions 2 and 3 have it, and IA32_DEBUGCTL is there */
 	bool pebs;
-	bool any_event;			/* baseline: not the precise ones alone make records */
+	struct draw_adaptive adaptive;
 	bool rings;			/* programs may run at CPL 1 and 2 */
 	bool shadow_exact;		/* the assist comes with the first event after arming */
 	unsigned period_least;		/* no counter overflows sooner than that */
@@ -104,8 +122,13 @@ u64 draw_pointer(const struct draw_env *env, const struct draw_case *c, unsigned
 u64 draw_code_of(const struct draw_env *env, const struct draw_case *c);
 const struct draw_event *draw_event_of(const struct draw_env *env, u64 select);
 
-/* Bytes of a record of the case. */
-unsigned draw_record_bytes(const struct draw_env *env, const struct draw_case *c);
+/* The low (half = 0) or the high half of XMMn, as a program begins. */
+u64 draw_vector(const struct draw_case *c, unsigned n, unsigned half);
+
+/* Bytes of an adaptive record with that MSR_PEBS_DATA_CFG. */
+unsigned draw_adaptive_bytes(u64 config);
+/* Has the counter its Adaptive_Record bit? By position. */
+bool draw_is_adaptive(u64 select, u64 fixed_control, unsigned i);
 
 /* The value of a register of so many bits, all 1. */
 static inline u64 draw_ones(unsigned bits)

@@ -10,6 +10,7 @@
 
 #define PIECES_MOST	14		/* drawn ones */
 #define PIECES_MOST_LONG 28
+#define FIXED_ADAPTIVE	BITS(32, 63)	/* Adaptive_Record bits of IA32_FIXED_CTR_CTRL */
 #define NEAR		320		/* offsets of a data pointer from the middle of its pages */
 
 /* ---- the program */
@@ -284,8 +285,7 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 			value = draw_select(env, p, gp);
 		else
 			value ^= prng_one_in(p, 2) ? IA32_PERFEVTSEL_EN : IA32_PERFEVTSEL_OS;
-		/* Each record of a case has the same groups. */
-		if (c->ds.registers && c->pebs_enable >> gp & 1)
+		if (env->adaptive.baseline && prng_one_in(p, 2))
 			value |= IA32_PERFEVTSEL_ADAPTIVE;
 		return writes(MSR_IA32_PERFEVTSEL0 + gp, value);
 	case 2:
@@ -304,7 +304,7 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 		if (prng_one_in(p, 2))
 			value ^= (1 + prng_below(p, 3)) << 4 * fixed;
 		else
-			value = draw_fixed_control(env, p);
+			value = draw_fixed_control(env, p) | (c->fixed_control & FIXED_ADAPTIVE);
 		return writes(MSR_IA32_FIXED_CTR_CTRL, value);
 	}
 }

@@ -3,19 +3,17 @@
 #include "tests/random/draw_sampling.h"
 
 #include "spec/msr.h"
+#include "tests/random/adaptive/draw_adaptive.h"
 
 #define CAPACITY_MOST	6		/* records that the buffer has room for */
-#define AREA_MIDDLE	4096		/* a page's end, in the memory of the DS area */
-#define BASE_MIDDLE	4096		/* ... and of the buffer */
 
-static bool is_cycles(const struct draw_event *event)
+bool draw_is_cycles(const struct draw_event *event)
 {
 	return !event || event->kind == EK_CORE_CYCLES || event->kind == EK_REF_CYCLES;
 }
 
-/* How often it happens in the program at the levels that the select names, at most. */
-static u64 total(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
-		 const struct draw_event *event, u64 levels)
+u64 draw_total(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
+	       const struct draw_event *event, u64 levels)
 {
 	u64 n = 0;
 
@@ -28,11 +26,11 @@ static u64 total(const struct draw_env *env, const struct draw_case *c, const st
 u64 draw_sampling_events(const struct draw_env *env, const struct draw_case *c,
 			 const struct trace *trace, u64 select)
 {
-	return total(env, c, trace, draw_event_of(env, select), select);
+	return draw_total(env, c, trace, draw_event_of(env, select), select);
 }
 
 /* A value that overflows within that many events. */
-static u64 near(const struct draw_env *env, struct prng *p, u64 events)
+u64 draw_near(const struct draw_env *env, struct prng *p, u64 events)
 {
 	return 0ULL - env->period_least - prng_below(p, events + 1);
 }
@@ -40,7 +38,9 @@ static u64 near(const struct draw_env *env, struct prng *p, u64 events)
 static u64 near_of(const struct draw_env *env, struct prng *p, const struct draw_case *c,
 		   const struct trace *trace, unsigned i)
 {
-	return near(env, p, total(env, c, trace, draw_event_of(env, c->select[i]), c->select[i])) &
+	return draw_near(env, p,
+			 draw_total(env, c, trace, draw_event_of(env, c->select[i]),
+				    c->select[i])) &
 	       draw_ones(env->gp_width);
 }
 
@@ -54,7 +54,7 @@ static void draw_interrupting(const struct draw_env *env, struct prng *p, struct
 			continue;
 		c->select[i] |= IA32_PERFEVTSEL_INT;
 		/* Where a counter of cycles overflows can't be told. */
-		if (is_cycles(event) || c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT ||
+		if (draw_is_cycles(event) || c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT ||
 		    c->select[i] & IA32_PERFEVTSEL_E)
 			c->preset[i] = prng_below(p, 1000);
 		else if (!prng_one_in(p, 4))
@@ -68,12 +68,14 @@ static void draw_interrupting(const struct draw_env *env, struct prng *p, struct
 		c->fixed_control |= BIT(3) << 4 * i;
 		c->fixed_preset[i] = prng_below(p, 1000);
 		if (!i && !prng_one_in(p, 3))
-			c->fixed_preset[i] =
-				near(env, p,
-						  total(env, c, trace,
-					   draw_event_of(env, EVENT_INST_RETIRED_ANY_P),
-							(levels & 2) << 15 | (levels & 1) << 17)) &
-					     draw_ones(env->fixed_width);
+			c->fixed_preset
+				[i] = draw_near(env, p,
+						draw_total(env, c, trace,
+							   draw_event_of(env,
+									 EVENT_INST_RETIRED_ANY_P),
+							   (levels & 2) << 15 | (levels & 1)
+											<< 17)) &
+				      draw_ones(env->fixed_width);
 	}
 }
 
@@ -111,17 +113,15 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 		return;
 	c->select[i] = code | (1 + prng_below(p, 3)) << 16 | IA32_PERFEVTSEL_EN;
 	/* "Undefined", with CMASK and the like: for what is judged by our reading. */
-	if (env->strict && prng_one_in(p, 12) && !env->any_event)
+	if (env->strict && prng_one_in(p, 12))
 		c->select[i] |= prng_one_in(p, 2) && env->any_thread ?
 					IA32_PERFEVTSEL_ANY :
 					1ULL << IA32_PERFEVTSEL_CMASK_SHIFT;
-	if (prng_one_in(p, 4) && !env->any_event && !(c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT))
+	if (prng_one_in(p, 4) && !(c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT))
 		c->select[i] |= IA32_PERFEVTSEL_INT;
-	if (c->ds.registers)
-		c->select[i] |= IA32_PERFEVTSEL_ADAPTIVE;
 	c->pebs_enable |= BIT(i);
-	events = total(env, c, trace, event, c->select[i]);
-	c->preset[i] = near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
+	events = draw_total(env, c, trace, event, c->select[i]);
+	c->preset[i] = draw_near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
 	/* Now and then with the counter before it: both are due on one instruction. */
 	if (i && c->pebs_enable >> (i - 1) & 1 && draw_event_of(env, c->select[i - 1]) &&
 	    draw_event_of(env, c->select[i - 1])->pebs >> i & 1 && prng_one_in(p, 4)) {
@@ -130,20 +130,18 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 	}
 	c->ds.reset[i] = prng_one_in(p, 3) ?
 				 prng_below(p, 1000) :
-				 near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
+				 draw_near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
 }
 
 /* Places of the area, of the buffer, and of index, maximum and threshold in it. */
 static void draw_buffer(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
-	int capacity = 1 + (int)prng_below(p, CAPACITY_MOST), size;
+	int capacity = 1 + (int)prng_below(p, CAPACITY_MOST), size = (int)env->record_bytes;
 
-	c->ds.registers = env->any_event && prng_one_in(p, 2);
-	size = (int)draw_record_bytes(env, c);
 	c->ds.used = 1;
 	c->ds.high = (u8)(prng_one_in(p, 2) ? prng_below(p, 8) : 0);
-	c->ds.area = (u16)(AREA_MIDDLE - 8 * prng_below(p, 32));
-	c->ds.base = (u16)(BASE_MIDDLE - 8 * prng_below(p, 160));
+	c->ds.area = (u16)(DRAW_AREA_MIDDLE - 8 * prng_below(p, 32));
+	c->ds.base = (u16)(DRAW_BASE_MIDDLE - 8 * prng_below(p, 160));
 	c->ds.index = (int16_t)(size * (int)prng_below(p, (u64)capacity + 1));
 	if (prng_one_in(p, 2))
 		c->ds.index = 0;
@@ -162,9 +160,13 @@ void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case 
 	draw_delivery(env, p, c);
 	if (c->class != DRAW_RECORDS || !env->pebs)
 		return;
-	draw_buffer(env, p, c);
-	for (unsigned i = 0; i < 4 && i < env->gp; i++)
-		draw_recording(env, p, c, trace, i);
+	if (env->adaptive.baseline) {
+		draw_adaptive(env, p, c, trace);
+	} else {
+		draw_buffer(env, p, c);
+		for (unsigned i = 0; i < 4 && i < env->gp; i++)
+			draw_recording(env, p, c, trace, i);
+	}
 	/* Records and no interrupts: more of them. */
 	if (prng_one_in(p, 2))
 		for (unsigned i = 0; i < env->gp; i++)

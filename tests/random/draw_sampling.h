@@ -6,6 +6,17 @@
 #include "tests/random/prng.h"
 #include "tests/random/trace.h"
 
+#define DRAW_AREA_MIDDLE 4096		/* a page's end, in the memory of the DS area */
+#define DRAW_BASE_MIDDLE 4096		/* ... and of the buffer */
+
+/* No event at all, too: where its counter overflows can't be told. */
+bool draw_is_cycles(const struct draw_event *event);
+/* How often it happens in the program at the levels that the select names, at most. */
+u64 draw_total(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
+	       const struct draw_event *event, u64 levels);
+/* A value that overflows within that many events. */
+u64 draw_near(const struct draw_env *env, struct prng *p, u64 events);
+
 /* Into a case whose counters are drawn. */
 void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case *c,
 		   const struct trace *trace);

@@ -24,7 +24,9 @@
 #include "tests/frame/needs.h"
 #include "tests/random/arch/arch_buffer.h"
 #include "tests/random/arch/arch_probe.h"
+#include "tests/measure/sampling.h"
 #include "tests/random/buffer.h"
+#include "tests/random/adaptive/entries.h"
 
 #define STACK_BYTES	8192
 #define STACK_TOP	(STACK_BYTES - 256)
@@ -51,7 +53,9 @@ static struct machine {
 	u64 *table;
 	u8 *stack, *gate, *data;
 	/* What the registers hold. */
-	u64 select[DRAW_GP], value[DRAW_COUNTERS], fixed_control, status, debugctl, ds_area;
+	u64 select[DRAW_GP], value[DRAW_COUNTERS], fixed_control, status, debugctl, ds_area,
+		data_cfg;
+	struct draw_entry entry[DRAW_ENTRIES];	/* the last branch records */
 	u64 cr4;
 	struct trace trace;		/* of a probe */
 	struct draw_observation seen;
@@ -100,6 +104,35 @@ static void learn_capabilities(struct machine *m)
 		m->env.data[i] = linear(m->data) + (2 * i + 1) * PAGE_SIZE;
 }
 
+/* The counters and metrics for which MSR_PEBS_DATA_CFG has bits. */
+static u64 counters_of_records(const struct pmu_caps *caps)
+{
+	if (caps->pebs_format != PEBS_FORMAT_SNAPSHOT)
+		return 0;
+	return PEBS_DATA_CFG_CNTR | (caps->metrics ? PEBS_DATA_CFG_METRICS : 0) |
+	       ((u64)caps->gp_mask << PEBS_DATA_CFG_CNTR_GP_SHIFT & PEBS_DATA_CFG_CNTR_GP) |
+	       ((u64)caps->fixed_mask << PEBS_DATA_CFG_CNTR_FIXED_SHIFT & PEBS_DATA_CFG_CNTR_FIXED);
+}
+
+static void learn_adaptive(struct machine *m)
+{
+	const struct pmu_caps *caps = counter_caps();
+	struct draw_adaptive *a = &m->env.adaptive;
+
+	a->baseline = true;
+	a->timing = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO;
+	a->fixed = (u8)(caps->pebs_fixed_mask & draw_ones(DRAW_FIXED));
+	a->tx_bits = sampling_tx_mask();
+	a->counters = counters_of_records(caps);
+	a->entries = entries_most();
+	/* Precise distribution, or reduced skid: docs/READINGS.md. */
+	a->soon = BIT(draw_status_bit(DRAW_GP));
+	for (unsigned i = 0; i < pebs_first_without_pdist(); i++)
+		a->soon |= BIT(i);
+	msr_write(MSR_PEBS_DATA_CFG, 0);
+	m->data_cfg = 0;
+}
+
 static void learn_sampling(struct machine *m, bool strict)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -117,15 +150,13 @@ static void learn_sampling(struct machine *m, bool strict)
 			need_legacy_freeze(reason, sizeof(reason));
 	m->env.pebs = need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)) &&
 		      need_ds_write(reason, sizeof(reason));
-	m->env.any_event = caps->baseline;
+	if (m->env.pebs && caps->baseline)
+		learn_adaptive(m);
 	m->env.rings = true;
 	m->env.shadow_exact = known->shadow_known && !known->shadow_least && !known->shadow_most;
-	/* The basic group alone, unless a select has its Adaptive_Record bit. */
-	if (m->env.any_event && m->env.pebs)
-		msr_write(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_GPR);
 	arch_buffer_learn(&m->env.arch);
 	m->env.arch.freeze = m->env.arch.pebs && need_freeze(reason, sizeof(reason));
-	format = caps->baseline ? RECORD_ADAPTIVE_BASIC : caps->record_format;
+	format = caps->record_format;
 	m->env.format = (u8)format;
 	m->env.record_bytes = (unsigned)record_size(format);
 }
@@ -133,9 +164,14 @@ static void learn_sampling(struct machine *m, bool strict)
 static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 counters)
 {
 	struct draw_env *env = &m->env;
-	/* With PDist how near an overflow may be is open, and with it which event is recorded. */
-	const u32 pebs = counter_caps()->pebs_mask & ~(u32)(BIT(pebs_first_without_pdist()) - 1);
+	const u32 pebs = counter_caps()->pebs_mask;
 
+	for (unsigned i = 0; i < env->events && env->adaptive.baseline && flags & EV_PEBS; i++)
+		if (env->event[i].code == code) {
+			env->event[i].flags |= flags;
+			env->event[i].pebs |= (u8)(counters & pebs);
+			return;
+		}
 	if (env->events == DRAW_EVENTS || draw_event_of(env, code))
 		return;
 	env->event[env->events++] = (struct draw_event){
@@ -249,8 +285,12 @@ const struct draw_env *machine_begin(bool strict)
 
 void machine_end(void)
 {
-	arch_buffer_close(&machines[cpu_index()].env);
-	cr4_write(machines[cpu_index()].cr4);
+	struct machine *m = &machines[cpu_index()];
+
+	arch_buffer_close(&m->env);
+	if (m->env.adaptive.entry)
+		entries_release();
+	cr4_write(m->cr4);
 	descriptor_open_rings(false);
 	counter_reset();
 }
@@ -343,6 +383,15 @@ static void prepare_way_back(struct machine *m, const struct draw_case *c,
 	}
 }
 
+/* It takes as long as ten cases, so those without it begin with entries that aren't known. */
+static void hold_entries(struct machine *m, const struct draw_case *c)
+{
+	if (!c->ds.recording || m->env.adaptive.entry)
+		return;
+	entries_hold(m->entry);
+	m->env.adaptive.entry = m->entry;
+}
+
 /* Interrupts, freezing and PEBS: the last to be switched on. */
 static void program_sampling(struct machine *m, const struct draw_case *c)
 {
@@ -356,11 +405,15 @@ static void program_sampling(struct machine *m, const struct draw_case *c)
 		msr_write(MSR_IA32_DEBUGCTL, debugctl);
 	m->debugctl = debugctl;
 	if (c->ds.used) {
-		u64 area = buffer_open(&c->ds);
+		u64 area = buffer_open(&m->env, &c->ds);
 
 		if (m->ds_area != area)
 			msr_write(MSR_IA32_DS_AREA, area);
 		m->ds_area = area;
+		hold_entries(m, c);
+		if (m->data_cfg != c->ds.config)
+			msr_write(MSR_PEBS_DATA_CFG, c->ds.config);
+		m->data_cfg = c->ds.config;
 		msr_write(MSR_IA32_PEBS_ENABLE, c->pebs_enable);
 	}
 	pmi_open(&options);
@@ -412,6 +465,10 @@ static void fill_frame(struct machine *m, const struct draw_case *c)
 	f->r12 = draw_constant(c, 4);
 	f->r13 = m->env.operations;
 	f->r15 = m->env.table;
+	for (unsigned n = 0; n < DRAW_VECTORS; n++)
+		for (unsigned half = 0; half < 2; half++)
+			f->vector[n][half] = c->arch.used ? draw_arch_xmm(&c->arch, 2 * n + half) :
+							    draw_vector(c, n, half);
 }
 
 void machine_run(const struct draw_case *c, const struct trace *trace,
@@ -432,9 +489,14 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 	program(m, c);
 	if (sampling)
 		program_sampling(m, c);
-	seen->arch.begin = tsc_read();
+	/* Each instruction may take longer meanwhile. */
+	if (c->ds.recording)
+		entries_keep();
+	seen->begin = tsc_read();
 	enter(m->frame);
-	seen->arch.end = tsc_read();
+	seen->end = tsc_read();
+	if (c->ds.recording)
+		entries_stop();
 	written_note(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	if (sampling)
 		look_at_sampling(m, c, trace, seen);

@@ -7,11 +7,22 @@
 #include "tests/random/case.h"
 
 #define DRAW_INTERRUPTS_SEEN	8
+#define DRAW_ENTRIES		32	/* of the LBR group */
+#define DRAW_VALUES		24	/* of the counters group */
 
 struct draw_interrupt {
 	u32 vector, lvtpc;
 	u64 status, global, debugctl, rip;
 	u64 arch_index;			/* IA32_PEBS_INDEX */
+};
+
+/* What an adaptive record has that struct pebs_record hasn't. */
+struct draw_groups {
+	u64 config;			/* MSR_PEBS_DATA_CFG of the groups that it has */
+	bool metrics;			/* the counters group ends with slots and metrics */
+	u64 vector[DRAW_VECTORS][2];
+	struct draw_entry entry[DRAW_ENTRIES];
+	u64 value[DRAW_VALUES];		/* of the counters group, in its order */
 };
 
 struct draw_observation {
@@ -26,6 +37,10 @@ struct draw_observation {
 	unsigned records;		/* as the index says */
 	struct pebs_record record[DRAW_RECORDS_SEEN];
 	struct draw_arch_seen arch;
+	/* Where baseline is 1 */
+	struct draw_groups groups[DRAW_RECORDS_SEEN];
+	u64 walked;			/* where the sizes of the records lead, as the index */
+	u64 begin, end;			/* the time-stamp counter, before the window and after it */
 };
 
 #endif

@@ -216,11 +216,15 @@ void oracle_judge(const struct draw_env *env, const struct draw_case *c, const s
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
 		oracle_load(&o, i, i < DRAW_GP ? c->preset[i] : c->fixed_preset[i - DRAW_GP]);
 	oracle_arch_begin(&o);
+	if (env->adaptive.baseline)
+		oracle_adaptive_begin(&o);
 	open_window(&o);
 	if (!o.vague)
 		signal_events(&o, NO_STEP);
 	for (unsigned i = 0; i < trace->steps && !o.vague; i++)
 		step_once(&o, i);
+	if (env->adaptive.baseline)
+		oracle_adaptive_end(&o);
 	oracle_end_interrupts(&o);
 	if (!o.vague) {
 		judge_end(&o);

@@ -119,7 +119,10 @@ bool oracle_records(const struct oracle *o, unsigned i)
 
 	if (o->c->arch.used)
 		return oracle_arch_records(o, i);
-	return !oracle_is_fixed(i) && o->pebs_enable >> i & 1 && event && event->pebs >> i & 1 &&
+	/* Where fixed counters record, counter 0 has the precise event of instructions. */
+	if (oracle_is_fixed(i))
+		return i == DRAW_GP && o->env->adaptive.fixed & 1 && o->pebs_enable & oracle_bit(i);
+	return o->pebs_enable >> i & 1 && event && event->pebs >> i & 1 &&
 	       !(o->select[i] & (IA32_PERFEVTSEL_E | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_ANY)) &&
 	       !oracle_cmask(o->select[i]);
 }
@@ -130,12 +133,14 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 	struct counter *k = &o->counter[i];
 	u64 end = oracle_width_mask(o, i);
 
-	k->least += n.least;
-	k->room += n.most - n.least;
 	if (n.least)
 		o->hit |= oracle_bit(i);
 	if (n.most)
 		o->may_hit |= oracle_bit(i);
+	if (k->lost)
+		return;
+	k->least += n.least;
+	k->room += n.most - n.least;
 	if (k->room > end / 4)
 		k->room = end / 4;
 	if (k->least > end) {
@@ -154,7 +159,14 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 		k->cut = true;
 		/* Whether it interrupts and arms now isn't told either. Architectural PEBS shows it
 		 * by the record. */
-		if (oracle_has_interrupt(o, i) || (oracle_records(o, i) && !o->c->arch.used))
+		if (o->handler && o->env->adaptive.baseline && !o->c->freeze &&
+		    oracle_has_interrupt(o, i))
+			o->most++;
+		else if (oracle_has_interrupt(o, i))
+			o->vague = true;
+		else if (o->env->adaptive.baseline && o->pebs_enable & oracle_bit(i))
+			oracle_loosen(o, oracle_bit(i));
+		else if (oracle_records(o, i) && !o->c->arch.used)
 			o->vague = true;
 	}
 }
@@ -164,7 +176,7 @@ void oracle_load(struct oracle *o, unsigned i, u64 value)
 {
 	o->counter[i].least = value & oracle_width_mask(o, i);
 	o->counter[i].room = 0;
-	o->counter[i].cut = o->counter[i].cleared = false;
+	o->counter[i].cut = o->counter[i].cleared = o->counter[i].lost = false;
 }
 
 /* Clears the named bits and no others. A counter that may have passed its end may do so later. */
@@ -174,7 +186,7 @@ void oracle_clear_status(struct oracle *o, u64 bits)
 	o->may &= ~bits;
 	o->frozen = o->frozen && !(bits & IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
-		if (bits & oracle_bit(i) && o->counter[i].cut) {
+		if (bits & oracle_bit(i) && (o->counter[i].cut || o->counter[i].lost)) {
 			o->may |= oracle_bit(i);
 			o->counter[i].cleared = true;
 		}

@@ -22,6 +22,7 @@ struct counter {
 	bool cleared;			/* its status bit, since it was cut */
 	bool reloaded;
 	unsigned reloaded_at;		/* the step after that of the last reload */
+	bool lost;			/* a record may have reloaded it: it may hold anything */
 };
 
 struct oracle {
@@ -48,12 +49,16 @@ struct oracle {
 	u64 config[DRAW_COUNTERS], threshold, sure, changed;
 	unsigned run;
 	bool frozen;			/* by CTR_Frz */
-	bool lost;			/* records may have been written elsewhere */
+	/* Where baseline is 1: PEBS counters that may be armed, and may have been for long. */
+	u64 loose;
+	unsigned placed;		/* records that are known to be of the program */
+	u64 tsc;			/* of the record before */
 
 	unsigned interrupt;		/* the next one seen */
 	unsigned least, most;		/* interrupts on their way */
 	enum draw_claim cause;		/* of the least one */
 	bool masked;			/* LVTPC */
+	bool handler;			/* what is counted is a handler's */
 	bool more;			/* interrupts without a cause are no breach any more */
 
 	bool vague;			/* what comes from here on isn't told by the manual */
@@ -94,14 +99,40 @@ void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, 
 void oracle_deliver(struct oracle *o, unsigned step);
 void oracle_overflows(struct oracle *o);
 void oracle_request(struct oracle *o, enum draw_claim cause);
+/* What a handler does before it stops the counters, in these counters. */
+void oracle_count_handler(struct oracle *o, u64 counters);
 void oracle_end_interrupts(struct oracle *o);
+
+/* oracle_fields.c: what every format of records has */
+void oracle_expect_field(struct oracle *o, enum draw_claim claim, const struct pebs_record *r,
+			 enum record_field field, u64 want, const char *what);
+void oracle_judge_registers(struct oracle *o, const struct trace_step *step,
+			    const struct pebs_record *r);
+void oracle_judge_address(struct oracle *o, const struct trace_step *step, unsigned counter,
+			  const struct pebs_record *r);
+
+/* oracle_groups.c: what adaptive records have beside it. named: the counters that it is for. */
+void oracle_judge_groups(struct oracle *o, unsigned step, const struct pebs_record *r,
+			 const struct draw_groups *groups, u64 named);
+
+/* oracle_adaptive.c: adaptive records. */
+void oracle_adaptive_assists(struct oracle *o, unsigned step);
+/* Whether these counters are armed isn't told any more. */
+void oracle_loosen(struct oracle *o, u64 counters);
+/* The records in the buffer must lead from one to the next. */
+void oracle_adaptive_begin(struct oracle *o);
+/* Records that a handler's own instructions made, after they have been counted. */
+void oracle_adaptive_handler(struct oracle *o);
+/* The window is closed: a record that the closing write made can't be placed. */
+void oracle_adaptive_end(struct oracle *o);
 
 /* oracle_record.c: PEBS. NO_STEP: the write that opens the window, of which nothing is recorded. */
 #define NO_STEP	(~0u)
 void oracle_assists(struct oracle *o, unsigned step);
+/* The next record, if it was seen. */
+const struct pebs_record *oracle_next_record(const struct oracle *o);
+/* Is it one of this instruction? */
+bool oracle_is_here(const struct oracle *o, unsigned step, const struct pebs_record *r);
 void oracle_end_records(struct oracle *o);
-/* R/EIP, registers, flags and the address of a record of this step. */
-void oracle_record_fields(struct oracle *o, unsigned step, unsigned counter,
-			  const struct pebs_record *r);
 
 #endif

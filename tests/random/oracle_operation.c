@@ -147,6 +147,11 @@ void oracle_write(struct oracle *o, const struct trace_step *step)
 	if (changed)
 		disarm(o, BIT(select));
 	disarm(o, before.pebs_enable & ~o->pebs_enable);
+	if (msr == MSR_IA32_FIXED_CTR_CTRL)
+		oracle_loosen(o, o->armed & BIT(draw_status_bit(DRAW_GP)));
+	/* With an overflow bit set it may write a record at once (a hypervisor's measurements). */
+	if (o->env->adaptive.baseline && !o->env->strict)
+		oracle_loosen(o, (o->must | o->may) & o->pebs_enable & ~before.pebs_enable);
 	if (target < DRAW_COUNTERS)
 		oracle_arch_disturb(o, oracle_bit(target));
 	if (target < DRAW_COUNTERS)
@@ -170,6 +175,8 @@ void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, 
 	const struct counter *k = &o->counter[i];
 	u64 mask = oracle_width_mask(o, i);
 
+	if (k->lost)
+		return;
 	/* Modulo the counter's width; a bit above that is always wrong. */
 	if (got & ~mask)
 		oracle_expect(o, claim, k->least & mask, k->room, got, what, i);
@@ -195,7 +202,7 @@ static void read_counter(struct oracle *o, enum draw_claim claim, unsigned i, u6
 	if (counts && oracle_is_cycles(event))
 		k->room += CYCLES_MOST;
 	oracle_expect_counter(o, claim, i, got, what);
-	if (before.room > NARROW && ((got - k->least) & mask) <= k->room)
+	if (before.lost || (before.room > NARROW && ((got - k->least) & mask) <= k->room))
 		*k = (struct counter){ .least = got & mask, .written = before.written,
 				       .ran = before.ran, .reloaded = before.reloaded };
 	else

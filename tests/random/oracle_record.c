@@ -5,15 +5,8 @@
  * Instructions Retired". Where some events may pass before the assist, a record is taken where it
  * was seen.
  */
-#include "spec/adaptive.h"
 #include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
-
-#define EFLAGS_FIXED	BIT(1)
-#define EFLAGS_TF	BIT(8)
-#define EFLAGS_IF	BIT(9)
-#define EFLAGS_DF	BIT(10)
-#define EFLAGS_KNOWN	(EFLAGS_FIXED | EFLAGS_TF | EFLAGS_IF | EFLAGS_DF)
 
 static u64 counters_that_record(const struct oracle *o)
 {
@@ -41,100 +34,6 @@ static unsigned lowest(u64 counters)
 	return i;
 }
 
-/* ---- the record's fields */
-
-/* If the format has the field. */
-static void expect_field(struct oracle *o, enum draw_claim claim, const struct pebs_record *r,
-			 enum record_field field, u64 want, const char *what)
-{
-	u64 got;
-
-	if (record_get(r, field, &got))
-		oracle_expect(o, claim, want, 0, got, what, o->record);
-}
-
-static void judge_registers(struct oracle *o, const struct trace_step *step,
-			    const struct pebs_record *r)
-{
-	static const u8 drawn[] = { RECORD_r8, RECORD_r9, RECORD_r10, RECORD_r11, RECORD_r12 };
-	const struct draw_piece *piece = piece_get(step->piece);
-	u64 flags;
-
-	for (unsigned n = 0; n < sizeof(drawn); n++)
-		expect_field(o, DRAW_CLAIM_REGISTERS, r, drawn[n], draw_constant(o->c, n),
-			     "R8 to R12 of record %lu");
-	expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_r13, o->env->operations,
-		     "R13 of record %lu");
-	expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_r14, o->env->frame, "R14 of record %lu");
-	expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_r15, step->r15, "R15 of record %lu");
-	expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_rbp, draw_pointer(o->env, o->c, 1),
-		     "RBP of record %lu");
-	if (!(piece->flags & PIECE_EXITS))
-		expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_rbx, draw_pointer(o->env, o->c, 2),
-			     "RBX of record %lu");
-	if (!(piece->flags & PIECE_MOVES_SI))
-		expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_rsi, draw_pointer(o->env, o->c, 0),
-			     "RSI of record %lu");
-	expect_field(o, DRAW_CLAIM_RSP, r, RECORD_rsp, step->rsp, "RSP of record %lu");
-	if (record_get(r, RECORD_rflags, &flags))
-		oracle_expect(o, DRAW_CLAIM_FLAGS,
-			      EFLAGS_FIXED | (step->if_set ? EFLAGS_IF : 0) |
-				      (step->row->flags & ROW_DF ? EFLAGS_DF : 0),
-			      0, flags & EFLAGS_KNOWN, "RFLAGS of record %lu: bit 1, TF, IF and DF",
-			      o->record);
-}
-
-/* An address in the accesses that make the event: the data linear address is that of one. */
-static bool is_accessed(const struct oracle *o, const struct trace_step *step,
-			const struct row_operand *operand, unsigned accesses, u64 address)
-{
-	u64 first = trace_address(o->env, o->c, step, operand);
-
-	/* Where the table doesn't tell all addresses, any may be it. */
-	if (!first)
-		return accesses;
-	return accesses && address >= first && address < first + (u64)accesses * operand->size;
-}
-
-static void judge_address(struct oracle *o, const struct trace_step *step, unsigned counter,
-			  const struct pebs_record *r)
-{
-	const struct draw_event *event = oracle_event_of(o, counter);
-	const struct draw_row *row = step->row;
-	u64 address;
-	bool store;
-
-	if (!event || !(event->flags & EV_DLA) ||
-	    !record_get(r, RECORD_data_linear_address, &address))
-		return;
-	/* A WRMSR may have loads of its own (calibration); their addresses aren't stated. */
-	if (row->flags & ROW_WRMSR)
-		return;
-	store = event->kind == EK_STORES || event->kind == EK_SPLIT_STORES;
-	oracle_expect(o, DRAW_CLAIM_ADDRESS, 1, 0,
-		      store ? is_accessed(o, step, &row->store, row->stores, address) :
-			      is_accessed(o, step, &row->load, row->loads, address),
-		      "record %lu has an address that its instruction accesses", o->record);
-	oracle_expect(o, DRAW_CLAIM_SOURCE, 0, 1, r->value[RECORD_data_source],
-		      "data source of record %lu", o->record);
-	oracle_expect(o, DRAW_CLAIM_LATENCY, 0, 0, r->value[RECORD_latency],
-		      "latency of record %lu", o->record);
-}
-
-/* "Bits 31:0: MSR_PEBS_DATA_CFG" where the counter's Adaptive_Record bit is set, else 0; "63:48:
- * the size of the record". Only adaptive records have the word. */
-static void judge_format(struct oracle *o, const struct pebs_record *r)
-{
-	u64 word;
-
-	if (!o->env->any_event || !record_get(r, RECORD_format, &word))
-		return;
-	oracle_expect(o, DRAW_CLAIM_GROUPS, o->c->ds.registers ? PEBS_DATA_CFG_GPR : 0, 0,
-		      word & ADAPTIVE_FORMAT_DATA_CFG, "groups of record %lu", o->record);
-	oracle_expect(o, DRAW_CLAIM_SIZE, draw_record_bytes(o->env, o->c), 0,
-		      word >> ADAPTIVE_FORMAT_SIZE_SHIFT, "size of record %lu", o->record);
-}
-
 static void judge_image(struct oracle *o, const struct pebs_record *r)
 {
 	u64 looked_at = STATUS_COUNTERS | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
@@ -152,7 +51,7 @@ static void judge_image(struct oracle *o, const struct pebs_record *r)
 
 /* ---- when */
 
-static const struct pebs_record *next_record(const struct oracle *o)
+const struct pebs_record *oracle_next_record(const struct oracle *o)
 {
 	if (o->record >= o->seen->records || o->record >= DRAW_RECORDS_SEEN)
 		return NULL;
@@ -160,7 +59,7 @@ static const struct pebs_record *next_record(const struct oracle *o)
 }
 
 /* Is the next record one of this instruction? By EventingIP where there is one. */
-static bool is_here(const struct oracle *o, unsigned step, const struct pebs_record *r)
+bool oracle_is_here(const struct oracle *o, unsigned step, const struct pebs_record *r)
 {
 	u64 ip;
 
@@ -174,13 +73,13 @@ static bool is_here(const struct oracle *o, unsigned step, const struct pebs_rec
 static bool has_room(const struct oracle *o)
 {
 	return (int64_t)o->index >= 0 &&
-	       (int64_t)(o->index + draw_record_bytes(o->env, o->c)) <= o->c->ds.maximum;
+	       (int64_t)(o->index + o->env->record_bytes) <= o->c->ds.maximum;
 }
 
 /* "After the assist completes": the threshold's interrupt, then those that waited for it. */
 static void after_assist(struct oracle *o, u64 served)
 {
-	o->index += draw_record_bytes(o->env, o->c);
+	o->index += o->env->record_bytes;
 	for (unsigned i = 0; i < 4; i++)
 		if (served >> i & 1) {
 			oracle_load(o, i, o->c->ds.reset[i]);
@@ -221,13 +120,12 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 	u64 fresh = o->wrapped & records & ~due;
 	bool alone = !(due & (due - 1)) && !fresh && !(records & conditions(o));
 
-	expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
-		     "R/EIP of record %lu");
-	judge_registers(o, &o->trace->step[step], r);
-	judge_format(o, r);
+	oracle_expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
+			    "R/EIP of record %lu");
+	oracle_judge_registers(o, &o->trace->step[step], r);
 	judge_image(o, r);
 	if (alone)
-		judge_address(o, &o->trace->step[step], counter, r);
+		oracle_judge_address(o, &o->trace->step[step], counter, r);
 	o->record++;
 	/* Whether it covers a counter that wraps on its instruction isn't stated, nor one whose
 	 * event isn't precise, nor one that is due too and whose overflow bit the program has
@@ -267,29 +165,18 @@ static void arm(struct oracle *o, u64 precise)
 	}
 }
 
-/* Where any event makes records, which instruction one of an event that isn't precise names isn't
- * stated, nor what INT does beside PEBS. */
-static bool is_told(const struct oracle *o)
-{
-	for (unsigned i = 0; o->env->any_event && i < DRAW_GP; i++)
-		if (oracle_exists(o, i) && o->pebs_enable >> i & 1 &&
-		    (!oracle_records(o, i) || oracle_has_interrupt(o, i)))
-			return false;
-	return true;
-}
-
 void oracle_assists(struct oracle *o, unsigned step)
 {
-	const struct pebs_record *r = next_record(o);
+	const struct pebs_record *r = oracle_next_record(o);
 	u64 precise = 0, due, may;
-	bool here = r && step != NO_STEP && is_here(o, step, r);
+	bool here = r && step != NO_STEP && oracle_is_here(o, step, r);
 
 	if (o->c->arch.used)
 		oracle_arch_assists(o, step);
 	if (!o->c->ds.used)
 		return;
-	if (!is_told(o)) {
-		o->vague = true;
+	if (o->env->adaptive.baseline) {
+		oracle_adaptive_assists(o, step);
 		return;
 	}
 	for (unsigned i = 0; i < DRAW_GP; i++)
@@ -358,14 +245,4 @@ void oracle_end_records(struct oracle *o)
 	if (o->record)
 		o->verdict->looked[DRAW_CLAIM_RECORD] = o->verdict->looked[DRAW_CLAIM_EVENT] =
 			o->verdict->looked[DRAW_CLAIM_FULL] = true;
-}
-
-void oracle_record_fields(struct oracle *o, unsigned step, unsigned counter,
-			  const struct pebs_record *r)
-{
-	expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
-		     "R/EIP of record %lu");
-	if (r->present & ~(1u << RECORD_eventing_ip) & ~(1u << RECORD_data_linear_address))
-		judge_registers(o, &o->trace->step[step], r);
-	judge_address(o, &o->trace->step[step], counter, r);
 }

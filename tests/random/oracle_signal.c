@@ -41,12 +41,14 @@ void oracle_overflows(struct oracle *o)
 
 /* What the handler does between its entry and its stop is counted too, unless frozen. Where a
  * counter may overflow there, what it finds isn't told: that overflow may freeze as well. */
-static void count_handler(struct oracle *o)
+void oracle_count_handler(struct oracle *o, u64 counters)
 {
+	o->handler = true;
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
 		const struct draw_event *event = oracle_exists(o, i) ? oracle_event_of(o, i) : NULL;
 
-		if (!event || !oracle_is_on(o, i) || !oracle_selects_level(o, i, false))
+		if (!(counters & oracle_bit(i)) || !event || !oracle_is_on(o, i) ||
+		    !oracle_selects_level(o, i, false))
 			continue;
 		oracle_advance(o, i, oracle_filtered(o, i,
 					       (struct span){ 0, oracle_is_cycles(event) ?
@@ -55,9 +57,11 @@ static void count_handler(struct oracle *o)
 		if (o->c->arch.used && !(oracle_arch_pending(o) & oracle_bit(i)))
 			continue;
 		/* Its loads may be an assist's. */
-		if (o->armed & oracle_bit(i) || oracle_records(o, i))
+		if (!o->env->adaptive.baseline &&
+		    (o->armed & oracle_bit(i) || oracle_records(o, i)))
 			o->vague = true;
 	}
+	o->handler = false;
 }
 
 static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
@@ -76,8 +80,12 @@ static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
 		      seen->vector, "vector of interrupt %lu", o->interrupt);
 	oracle_expect(o, DRAW_CLAIM_PMI_MASK, LVT_MASK_BIT, 0, seen->lvtpc & LVT_MASK_BIT,
 		      "mask of LVTPC at interrupt %lu", o->interrupt);
-	if (o->global)
-		count_handler(o);
+	if (o->global) {
+		o->hit = o->may_hit = o->wrapped = 0;
+		oracle_count_handler(o, ~0ULL);
+	}
+	if (o->global && o->env->adaptive.baseline && o->c->ds.used)
+		oracle_adaptive_handler(o);
 	oracle_arch_interrupt(o, seen);
 	if (o->c->freeze && !o->vague)
 		oracle_expect(o, DRAW_CLAIM_FREEZE, o->global, 0, seen->global,

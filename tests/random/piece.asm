@@ -21,6 +21,8 @@ struc frame
 endstruc
 INSTANCES	equ 3
 OPERATIONS	equ 8
+VECTORS		equ 16
+%define VECTOR	(frame.result + 16 * OPERATIONS)
 
 global draw_code:data hidden
 global draw_rows:data hidden
@@ -59,6 +61,11 @@ draw_enter:
 	mov	r15, [r14 + frame.r15]
 	mov	rsp, [r14 + frame.stack]
 	mov	rdi, r8
+%assign vector 0
+%rep VECTORS
+	movups	xmm %+ vector, [r14 + VECTOR + 16 * vector]
+%assign vector vector + 1
+%endrep
 	mov	ecx, [r14 + frame.msr]
 	mov	eax, [r14 + frame.on]
 	mov	edx, [r14 + frame.on + 4]

@@ -28,6 +28,8 @@ enum row_flags {
 	ROW_IF_CLEARED = 1 << 15,
 	ROW_STOP = 1 << 16,		/* the last one that counts */
 	ROW_DF = 1 << 17,		/* executed with RFLAGS.DF set, also afterwards */
+	ROW_XMM0_ZERO = 1 << 18,	/* XMM0 is 0 after it */
+	ROW_XMM0 = 1 << 19,		/* XMM0 changes */
 };
 
 /* Which register an operand's address is relative to. */
@@ -67,6 +69,7 @@ struct draw_piece {
 
 #define DRAW_OPERATIONS	8
 #define DRAW_INSTANCES	3
+#define DRAW_VECTORS	16
 
 struct draw_operation {			/* an entry of the table at R13 */
 	u32 msr, low, high, unused;
@@ -81,6 +84,7 @@ struct draw_frame {
 #include "tests/random/frame.def"
 #undef WORD
 	struct draw_result result[DRAW_OPERATIONS];
+	u64 vector[DRAW_VECTORS][2];	/* XMM0 to XMM15 */
 };
 
 #define DRAW_DECLARE(type, name) extern type name __attribute__((visibility("hidden")))

@@ -47,14 +47,14 @@ static void print_sampling(struct test *t, const struct draw_case *c)
 			  c->freeze, c->lvt, c->keep_status, c->stay_masked);
 	if (!ds->used)
 		return;
-	test_note(t,
-		  "draw:\t.pebs_enable = %#lx, .ds = { .used = 1, .registers = %u, .high = %u, "
-		  ".area = %u, .base = %u,",
-		  c->pebs_enable, ds->registers, ds->high, ds->area, ds->base);
-	test_note(t, "draw:\t\t.index = %d, .maximum = %d, .threshold = %d,", ds->index,
-		  ds->maximum, ds->threshold);
-	test_note(t, "draw:\t\t.reset = { %#lx, %#lx, %#lx, %#lx } },", ds->reset[0], ds->reset[1],
-		  ds->reset[2], ds->reset[3]);
+	test_note(t, "draw:\t.pebs_enable = %#lx, .ds.used = 1, .ds.config = %#lx, .ds.high = %u,",
+		  c->pebs_enable, ds->config, ds->high);
+	if (ds->recording)
+		test_note(t, "draw:\t.ds.recording = 1,");
+	test_note(t, "draw:\t.ds.area = %u, .ds.base = %u, .ds.index = %d,", ds->area, ds->base,
+		  ds->index);
+	test_note(t, "draw:\t.ds.maximum = %d, .ds.threshold = %d,", ds->maximum, ds->threshold);
+	print_words(t, "ds.reset", ds->reset, DRAW_COUNTERS);
 }
 
 void print_case(struct test *t, const struct draw_case *c)

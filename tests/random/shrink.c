@@ -106,9 +106,28 @@ static void without_counters(struct shrinking *s)
 	}
 	for (unsigned i = 0; i < DRAW_FIXED; i++) {
 		with_zero(s, &c->fixed_control, ~(BITS(0, 3) << 4 * i));
+		with_zero(s, &c->fixed_control, ~(IA32_FIXED_CTR_CTRL_ADAPTIVE0 << 4 * i));
 		with_zero(s, &c->fixed_preset[i], 0);
 		with_zero(s, &c->global, ~BIT(32 + i));
 	}
+}
+
+/* A group at a time; the LBR group's entries, and the counters of the counters group. */
+static void without_groups(struct shrinking *s)
+{
+	u64 *config = &s->w->c->ds.config;
+	struct draw_case before = *s->w->c;
+
+	s->w->c->ds.recording = 0;
+	keep_or_undo(s, &before);
+	with_zero(s, config, ~PEBS_DATA_CFG_MEMORY);
+	with_zero(s, config, ~PEBS_DATA_CFG_GPR);
+	with_zero(s, config, ~PEBS_DATA_CFG_XMM);
+	with_zero(s, config, ~(PEBS_DATA_CFG_LBR | PEBS_DATA_CFG_LBR_ENTRIES));
+	with_zero(s, config, ~PEBS_DATA_CFG_LBR_ENTRIES);
+	with_zero(s, config, ~PEBS_DATA_CFG_METRICS);
+	with_zero(s, config,
+		  ~(PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_CNTR_GP | PEBS_DATA_CFG_CNTR_FIXED));
 }
 
 static void without_places(struct shrinking *s)
@@ -137,10 +156,11 @@ static void without_places(struct shrinking *s)
 	before = *c;
 	c->ds.high = 0;
 	keep_or_undo(s, &before);
-	for (unsigned i = 0; i < 4; i++) {
-		with_zero(s, &c->pebs_enable, ~BIT(i));
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
+		with_zero(s, &c->pebs_enable, ~BIT(draw_status_bit(i)));
 		with_zero(s, &c->ds.reset[i], 0);
 	}
+	without_groups(s);
 }
 
 static void without_records(struct shrinking *s)

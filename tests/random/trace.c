@@ -5,9 +5,11 @@
  */
 #include "tests/random/trace.h"
 
-#include "spec/adaptive.h"
+#include "pmu/adaptive.h"
+#include "spec/msr.h"
 
 #define LINE	64
+#define DRAW_VECTORS_AT 16	/* of the constants: after those of R8 to R12 */
 #define NEXT_LENGTH (DRAW_NEXT_ADD + DRAW_NEXT_JMP)
 
 /* ADD R15, 8 and JMP [R15 - 8], which end every piece. */
@@ -41,15 +43,32 @@ const struct draw_event *draw_event_of(const struct draw_env *env, u64 select)
 	return NULL;
 }
 
-unsigned draw_record_bytes(const struct draw_env *env, const struct draw_case *c)
+u64 draw_vector(const struct draw_case *c, unsigned n, unsigned half)
 {
-	return c->ds.registers ? ADAPTIVE_BASIC_BYTES + ADAPTIVE_GPR_BYTES : env->record_bytes;
+	return draw_constant(c, DRAW_VECTORS_AT + 2 * n + half);
+}
+
+unsigned draw_adaptive_bytes(u64 config)
+{
+	struct adaptive_layout layout;
+
+	/* The counters' bits without that of their group add nothing. */
+	if (!(config & PEBS_DATA_CFG_CNTR))
+		config &= ~(PEBS_DATA_CFG_CNTR_GP | PEBS_DATA_CFG_CNTR_FIXED);
+	return adaptive_lay_out(config, &layout) ? layout.size : 0;
+}
+
+bool draw_is_adaptive(u64 select, u64 fixed_control, unsigned i)
+{
+	if (i < DRAW_GP)
+		return select & IA32_PERFEVTSEL_ADAPTIVE;
+	return fixed_control & IA32_FIXED_CTR_CTRL_ADAPTIVE0 << 4 * (i - DRAW_GP);
 }
 
 struct walk {
 	struct trace *trace;
 	u64 rsp, r15;
-	u8 user, if_set;
+	u8 user, if_set, xmm0;
 };
 
 static bool add(struct walk *w, const struct draw_row *row, u64 ip, unsigned piece, unsigned slot)
@@ -65,9 +84,14 @@ static bool add(struct walk *w, const struct draw_row *row, u64 ip, unsigned pie
 		w->if_set = 1;
 	if (row->flags & ROW_IF_CLEARED)
 		w->if_set = 0;
+	if (row->flags & ROW_XMM0_ZERO)
+		w->xmm0 = TRACE_XMM0_ZERO;
+	if (row->flags & ROW_XMM0)
+		w->xmm0 = TRACE_XMM0_UNKNOWN;
 	t->step[t->steps++] = (struct trace_step){
 		.row = row, .ip = ip, .rsp = w->rsp, .r15 = w->r15, .piece = (u16)piece,
 		.user = w->user, .slot = (u8)slot, .if_set = w->if_set,
+		.xmm0 = w->xmm0,
 	};
 	if (row->flags & ROW_TO_USER)
 		w->user = 1;
@@ -91,7 +115,7 @@ static unsigned slot_of(const struct draw_piece *piece)
 bool trace_make(const struct draw_env *env, const struct draw_case *c, struct trace *trace)
 {
 	u64 code = draw_code_of(env, c);
-	struct walk w = { trace, env->stack, env->table, 0, env->flags != 0 };
+	struct walk w = { trace, env->stack, env->table, 0, env->flags != 0, TRACE_XMM0_DRAWN };
 
 	trace->steps = 0;
 	for (unsigned p = 0; p < c->pieces; p++) {

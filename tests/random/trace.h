@@ -10,6 +10,9 @@
 
 #define TRACE_STEPS	768
 
+/* What XMM0 holds. */
+enum trace_xmm0 { TRACE_XMM0_DRAWN, TRACE_XMM0_ZERO, TRACE_XMM0_UNKNOWN };
+
 struct trace_step {
 	const struct draw_row *row;
 	u64 ip;				/* 0: elsewhere (ROW_NOT_HERE) */
@@ -19,6 +22,7 @@ struct trace_step {
 	u8 user;	 /* executed at CPL 3; of a change of level: where it begins */
 	u8 slot;			/* of an operation */
 	u8 if_set;			/* RFLAGS.IF after it */
+	u8 xmm0;			/* enum trace_xmm0, after it */
 };
 
 struct trace {

@@ -55,7 +55,6 @@ struct draw_arch_record {
 
 struct draw_arch_seen {
 	u64 index;			/* IA32_PEBS_INDEX at the end */
-	u64 begin, end;			/* TSC around the program */
 	unsigned runs;
 	unsigned last[DRAW_ARCH_RUNS];	/* the record after those of a run */
 	u64 after[DRAW_ARCH_RUNS];	/* the byte after it */

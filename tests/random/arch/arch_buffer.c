@@ -9,7 +9,6 @@
 #include "pmu/counter.h"
 #include "pmu/lbr/arch.h"
 #include "pmu/version6/arch_record.h"
-#include "tests/measure/xmm_registers.h"
 
 #define PLACES		4u	/* pages at which a buffer may begin, after a guard */
 #define LARGEST		4u	/* size: 10000H bytes */
@@ -22,7 +21,6 @@ static struct arch_buffer {
 	u64 *memory;			/* a guard, places and the buffer, a guard */
 	u64 base;			/* what IA32_PEBS_BASE holds */
 	u64 config[DRAW_COUNTERS];	/* ... and CFG_C */
-	struct xmm_registers xmm, kept;
 } buffers[CPU_MAX];
 
 static struct arch_buffer *arch_buffer_here(void)
@@ -103,10 +101,6 @@ void arch_buffer_open(const struct draw_env *env, const struct draw_case *c)
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
 		if (exists(env, i))
 			set_config(b, i, c->arch.config[i]);
-	for (unsigned i = 0; i < 2 * XMM_REGISTERS; i++)
-		b->xmm.half[i] = draw_arch_xmm(&c->arch, i);
-	xmm_save(&b->kept);
-	xmm_load(&b->xmm);
 }
 
 /* ---- what was written */
@@ -302,7 +296,6 @@ void arch_buffer_look(const struct draw_env *env, const struct draw_case *c,
 	struct arch_buffer *b = arch_buffer_here();
 	u64 first[DRAW_ARCH_RUNS];
 
-	xmm_load(&b->kept);
 	seen->arch.index = msr_read(MSR_IA32_PEBS_INDEX);
 	find_runs(c, trace, first, &seen->arch);
 	for (unsigned i = 0; i < seen->arch.runs; i++) {

@@ -49,10 +49,9 @@ static void judge_header(struct oracle *o, const struct draw_arch_record *r, u64
 
 static void judge_basic(struct oracle *o, const struct draw_arch_record *r)
 {
-	const struct draw_arch_seen *seen = &o->seen->arch;
-	u64 since = o->record ? seen->record[o->record - 1].tsc : seen->begin;
+	u64 since = o->record ? o->seen->arch.record[o->record - 1].tsc : o->seen->begin;
 
-	oracle_expect(o, DRAW_CLAIM_TSC, since, seen->end - since, r->tsc,
+	oracle_expect(o, DRAW_CLAIM_TSC, since, o->seen->end - since, r->tsc,
 		      "TSC of record %lu, from that before it to the program's end", o->record);
 }
 
@@ -69,8 +68,8 @@ static void judge_xmm(struct oracle *o, const struct draw_arch_record *r)
 	if (!(r->xstate_bv & xmm))
 		return;
 	for (unsigned half = 2; half < DRAW_ARCH_XMM; half++)
-		oracle_expect(o, DRAW_CLAIM_XMM, draw_arch_xmm(&o->c->arch, half), 0, r->xmm[half],
-			      "XMM1 to XMM15 of record %lu", o->record);
+		oracle_expect(o, DRAW_CLAIM_VECTORS, draw_arch_xmm(&o->c->arch, half), 0,
+			      r->xmm[half], "XMM1 to XMM15 of record %lu", o->record);
 }
 
 static void judge_lbr(struct oracle *o, const struct draw_arch_record *r, u64 config)
@@ -79,11 +78,11 @@ static void judge_lbr(struct oracle *o, const struct draw_arch_record *r, u64 co
 
 	if (!r->lbr)
 		return;
-	oracle_expect(o, DRAW_CLAIM_LBR, o->env->arch.lbr_ctl, 0, r->lbr_ctl,
+	oracle_expect(o, DRAW_CLAIM_ENTRIES, o->env->arch.lbr_ctl, 0, r->lbr_ctl,
 		      "IA32_LBR_CTL of record %lu", o->record);
-	oracle_expect(o, DRAW_CLAIM_LBR, o->env->arch.lbr_depth, 0, r->lbr_depth,
+	oracle_expect(o, DRAW_CLAIM_ENTRIES, o->env->arch.lbr_depth, 0, r->lbr_depth,
 		      "IA32_LBR_DEPTH of record %lu", o->record);
-	oracle_expect(o, DRAW_CLAIM_LBR,
+	oracle_expect(o, DRAW_CLAIM_ENTRIES,
 		      code == ARCH_PEBS_LBR_BY_DEPTH ? o->env->arch.lbr_depth : LBR_EACH * code, 0,
 		      r->lbr_entries, "last branch records of record %lu", o->record);
 }
@@ -97,7 +96,7 @@ static void judge_counters(struct oracle *o, unsigned step, const struct draw_ar
 
 	if (!r->counters)
 		return;
-	oracle_expect(o, DRAW_CLAIM_SNAPSHOT, allowed(o, config), 0, r->there,
+	oracle_expect(o, DRAW_CLAIM_VALUES, allowed(o, config), 0, r->there,
 		      "counters in record %lu", o->record);
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
 		const struct counter *k = &o->counter[i];
@@ -112,7 +111,7 @@ static void judge_counters(struct oracle *o, unsigned step, const struct draw_ar
 			continue;
 		if (on)
 			n = oracle_counted(o, i, at).most;
-		oracle_expect(o, DRAW_CLAIM_SNAPSHOT, k->least - n, k->room + n,
+		oracle_expect(o, DRAW_CLAIM_VALUES, k->least - n, k->room + n,
 			      r->value[i] & ~mask ?
 				      r->value[i] :
 				      k->least - n + ((r->value[i] - (k->least - n)) & mask),
@@ -132,7 +131,11 @@ void oracle_arch_judge(struct oracle *o, unsigned step, const struct draw_arch_r
 	while (counter < DRAW_COUNTERS - 1 && !(r->applicable & oracle_bit(counter)))
 		counter++;
 	judge_header(o, r, o->config[counter]);
-	oracle_record_fields(o, step, counter, fields);
+	oracle_expect_field(o, DRAW_CLAIM_RIP, fields, RECORD_rip, trace_next_ip(o->trace, step),
+			    "R/EIP of record %lu");
+	if (fields->present & ~(1u << RECORD_eventing_ip) & ~(1u << RECORD_data_linear_address))
+		oracle_judge_registers(o, &o->trace->step[step], fields);
+	oracle_judge_address(o, &o->trace->step[step], counter, fields);
 	judge_xmm(o, r);
 	judge_lbr(o, r, o->config[counter]);
 	judge_counters(o, step, r, o->config[counter]);
