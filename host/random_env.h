@@ -6,9 +6,12 @@
 #include "tests/random/draw.h"
 #include "tests/random/oracle.h"
 
-/* With four counters of 48 bits and three fixed ones, PEBS of format 2, judged strictly. */
+/* With four counters of 48 bits and three fixed ones, PEBS of format 2, judged strictly;
+ * last branch records of format 5. */
 struct draw_env random_env(void);
 /* The same with adaptive records, of format 6. */
 struct draw_env random_env_adaptive(void);
+/* The same with architectural last branch records. */
+struct draw_env random_env_architectural(void);
 
 #endif

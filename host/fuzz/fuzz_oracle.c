@@ -11,16 +11,16 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define ADAPTIVE 0x80u	/* of a class: where baseline is 1 */
 
 struct choice {
-	u8 class, number;
+	u8 class, number, architectural;
 };
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct draw_env env = random_env();
 	struct draw_observation *seen = calloc(1, sizeof(*seen));
 	struct draw_verdict verdict;
-	struct choice choice = { 0, 0 };
+	struct choice choice = { 0 };
 	static struct trace trace;
+	struct draw_env env;
 	struct draw_case c;
 
 	if (!seen)
@@ -43,6 +43,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	}
 	for (unsigned i = 0; i < DRAW_RECORDS_SEEN; i++)
 		seen->groups[i].metrics = false;
+	env = choice.architectural & 1 ? random_env_architectural() :
+	      choice.class & ADAPTIVE  ? random_env_adaptive() :
+					 random_env();
 	draw_make(&env, (choice.class & ~ADAPTIVE) % DRAW_CLASSES, 1, choice.number, &c, &trace);
 	oracle_judge(&env, &c, &trace, seen, &verdict);
 	for (unsigned i = 0; i < verdict.wrongs && i < DRAW_WRONG; i++)

@@ -4,9 +4,12 @@
 
 #include "pmu/record.h"
 #include "spec/msr.h"
+#include "spec/lbr.h"
+#include "tests/random/branches/branch.h"
 
 #define CODE	0x11c00000
 #define DATA	0x10500000
+#define GATE	0x11b00000
 
 struct draw_env random_env(void)
 {
@@ -43,6 +46,16 @@ struct draw_env random_env(void)
 			  .lbr_depth = 32, .precise = 0x38, .exact = true },
 	};
 
+	env.branches = (struct draw_branch_env){
+		.legacy = true,
+		.info = true,
+		.call_stack = true,
+		.freeze = true,
+		.deepest = LBR5_ENTRIES,
+		.from_bits = ~0ULL,
+		.gate = GATE,
+		.gate_return = GATE + 0x10,
+	};
 	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		env.event[env.events++] = events[i];
 	return env;
@@ -64,5 +77,20 @@ struct draw_env random_env_adaptive(void)
 		.entries = sizeof(entries) / sizeof(entries[0]),
 		.entry = entries,
 	};
+	return env;
+}
+
+struct draw_env random_env_architectural(void)
+{
+	struct draw_env env = random_env();
+
+	env.version = 5;
+	env.freeze = false;
+	env.branches.legacy = false;
+	env.branches.architectural = env.branches.streamlined = true;
+	env.branches.types = true;
+	env.branches.depths = 0xb;	/* 8, 16 and 32 */
+	env.branches.control = BRANCH_CONTROL_KINDS | IA32_LBR_CTL_LBREN | IA32_LBR_CTL_OS |
+			       IA32_LBR_CTL_USR | IA32_LBR_CTL_CALL_STACK;
 	return env;
 }

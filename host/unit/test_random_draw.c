@@ -105,6 +105,20 @@ static void check_trace(const struct draw_case *c, u64 number)
 	}
 }
 
+static void check_branches(const struct draw_env *env, const struct draw_case *c, u64 number)
+{
+	const struct draw_branches *b = &c->branches;
+
+	CHECK_EQ(c->class == DRAW_BRANCHES, b->depth != 0, "case %" PRIu64, number);
+	CHECK(b->depth <= env->branches.deepest && (!b->depth || b->top < env->branches.deepest));
+	CHECK_EQ(0, b->select & ~BITS(0, 9), "case %" PRIu64, number);
+	CHECK(!b->freeze || c->global, "case %" PRIu64, number);
+	for (unsigned i = 0; i < DRAW_OPERATIONS; i++)
+		if (c->operation[i].msr == MSR_IA32_LBR_CTL)
+			CHECK_EQ(0, c->operation[i].low & ~env->branches.control, "case %" PRIu64,
+				 number);
+}
+
 static void are_legal(const struct draw_env *of)
 {
 	const struct draw_env env = *of;
@@ -116,6 +130,7 @@ static void are_legal(const struct draw_env *of)
 			check_counters(&env, &c, n);
 			check_arch(&env, &c, n);
 			check_trace(&c, n);
+			check_branches(&env, &c, n);
 		}
 }
 
@@ -123,6 +138,8 @@ static void cases_are_legal(void)
 {
 	struct draw_env env = random_env();
 
+	are_legal(&env);
+	env = random_env_architectural();
 	are_legal(&env);
 	env = random_env_adaptive();
 	env.rings = true;

@@ -7,6 +7,7 @@
  */
 #include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/user.h"
 #include "kernel/processor/percpu.h"
 
 #define SEGMENT_KERNEL_CODE	0x00af9b000000ffffULL	/* L, present, DPL 0, execute/read */
@@ -41,7 +42,6 @@ struct gate {
 _Static_assert(sizeof(struct gate) == 16, "64-bit gate");
 
 extern const u8 vectors_begin[] __attribute__((visibility("hidden")));
-extern const u8 user_return[] __attribute__((visibility("hidden")));
 
 static u64 gdt[SELECTOR_TSS / 8 + CPU_MAX * TSS_DESCRIPTOR_SIZE / 8] __attribute__((aligned(16)));
 static struct tss tss[CPU_MAX] __attribute__((aligned(16)));

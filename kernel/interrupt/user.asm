@@ -14,6 +14,7 @@ bits 64
 extern descriptor_set_rsp0
 global user_enter:function hidden
 global user_return:function hidden
+global user_return_end:function hidden
 
 section .text
 
@@ -51,4 +52,5 @@ user_return:
 	pop	rsp			; what user_enter pushed there
 	popfq
 	POP_PRESERVED
+user_return_end:
 	ret

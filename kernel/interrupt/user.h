@@ -5,6 +5,10 @@
 
 #include "spec/types.h"
 
+/* Where the INT of the way back leads, and the RET at its end: last branch records have both. */
+extern const u8 user_return[] __attribute__((visibility("hidden")));
+extern const u8 user_return_end[] __attribute__((visibility("hidden")));
+
 /*
  * Call fn(arg) at CPL 3 on a user stack of its own and return its result. fn is ordinary code
  * (leaf assembly or C) that executes nothing privileged. The way down is one IRETQ, the way back

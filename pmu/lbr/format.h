@@ -8,7 +8,20 @@
 #ifndef PMU_LBR_FORMAT_H
 #define PMU_LBR_FORMAT_H
 
+#include "spec/msr.h"
 #include "spec/types.h"
+
+/* Bits of MSR_LBR_SELECT that name a kind of branch: 2 to 8. */
+enum lbr_kind {
+	LBR_CONDITIONAL = LBR_SELECT_JCC_SHIFT,
+	LBR_RELATIVE_CALL,
+	LBR_INDIRECT_CALL,
+	LBR_RETURN,
+	LBR_INDIRECT_JUMP,
+	LBR_RELATIVE_JUMP,
+	LBR_FAR,
+	LBR_KINDS_END
+};
 
 /* The registers of one entry, as RDMSR reads them. info is 0 where there is no such register. */
 struct lbr_raw {

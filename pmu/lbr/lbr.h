@@ -12,18 +12,6 @@
 #include "spec/lbr.h"
 #include "spec/msr.h"
 
-/* Bits of MSR_LBR_SELECT that name a kind of branch: 2 to 8. */
-enum lbr_kind {
-	LBR_CONDITIONAL = LBR_SELECT_JCC_SHIFT,
-	LBR_RELATIVE_CALL,
-	LBR_INDIRECT_CALL,
-	LBR_RETURN,
-	LBR_INDIRECT_JUMP,
-	LBR_RELATIVE_JUMP,
-	LBR_FAR,
-	LBR_KINDS_END
-};
-
 struct lbr_stack {
 	unsigned depth;
 	u64 top;			/* MSR_LASTBRANCH_TOS; architectural ones have none: 0 */

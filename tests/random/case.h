@@ -7,6 +7,7 @@
 #define TESTS_RANDOM_CASE_H
 
 #include "spec/event.h"
+#include "spec/msr.h"
 #include "spec/types.h"
 #include "tests/random/arch/arch.h"
 #include "tests/random/piece.h"
@@ -17,7 +18,7 @@
 
 /* What a test draws. The stream of its numbers, too. */
 enum draw_class { DRAW_COUNTS, DRAW_OPERATIONS_CLASS, DRAW_LEVELS, DRAW_INTERRUPTS, DRAW_RECORDS,
-		  DRAW_ARCH, DRAW_CLASSES };
+		  DRAW_ARCH, DRAW_BRANCHES, DRAW_CLASSES };
 
 enum draw_lvt { DRAW_LVT_FIXED, DRAW_LVT_NMI, DRAW_LVT_MASKED };
 
@@ -33,6 +34,19 @@ struct draw_ds {
 	u64 reset[DRAW_COUNTERS];	/* by position; of fixed ones, where baseline is 1 */
 };
 
+/*
+ * Last branch records, legacy or architectural ones. What starts and ends recording is a write of
+ * the program's.
+ */
+struct draw_branches {
+	u8 depth;			/* IA32_LBR_DEPTH before; of legacy ones the entries */
+	u8 top;				/* legacy: MSR_LASTBRANCH_TOS before */
+	u8 old;				/* entries that are written before: the newest ones */
+	u8 freeze;			/* FREEZE_LBRS_ON_PMI */
+	u16 select;			/* legacy: MSR_LBR_SELECT before */
+	u64 look;			/* bit n: the entry of age n is looked at afterwards */
+};
+
 struct draw_case {
 	u32 class;
 	u64 select[DRAW_GP];		/* IA32_PERFEVTSELx */
@@ -45,6 +59,7 @@ struct draw_case {
 	u8 lvt, keep_status, stay_masked;	/* pmu/pmi.h */
 	struct draw_ds ds;
 	struct draw_arch arch;
+	struct draw_branches branches;
 	int16_t si, bp, bx;  /* the three data pointers, from the middle of their pages */
 	u8 high;			/* bit 0 to 2: SI, BP, BX, 3: the code above 4 GiB */
 	u8 upper;			/* what is so is in the upper half, bits 63:47 all 1 */
@@ -80,6 +95,21 @@ struct draw_adaptive {
 	const struct draw_entry *entry;	/* what they are, the newest first; NULL: not known */
 };
 
+/* What last branch records the processor has. */
+struct draw_branch_env {
+	bool legacy, architectural;	/* one of them, or neither */
+	bool info, types;		/* entries have INFO; it says the kind of branch */
+	bool call_stack;
+	bool freeze;			/* FREEZE_LBRS_ON_PMI */
+	bool streamlined;		/* ... by LBR_FRZ */
+	bool debug_bit;			/* architectural: IA32_DEBUGCTL[0] can be written 1 */
+	u8 deepest;			/* the greatest number of entries */
+	u8 depths;			/* architectural: CPUID.1CH:EAX[7:0] */
+	u64 control;			/* bits of IA32_LBR_CTL that are there */
+	u64 from_bits;			/* those of FROM that are the address */
+	u64 gate, gate_return;		/* where INT leads from CPL 3, and the RET there */
+};
+
 struct draw_env {
 	unsigned gp, gp_width, fixed, fixed_width, version;
 	bool full_width, any_thread, hypervisor, strict;
@@ -100,6 +130,7 @@ struct draw_env {
 	unsigned record_bytes;
 	u32 nmi_vector, pmi_vector;
 	struct draw_arch_env arch;
+	struct draw_branch_env branches;
 };
 
 /* By position: general-purpose counters, then fixed ones. */
@@ -129,6 +160,25 @@ u64 draw_vector(const struct draw_case *c, unsigned n, unsigned half);
 unsigned draw_adaptive_bytes(u64 config);
 /* Has the counter its Adaptive_Record bit? By position. */
 bool draw_is_adaptive(u64 select, u64 fixed_control, unsigned i);
+
+/* Do its counters count? What is recorded of branches needs none. */
+static inline bool draw_counts(const struct draw_case *c)
+{
+	return c->class != DRAW_BRANCHES || c->global;
+}
+
+/* May it have interrupts and records? */
+static inline bool draw_samples(const struct draw_case *c)
+{
+	return c->class >= DRAW_INTERRUPTS && draw_counts(c);
+}
+
+/* IA32_DEBUGCTL when the program begins. */
+static inline u64 draw_debugctl(const struct draw_case *c)
+{
+	return (c->freeze ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0) |
+	       (c->branches.freeze ? IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI : 0);
+}
 
 /* The value of a register of so many bits, all 1. */
 static inline u64 draw_ones(unsigned bits)

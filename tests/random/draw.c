@@ -4,6 +4,7 @@
 
 #include "kernel/memory/string.h"
 #include "spec/msr.h"
+#include "tests/random/branches/draw_branches.h"
 #include "tests/random/arch/draw_arch.h"
 #include "tests/random/draw_sampling.h"
 #include "tests/random/prng.h"
@@ -46,7 +47,29 @@ static void append_named(struct draw_case *c, const char *name)
 		append(c, (unsigned)piece);
 }
 
-static void draw_operation(struct prng *p, struct draw_case *c, unsigned slot, bool user);
+/* "write3" */
+static void append_slot(struct draw_case *c, const char *name, unsigned slot)
+{
+	char text[8];
+	size_t length = strlen(name);
+
+	memcpy(text, name, length);
+	text[length] = (char)('0' + slot);
+	text[length + 1] = '\0';
+	append_named(c, text);
+}
+
+/* The piece is named here; what it does is filled in when the counters are drawn. */
+static void draw_operation(struct prng *p, struct draw_case *c, unsigned slot, bool user)
+{
+	static const char *const names[] = { "read", "write", "rdpmc", "write" };
+
+	/* Of last branch records nothing can be read by RDPMC. */
+	if (c->class == DRAW_BRANCHES)
+		append_slot(c, names[prng_below(p, 2)], slot);
+	else
+		append_slot(c, names[user ? 2 : prng_below(p, 4)], slot);
+}
 
 static unsigned draw_rare(struct prng *p)
 {
@@ -67,7 +90,9 @@ static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct dr
 		/* Pieces in which few instructions matter. */
 		if (prng_one_in(p, 10))
 			piece = draw_rare(p);
-		if (*slots && prng_one_in(p, 3)) {
+		else if (c->class == DRAW_BRANCHES && !prng_one_in(p, 3))
+			piece = draw_branching_piece(p);
+		if (*slots && prng_one_in(p, 3) && !(user && c->class == DRAW_BRANCHES)) {
 			draw_operation(p, c, --*slots, user);
 			continue;
 		}
@@ -95,9 +120,11 @@ static void draw_program(const struct draw_env *env, struct prng *p, struct draw
 		slots = 1 + (unsigned)prng_below(p, DRAW_OPERATIONS);
 	if (c->class >= DRAW_INTERRUPTS) {
 		slots = (unsigned)prng_below(p, 5);
-		levels = prng_one_in(p, 3);
+		levels = prng_one_in(p, c->class == DRAW_BRANCHES ? 2 : 3);
 	}
 	append_named(c, "start");
+	if (c->class == DRAW_BRANCHES)
+		append_slot(c, "write", DRAW_SLOT_BEGIN);
 	if (levels) {
 		unsigned above = (unsigned)prng_below(p, n);
 
@@ -110,6 +137,8 @@ static void draw_program(const struct draw_env *env, struct prng *p, struct draw
 	} else {
 		draw_pieces_of(env, p, c, n + slots, false, &slots);
 	}
+	if (c->class == DRAW_BRANCHES)
+		append_slot(c, "write", DRAW_SLOT_END);
 	append_named(c, "stop");
 }
 
@@ -349,20 +378,6 @@ static struct draw_operation draw_rdpmc(const struct draw_env *env, struct prng 
 	return writes((u32)prng_below(p, env->gp), 0);
 }
 
-/* The piece is named here; what it does is filled in when the counters are drawn. */
-static void draw_operation(struct prng *p, struct draw_case *c, unsigned slot, bool user)
-{
-	static const char *const names[] = { "read", "write", "rdpmc", "write" };
-	const char *name = names[user ? 2 : prng_below(p, 4)];
-	char text[8];
-	size_t length = strlen(name);
-
-	memcpy(text, name, length);
-	text[length] = (char)('0' + slot);
-	text[length + 1] = '\0';
-	append_named(c, text);
-}
-
 static void fill_operations(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
 	const struct draw_operation *before = NULL;
@@ -399,6 +414,10 @@ void draw_make(const struct draw_env *env, enum draw_class class, u64 seed, u64 
 		c->upper = prng_one_in(&p, 2);
 		draw_program(env, &p, c);
 	} while (!trace_make(env, c, trace));
+	if (class == DRAW_BRANCHES) {
+		draw_branches(env, &p, c, trace);
+		return;
+	}
 	draw_counters(env, &p, c, trace);
 	fill_operations(env, &p, c);
 }

@@ -26,6 +26,7 @@
 #include "tests/random/arch/arch_probe.h"
 #include "tests/measure/sampling.h"
 #include "tests/random/buffer.h"
+#include "tests/random/branches/machine_branches.h"
 #include "tests/random/adaptive/entries.h"
 
 #define STACK_BYTES	8192
@@ -274,6 +275,7 @@ const struct draw_env *machine_begin(bool strict)
 	m->fixed_control = m->status = m->debugctl = m->ds_area = 0;
 	learn_capabilities(m);
 	learn_sampling(m, strict);
+	m->env.branches = machine_branches_learn(strict);
 	learn_events(m);
 	for (unsigned i = 0; i < m->env.events; i++)
 		if (is_exact(m->env.event[i].kind))
@@ -288,6 +290,7 @@ void machine_end(void)
 	struct machine *m = &machines[cpu_index()];
 
 	arch_buffer_close(&m->env);
+	machine_branches_close(&m->env);
 	if (m->env.adaptive.entry)
 		entries_release();
 	cr4_write(m->cr4);
@@ -304,7 +307,8 @@ static u64 every_status(const struct machine *m)
 	       (m->env.pebs ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0) |
 	       (m->env.arch.pebs ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD |
 					   IA32_PERF_GLOBAL_STATUS_CTR_FRZ :
-				   0);
+				   0) |
+	       (m->env.branches.streamlined ? IA32_PERF_GLOBAL_STATUS_LBR_FRZ : 0);
 }
 
 static void write_counter(const struct machine *m, unsigned i, u64 value)
@@ -334,16 +338,16 @@ static void program(struct machine *m, const struct draw_case *c)
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, c->fixed_control);
 		written_note(MSR_IA32_FIXED_CTR_CTRL, c->fixed_control);
 	}
-	if (m->status)
-		counters_clear(m->status);
 }
 
 /* The registers that the program itself writes hold something else afterwards. */
 static void after_operations(struct machine *m, const struct draw_case *c,
 			     const struct trace *trace)
 {
-	memcpy(m->select, c->select, sizeof(m->select));
-	m->fixed_control = c->fixed_control;
+	if (draw_counts(c)) {
+		memcpy(m->select, c->select, sizeof(m->select));
+		m->fixed_control = c->fixed_control;
+	}
 	for (unsigned i = 0; i < trace->steps; i++) {
 		const struct draw_operation *op = &c->operation[trace->step[i].slot];
 		u64 value = (u64)op->high << 32 | op->low;
@@ -353,11 +357,16 @@ static void after_operations(struct machine *m, const struct draw_case *c,
 			continue;
 		if (op->msr - MSR_IA32_PERFEVTSEL0 < DRAW_GP)
 			m->select[op->msr - MSR_IA32_PERFEVTSEL0] = value;
+		if (op->msr == MSR_IA32_DEBUGCTL)
+			m->debugctl = value;
 		if (op->msr == MSR_IA32_FIXED_CTR_CTRL) {
 			m->fixed_control = value;
 			written_note(MSR_IA32_FIXED_CTR_CTRL, value);
 		}
 	}
+	/* That ended recording. */
+	if (c->class == DRAW_BRANCHES && m->env.branches.legacy)
+		m->debugctl = 0;
 }
 
 /* Where the gate's return path goes on: in the piece, with R15 as the program has it there. */
@@ -395,7 +404,7 @@ static void hold_entries(struct machine *m, const struct draw_case *c)
 /* Interrupts, freezing and PEBS: the last to be switched on. */
 static void program_sampling(struct machine *m, const struct draw_case *c)
 {
-	u64 debugctl = c->freeze ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0;
+	u64 debugctl = draw_debugctl(c);
 	struct pmi_options options = { .nmi = c->lvt == DRAW_LVT_NMI,
 				       .masked = c->lvt == DRAW_LVT_MASKED,
 				       .keep_status = c->keep_status,
@@ -439,7 +448,7 @@ static void look_at_sampling(struct machine *m, const struct draw_case *c,
 	pmi_close();
 	if (c->arch.used)
 		arch_buffer_look(&m->env, c, trace, seen);
-	if (c->freeze)
+	if (draw_debugctl(c))
 		seen->debugctl = m->debugctl = msr_read(MSR_IA32_DEBUGCTL);
 	if (c->ds.used) {
 		msr_write(MSR_IA32_PEBS_ENABLE, 0);
@@ -471,11 +480,21 @@ static void fill_frame(struct machine *m, const struct draw_case *c)
 							    draw_vector(c, n, half);
 }
 
+static void look_at_counters(struct machine *m, struct draw_observation *seen)
+{
+	for (unsigned i = 0; i < m->env.gp; i++)
+		seen->value[i] = m->value[i] = msr_read(MSR_IA32_PMC0 + i);
+	for (unsigned i = 0; i < m->env.fixed; i++)
+		seen->value[DRAW_GP + i] = m->value[DRAW_GP + i] = msr_read(MSR_IA32_FIXED_CTR0 +
+									    i);
+	seen->status = counters_status();
+	m->status = seen->status & every_status(m);
+}
+
 void machine_run(const struct draw_case *c, const struct trace *trace,
 		 struct draw_observation *seen)
 {
 	struct machine *m = &machines[cpu_index()];
-	bool sampling = c->class >= DRAW_INTERRUPTS;
 	void (*enter)(struct draw_frame *frame);
 
 	*seen = (struct draw_observation){ .interrupts = 0 };
@@ -486,8 +505,14 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 	enter = (void (*)(struct draw_frame *))(uintptr_t)((u64)(uintptr_t)draw_enter +
 							   draw_code_of(&m->env, c) - m->env.code);
 	prepare_way_back(m, c, trace);
-	program(m, c);
-	if (sampling)
+	if (draw_counts(c))
+		program(m, c);
+	if (m->status)
+		counters_clear(m->status);
+	m->status = 0;
+	if (c->class == DRAW_BRANCHES)
+		machine_branches_open(&m->env, c);
+	if (draw_samples(c))
 		program_sampling(m, c);
 	/* Each instruction may take longer meanwhile. */
 	if (c->ds.recording)
@@ -498,15 +523,12 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 	if (c->ds.recording)
 		entries_stop();
 	written_note(MSR_IA32_PERF_GLOBAL_CTRL, 0);
-	if (sampling)
+	if (draw_samples(c))
 		look_at_sampling(m, c, trace, seen);
+	if (c->class == DRAW_BRANCHES)
+		machine_branches_look(&m->env, c, seen);
 	after_operations(m, c, trace);
-	for (unsigned i = 0; i < m->env.gp; i++)
-		seen->value[i] = m->value[i] = msr_read(MSR_IA32_PMC0 + i);
-	for (unsigned i = 0; i < m->env.fixed; i++)
-		seen->value[DRAW_GP + i] = m->value[DRAW_GP + i] = msr_read(MSR_IA32_FIXED_CTR0 +
-									    i);
-	seen->status = counters_status();
-	m->status = seen->status & every_status(m);
+	if (draw_counts(c))
+		look_at_counters(m, seen);
 	memcpy(seen->result, m->frame->result, sizeof(seen->result));
 }

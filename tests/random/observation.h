@@ -3,7 +3,9 @@
 #ifndef TESTS_RANDOM_OBSERVATION_H
 #define TESTS_RANDOM_OBSERVATION_H
 
+#include "pmu/lbr/format.h"
 #include "pmu/record.h"
+#include "spec/arch_lbr.h"
 #include "tests/random/case.h"
 
 #define DRAW_INTERRUPTS_SEEN	8
@@ -25,6 +27,13 @@ struct draw_groups {
 	u64 value[DRAW_VALUES];		/* of the counters group, in its order */
 };
 
+struct draw_branches_seen {
+	u64 top;			/* legacy: MSR_LASTBRANCH_TOS */
+	u64 depth;			/* architectural: IA32_LBR_DEPTH */
+	u64 looked;			/* bit n: entry[n] was read; n is its number in the MSRs */
+	struct lbr_raw entry[ARCH_LBR_MAX_ENTRIES];
+};
+
 struct draw_observation {
 	u64 value[DRAW_COUNTERS];	/* of each counter, at the end */
 	u64 status;			/* IA32_PERF_GLOBAL_STATUS */
@@ -41,6 +50,7 @@ struct draw_observation {
 	struct draw_groups groups[DRAW_RECORDS_SEEN];
 	u64 walked;			/* where the sizes of the records lead, as the index */
 	u64 begin, end;			/* the time-stamp counter, before the window and after it */
+	struct draw_branches_seen branches;
 };
 
 #endif

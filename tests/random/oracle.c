@@ -2,6 +2,7 @@
 /*
  * The whole of it: a window opened, one instruction after the other, and what is left in the end.
  */
+#include "tests/random/branches/branch_paths.h"
 #include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
@@ -65,8 +66,8 @@ static void step_once(struct oracle *o, unsigned i)
 	const struct trace_step *step = &o->trace->step[i];
 
 	oracle_deliver(o, i);
-	o->wrapped = o->wrapped_by_now = o->hit = o->may_hit = 0;
-	o->freezes = false;
+	o->wrapped = o->wrapped_by_now = o->may_wrap = o->hit = o->may_hit = 0;
+	o->freezes = o->freezes_branches = false;
 	if (step->row->flags & (ROW_RDMSR | ROW_RDPMC))
 		oracle_read(o, step);
 	if (step->row->flags & ROW_WRMSR)
@@ -75,6 +76,7 @@ static void step_once(struct oracle *o, unsigned i)
 		count(o, step);
 	if (!o->vague)
 		signal_events(o, i);
+	oracle_branch(o, i);
 }
 
 /* What the writes that open and close the window add to a counter of CPL 0 that they switch. */
@@ -174,6 +176,11 @@ static void judge_status(struct oracle *o)
 	oracle_expect_ovf_buf(o, o->seen->status, "OvfBuf at the end (status %#lx)");
 }
 
+u64 oracle_debugctl(const struct oracle *o, u64 value)
+{
+	return o->env->branches.architectural ? value & ~IA32_DEBUGCTL_LBR : value;
+}
+
 static void judge_end(struct oracle *o)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
@@ -181,8 +188,9 @@ static void judge_end(struct oracle *o)
 			oracle_expect_counter(o, claim_of_counter(o, i), i, o->seen->value[i],
 					      "counter %lu at the end");
 	judge_status(o);
-	if (o->c->freeze)
-		oracle_expect(o, DRAW_CLAIM_FREEZE_KEPT, o->debugctl, 0, o->seen->debugctl,
+	if (o->c->freeze || o->c->branches.freeze)
+		oracle_expect(o, DRAW_CLAIM_FREEZE_KEPT, oracle_debugctl(o, o->debugctl), 0,
+			      oracle_debugctl(o, o->seen->debugctl),
 			      "IA32_DEBUGCTL at the end (%#lx)", MSR_IA32_DEBUGCTL);
 	oracle_end_records(o);
 }
@@ -202,13 +210,15 @@ static void note_cycles(struct oracle *o)
 void oracle_judge(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
 		  const struct draw_observation *seen, struct draw_verdict *verdict)
 {
-	struct oracle o = { .env = env, .c = c, .trace = trace, .seen = seen, .verdict = verdict };
+	struct branch_paths branches;
+	struct oracle o = { .env = env, .c = c, .trace = trace, .seen = seen, .verdict = verdict,
+			    .branches = &branches };
 
 	*verdict = (struct draw_verdict){ .wrongs = 0 };
 	o.fixed_control = c->fixed_control;
 	o.global = c->global;
 	o.pebs_enable = c->pebs_enable;
-	o.debugctl = c->freeze ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0;
+	o.debugctl = draw_debugctl(c);
 	o.masked = c->lvt == DRAW_LVT_MASKED;
 	o.index = (u64)(int64_t)c->ds.index;
 	for (unsigned i = 0; i < DRAW_GP; i++)
@@ -218,18 +228,22 @@ void oracle_judge(const struct draw_env *env, const struct draw_case *c, const s
 	oracle_arch_begin(&o);
 	if (env->adaptive.baseline)
 		oracle_adaptive_begin(&o);
+	oracle_open_branches(&o);
 	open_window(&o);
 	if (!o.vague)
 		signal_events(&o, NO_STEP);
+	oracle_branch(&o, NO_STEP);
 	for (unsigned i = 0; i < trace->steps && !o.vague; i++)
 		step_once(&o, i);
 	if (env->adaptive.baseline)
 		oracle_adaptive_end(&o);
 	oracle_end_interrupts(&o);
-	if (!o.vague) {
+	if (!o.vague && draw_counts(c)) {
 		judge_end(&o);
 		note_cycles(&o);
 	}
 	oracle_arch_always(&o);
+	if (!o.vague)
+		oracle_end_branches(&o);
 	verdict->vague = o.vague;
 }

@@ -49,6 +49,22 @@ enum draw_claim {
 	DRAW_CLAIM_MODE, DRAW_CLAIM_RESERVED, DRAW_CLAIM_XSTATE,
 	DRAW_CLAIM_THRESHOLD_BIT,	/* of the status */
 	DRAW_CLAIM_BEYOND,		/* the buffer's end */
+	/* Last branch records */
+	DRAW_CLAIM_LBR_TOP,		/* how many were recorded, and where the newest is */
+	DRAW_CLAIM_LBR_FROM, DRAW_CLAIM_LBR_TO,
+	DRAW_CLAIM_LBR_NOT_TAKEN,	/* a branch that isn't taken */
+	DRAW_CLAIM_LBR_OFF,		/* one while recording was off */
+	DRAW_CLAIM_LBR_FROZEN,		/* ... or frozen */
+	DRAW_CLAIM_LBR_LEVEL,
+	DRAW_CLAIM_LBR_HIDDEN,		/* FROM of one from a level that is kept out */
+	DRAW_CLAIM_LBR_CONDITIONAL, DRAW_CLAIM_LBR_CALLS, DRAW_CLAIM_LBR_RETURNS,
+	DRAW_CLAIM_LBR_JUMPS, DRAW_CLAIM_LBR_FAR,	/* a kind let in or kept out */
+	DRAW_CLAIM_LBR_STACK,		/* call-stack mode */
+	DRAW_CLAIM_LBR_REMOVED,		/* the entry that a return removes */
+	DRAW_CLAIM_LBR_OLD,		/* what was there before */
+	DRAW_CLAIM_LBR_CLEARED,		/* by a write of the depth */
+	DRAW_CLAIM_LBR_TYPE,
+	DRAW_CLAIM_LBR_INFO,		/* flags of transactions outside of one */
 	DRAW_CLAIMS
 };
 

@@ -152,10 +152,12 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 			o->wrapped |= oracle_bit(i);
 		else
 			o->wrapped_by_now |= oracle_bit(i);
+		o->may_wrap |= oracle_bit(i);
 		k->cut = k->cleared = false;
 	}
 	if (k->least + k->room > end && !k->cut) {
 		o->may |= oracle_bit(i);
+		o->may_wrap |= oracle_bit(i);
 		k->cut = true;
 		/* Whether it interrupts and arms now isn't told either. Architectural PEBS shows it
 		 * by the record. */

@@ -25,6 +25,8 @@ struct counter {
 	bool lost;			/* a record may have reloaded it: it may hold anything */
 };
 
+struct branch_paths;
+
 struct oracle {
 	const struct draw_env *env;
 	const struct draw_case *c;
@@ -38,8 +40,10 @@ struct oracle {
 	/* Of the present instruction, as status bits: */
 	u64 wrapped;			/* counters that went past their end */
 	u64 wrapped_by_now;		/* ... and those that had perhaps before */
+	u64 may_wrap;			/* ... or may have */
 	u64 hit, may_hit;		/* counters whose event happened, or may have */
 	bool freezes;			/* what it requests freezes the counters */
+	bool freezes_branches;		/* ... and the last branch records */
 
 	u64 armed, held;		/* counters; those whose interrupt waits for the assist */
 	unsigned record;		/* the next one seen */
@@ -61,10 +65,14 @@ struct oracle {
 	bool handler;			/* what is counted is a handler's */
 	bool more;			/* interrupts without a cause are no breach any more */
 
+	struct branch_paths *branches;
+
 	bool vague;			/* what comes from here on isn't told by the manual */
 };
 
 /* oracle.c */
+/* Of architectural last branch records IA32_DEBUGCTL[0] isn't judged. */
+u64 oracle_debugctl(const struct oracle *o, u64 value);
 void oracle_expect(struct oracle *o, enum draw_claim claim, u64 least, u64 room, u64 got,
 		   const char *what, u64 number);
 /* Is OvfBuf as it must be in a status that was read? */
@@ -134,5 +142,15 @@ const struct pebs_record *oracle_next_record(const struct oracle *o);
 /* Is it one of this instruction? */
 bool oracle_is_here(const struct oracle *o, unsigned step, const struct pebs_record *r);
 void oracle_end_records(struct oracle *o);
+
+/* oracle_branches.c: last branch records, after what a step counts is known */
+void oracle_open_branches(struct oracle *o);
+bool oracle_branches_on(const struct oracle *o);
+bool oracle_handler_is_recorded(const struct oracle *o);
+void oracle_branch(struct oracle *o, unsigned step);	/* or NO_STEP */
+void oracle_write_branches(struct oracle *o, u32 msr, u64 value);
+void oracle_read_branches(struct oracle *o, u32 msr, u64 got);
+/* oracle_branches_end.c: what was read of them afterwards */
+void oracle_end_branches(struct oracle *o);
 
 #endif

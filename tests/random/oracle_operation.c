@@ -83,6 +83,10 @@ static void write_register(struct oracle *o, u32 msr, u64 value)
 		o->global = value;
 	else if (msr == MSR_IA32_PEBS_ENABLE)
 		o->pebs_enable = value;
+	else if (msr == MSR_IA32_DEBUGCTL)
+		o->debugctl = value;
+	else
+		oracle_write_branches(o, msr, value);
 	oracle_arch_write(o, msr, value);
 }
 
@@ -161,7 +165,7 @@ void oracle_write(struct oracle *o, const struct trace_step *step)
 		u64 fresh;
 
 		/* Whether what overflows on this very write is cleared isn't stated. */
-		fresh = o->wrapped & o->must & value;
+		fresh = o->may_wrap & value;
 		oracle_clear_status(o, value);
 		o->may |= fresh;
 	}
@@ -238,6 +242,11 @@ static void read_register(struct oracle *o, u32 msr, u64 got)
 		oracle_expect_ovf_buf(o, got, "OvfBuf in the program (status %#lx)");
 		/* What may have overflowed and is shown has. */
 		o->must |= got & o->may & STATUS_COUNTERS;
+	} else if (msr == MSR_IA32_DEBUGCTL) {
+		oracle_expect(o, DRAW_CLAIM_REGISTER, oracle_debugctl(o, o->debugctl), 0,
+			      oracle_debugctl(o, got), "IA32_DEBUGCTL (%#lx)", msr);
+	} else {
+		oracle_read_branches(o, msr, got);
 	}
 }
 

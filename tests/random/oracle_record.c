@@ -242,7 +242,9 @@ void oracle_end_records(struct oracle *o)
 		      "bytes written outside the %lu records", o->record);
 	oracle_expect(o, DRAW_CLAIM_AREA, 0, 0, o->seen->area_changed,
 		      "fields of the DS area changed, after record %lu", o->record);
-	if (o->record)
-		o->verdict->looked[DRAW_CLAIM_RECORD] = o->verdict->looked[DRAW_CLAIM_EVENT] =
-			o->verdict->looked[DRAW_CLAIM_FULL] = true;
+	if (!o->record)
+		return;
+	o->verdict->looked[DRAW_CLAIM_RECORD] = true;
+	o->verdict->looked[DRAW_CLAIM_EVENT] = true;
+	o->verdict->looked[DRAW_CLAIM_FULL] = true;
 }

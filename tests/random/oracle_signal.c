@@ -19,8 +19,10 @@ void oracle_request(struct oracle *o, enum draw_claim cause)
 		o->least = 1;
 		o->cause = cause;
 	}
-	if (o->c->freeze)
+	if (o->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
 		o->freezes = true;
+	if (o->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
+		o->freezes_branches = true;
 }
 
 /* Counters that wrapped on this instruction and aren't PEBS counters: one request for all. */
@@ -90,9 +92,10 @@ static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
 	if (o->c->freeze && !o->vague)
 		oracle_expect(o, DRAW_CLAIM_FREEZE, o->global, 0, seen->global,
 			      "IA32_PERF_GLOBAL_CTRL at interrupt %lu", o->interrupt);
-	if (o->c->freeze)
-		oracle_expect(o, DRAW_CLAIM_FREEZE_KEPT, o->debugctl, 0, seen->debugctl,
-			      "IA32_DEBUGCTL at interrupt %lu", o->interrupt);
+	if (o->c->freeze || o->c->branches.freeze)
+		oracle_expect(o, DRAW_CLAIM_FREEZE_KEPT, oracle_debugctl(o, o->debugctl), 0,
+			      oracle_debugctl(o, seen->debugctl), "IA32_DEBUGCTL at interrupt %lu",
+			      o->interrupt);
 	wrong = (seen->status ^ o->must) & ~o->may & looked_at;
 	if (!o->more && !o->vague)
 		oracle_expect(o, DRAW_CLAIM_PMI_STATUS, 0, 0, wrong,
@@ -106,6 +109,8 @@ static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
 static void take(struct oracle *o, const struct draw_interrupt *seen)
 {
 	judge_interrupt(o, seen);
+	if (oracle_handler_is_recorded(o))
+		o->vague = true;
 	o->interrupt++;
 	if (o->most)
 		o->most--;
@@ -147,6 +152,13 @@ void oracle_deliver(struct oracle *o, unsigned step)
 	}
 }
 
+static void look_at_interrupts(struct draw_verdict *v)
+{
+	v->looked[DRAW_CLAIM_PMI_GP] = true;
+	v->looked[DRAW_CLAIM_PMI_FIXED] = true;
+	v->looked[DRAW_CLAIM_PMI_NONE] = true;
+}
+
 void oracle_end_interrupts(struct oracle *o)
 {
 	oracle_deliver(o, o->trace->steps);
@@ -156,8 +168,7 @@ void oracle_end_interrupts(struct oracle *o)
 		oracle_wrong(o, o->cause, "an interrupt is missing, after %lu",
 			     o->seen->interrupts);
 	else if (o->seen->interrupts)
-		o->verdict->looked[DRAW_CLAIM_PMI_GP] = o->verdict->looked[DRAW_CLAIM_PMI_FIXED] =
-			o->verdict->looked[DRAW_CLAIM_PMI_NONE] = true;
+		look_at_interrupts(o->verdict);
 	if (o->seen->interrupts > o->interrupt && !o->more && o->interrupt < DRAW_INTERRUPTS_SEEN)
 		oracle_wrong(o, DRAW_CLAIM_PMI_NONE, "interrupts too many: %lu",
 			     o->seen->interrupts - o->interrupt);

@@ -30,6 +30,7 @@ enum row_flags {
 	ROW_DF = 1 << 17,		/* executed with RFLAGS.DF set, also afterwards */
 	ROW_XMM0_ZERO = 1 << 18,	/* XMM0 is 0 after it */
 	ROW_XMM0 = 1 << 19,		/* XMM0 changes */
+	ROW_INDIRECT = 1 << 20,		/* a near jump or call */
 };
 
 /* Which register an operand's address is relative to. */

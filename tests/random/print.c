@@ -57,6 +57,17 @@ static void print_sampling(struct test *t, const struct draw_case *c)
 	print_words(t, "ds.reset", ds->reset, DRAW_COUNTERS);
 }
 
+static void print_branches(struct test *t, const struct draw_case *c)
+{
+	const struct draw_branches *b = &c->branches;
+
+	if (!b->depth)
+		return;
+	test_note(t, "draw:\t.branches = { .depth = %u, .top = %u, .old = %u, .freeze = %u,",
+		  b->depth, b->top, b->old, b->freeze);
+	test_note(t, "draw:\t\t.select = %#x, .look = %#lx },", b->select, b->look);
+}
+
 void print_case(struct test *t, const struct draw_case *c)
 {
 	test_note(t, "draw: static const struct draw_case c = {");
@@ -72,6 +83,7 @@ void print_case(struct test *t, const struct draw_case *c)
 			  c->arch.place, c->arch.size, c->arch.xmm, c->arch.write,
 			  c->arch.threshold);
 	print_sampling(t, c);
+	print_branches(t, c);
 	test_note(t, "draw:\t.fixed_control = %#lx, .global = %#lx,", c->fixed_control, c->global);
 	test_note(t, "draw:\t.si = %d, .bp = %d, .bx = %d, .high = %u, .upper = %u,", c->si, c->bp,
 		  c->bx, c->high, c->upper);
@@ -130,4 +142,9 @@ void print_seen(struct test *t, const struct trace *trace, const struct draw_obs
 		record_get(&seen->record[i], RECORD_eventing_ip, &ip);
 		print_place(t, "record", i, trace, ip, seen->record[i].value[RECORD_status]);
 	}
+	for (unsigned i = 0; i < ARCH_LBR_MAX_ENTRIES; i++)
+		if (seen->branches.looked >> i & 1)
+			test_note(t, "draw: entry %u: FROM %#lx, TO %#lx, INFO %#lx", i,
+				  seen->branches.entry[i].from, seen->branches.entry[i].to,
+				  seen->branches.entry[i].info);
 }

@@ -183,6 +183,27 @@ static void without_records(struct shrinking *s)
 	}
 }
 
+/* Recording as it begins: the writes that start and end it stay as they are. */
+static void without_branches(struct shrinking *s)
+{
+	struct draw_branches *b = &s->w->c->branches;
+	struct draw_case before;
+
+	for (unsigned i = 0; i < ARCH_LBR_MAX_ENTRIES; i++)
+		with_zero(s, &b->look, ~BIT(i));
+	before = *s->w->c;
+	b->old = 0;
+	keep_or_undo(s, &before);
+	before = *s->w->c;
+	b->top = 0;
+	keep_or_undo(s, &before);
+	for (unsigned bit = 0; bit < 16; bit++) {
+		before = *s->w->c;
+		b->select &= (u16)~BIT(bit);
+		keep_or_undo(s, &before);
+	}
+}
+
 /* What the program leaves out of the table of operations does nothing. */
 static void without_operations(struct draw_case *c)
 {
@@ -213,6 +234,7 @@ void shrink_case(const struct shrink_work *w, enum draw_claim claim)
 		without_places(&s);
 		if (w->c->arch.used)
 			without_records(&s);
+		without_branches(&s);
 	} while (s.changed && !is_over(&s));
 	without_operations(w->c);
 	/* What is printed is what the smallest one showed. */

@@ -14,8 +14,10 @@
 
 /* ADD R15, 8 and JMP [R15 - 8], which end every piece. */
 static const struct draw_row row_add = { .length = DRAW_NEXT_ADD };
-static const struct draw_row row_jmp = { .flags = ROW_BRANCH | ROW_TAKEN, .length = DRAW_NEXT_JMP,
-					 .loads = 1, .load = { AT_15, 8, -8 } };
+static const struct draw_row row_jmp = { .flags = ROW_BRANCH | ROW_TAKEN | ROW_INDIRECT,
+					 .length = DRAW_NEXT_JMP,
+					 .loads = 1,
+					 .load = { AT_15, 8, -8 } };
 
 u64 draw_constant(const struct draw_case *c, unsigned n)
 {

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An instruction of a drawn program as last branch records have it: which kind of branch it is,
+ * where from and where to. Pure.
+ */
+#ifndef TESTS_RANDOM_BRANCH_H
+#define TESTS_RANDOM_BRANCH_H
+
+#include "pmu/lbr/format.h"
+#include "tests/random/trace.h"
+
+struct branch {
+	enum lbr_kind kind;
+	u64 from, to;
+	bool from_user, to_user;
+};
+
+/* What a kind is called in the registers. */
+struct branch_kind {
+	u64 control;			/* its bit of IA32_LBR_CTL, which lets it in */
+	u8 type_least, type_most;	/* IA32_LBR_x_INFO[59:56] */
+};
+
+#define BRANCH_CONTROL_KINDS								\
+	(IA32_LBR_CTL_JCC | IA32_LBR_CTL_NEAR_REL_JMP | IA32_LBR_CTL_NEAR_IND_JMP |	\
+	 IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL |			\
+	 IA32_LBR_CTL_NEAR_RET | IA32_LBR_CTL_OTHER_BRANCH)
+
+const struct branch_kind *branch_kind_get(enum lbr_kind kind);
+
+/* false: the step is no branch, or one that isn't taken. */
+bool branch_of(const struct draw_env *env, const struct trace *trace, unsigned step,
+	       struct branch *branch);
+/* The branch, taken or not, that this FROM is the address of: its step; -1: none. */
+int branch_find(const struct draw_env *env, const struct trace *trace, u64 from);
+
+/* What an entry of that age held before the program, where it was written. */
+struct lbr_raw branch_old(const struct draw_case *c, unsigned age);
+
+#endif
