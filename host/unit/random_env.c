@@ -54,7 +54,8 @@ struct draw_env random_env(void)
 		.deepest = LBR5_ENTRIES,
 		.from_bits = ~0ULL,
 		.gate = GATE,
-		.gate_return = GATE + 0x10,
+		.gate_return = GATE + 0x10, .pmi_gate = GATE + 0x20,
+		.nmi_gate = GATE + 0x30,
 	};
 	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		env.event[env.events++] = events[i];

@@ -187,6 +187,36 @@ static void overflow_freezes_with_or_without_its_own_branch(void)
 	CHECK(judge());
 }
 
+/* Its handler's own branches are kept out; where the IRET is isn't known. */
+static void interrupt_and_its_return_are_entries(void)
+{
+	PROGRAM(false, "nops");
+	c.branches.select = (u16)BRANCH_SELECT_NEAR;
+	c.select[0] = EVENT_BR_INST_RETIRED_ALL_BRANCHES | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN |
+		      IA32_PERFEVTSEL_INT;
+	/* On the jump from write6. */
+	c.preset[0] = BIT(48) - 2;
+	c.global = BIT(0);
+	seen.interrupts = 1;
+	seen.interrupt[0] = (struct draw_interrupt){ .vector = env.pmi_vector, .lvtpc = 1 << 16,
+						     .status = BIT(0), .global = BIT(0),
+						     .rip = ip_of("nops", 0) };
+	seen.branches.top = 2;
+	saw(1, ip_of("nops", 0), env.branches.pmi_gate, 0);
+	saw(2, env.branches.pmi_gate + 8, ip_of("nops", 0), 0);
+	CHECK_EQ(0, judge());
+	CHECK(!verdict.vague && verdict.looked[DRAW_CLAIM_LBR_INTERRUPT]);
+	seen.branches.entry[1].from++;
+	CHECK_EQ(1, judge());
+	seen.branches.entry[1].from--;
+	seen.branches.top = 0;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_LBR_TOP, verdict.wrong[0].claim);
+	c.branches.select = 0;
+	judge();
+	CHECK(verdict.vague, "the handler's branches are recorded");
+}
+
 static void entry_0_of_architectural_records_is_the_newest(void)
 {
 	const u64 type = ARCH_LBR_BR_TYPE_SHIFT;
@@ -228,6 +258,7 @@ int main(void)
 	RUN(return_removes_its_call);
 	RUN(level_is_where_a_legacy_branch_ends);
 	RUN(overflow_freezes_with_or_without_its_own_branch);
+	RUN(interrupt_and_its_return_are_entries);
 	RUN(entry_0_of_architectural_records_is_the_newest);
 	RUN(from_at_a_level_that_is_kept_out_is_all_ones);
 	return check_end();

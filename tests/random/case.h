@@ -108,6 +108,7 @@ struct draw_branch_env {
 	u64 control;			/* bits of IA32_LBR_CTL that are there */
 	u64 from_bits;			/* those of FROM that are the address */
 	u64 gate, gate_return;		/* where INT leads from CPL 3, and the RET there */
+	u64 pmi_gate, nmi_gate;
 };
 
 struct draw_env {

@@ -84,6 +84,7 @@ const char *oracle_claim_name(enum draw_claim claim)
 		[DRAW_CLAIM_LBR_RETURNS] = "filter of returns",
 		[DRAW_CLAIM_LBR_JUMPS] = "filters of jumps",
 		[DRAW_CLAIM_LBR_FAR] = "filter of far branches",
+		[DRAW_CLAIM_LBR_INTERRUPT] = "interrupt recorded",
 		[DRAW_CLAIM_LBR_STACK] = "call-stack mode",
 		[DRAW_CLAIM_LBR_REMOVED] = "entry that a return removes",
 		[DRAW_CLAIM_LBR_OLD] = "entry from before",

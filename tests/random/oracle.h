@@ -59,6 +59,7 @@ enum draw_claim {
 	DRAW_CLAIM_LBR_HIDDEN,		/* FROM of one from a level that is kept out */
 	DRAW_CLAIM_LBR_CONDITIONAL, DRAW_CLAIM_LBR_CALLS, DRAW_CLAIM_LBR_RETURNS,
 	DRAW_CLAIM_LBR_JUMPS, DRAW_CLAIM_LBR_FAR,	/* a kind let in or kept out */
+	DRAW_CLAIM_LBR_INTERRUPT,	/* one, and the IRET from its handler */
 	DRAW_CLAIM_LBR_STACK,		/* call-stack mode */
 	DRAW_CLAIM_LBR_REMOVED,		/* the entry that a return removes */
 	DRAW_CLAIM_LBR_OLD,		/* what was there before */

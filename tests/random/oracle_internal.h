@@ -146,7 +146,8 @@ void oracle_end_records(struct oracle *o);
 /* oracle_branches.c: last branch records, after what a step counts is known */
 void oracle_open_branches(struct oracle *o);
 bool oracle_branches_on(const struct oracle *o);
-bool oracle_handler_is_recorded(const struct oracle *o);
+/* The interrupt that is delivered before a step, and the way back from it. */
+void oracle_interrupt_branches(struct oracle *o, unsigned step);
 void oracle_branch(struct oracle *o, unsigned step);	/* or NO_STEP */
 void oracle_write_branches(struct oracle *o, u32 msr, u64 value);
 void oracle_read_branches(struct oracle *o, u32 msr, u64 got);

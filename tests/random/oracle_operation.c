@@ -85,7 +85,7 @@ static void write_register(struct oracle *o, u32 msr, u64 value)
 		o->pebs_enable = value;
 	else if (msr == MSR_IA32_DEBUGCTL)
 		o->debugctl = value;
-	else
+	else if (msr != MSR_IA32_PERF_GLOBAL_OVF_CTRL)
 		oracle_write_branches(o, msr, value);
 	oracle_arch_write(o, msr, value);
 }
@@ -168,6 +168,7 @@ void oracle_write(struct oracle *o, const struct trace_step *step)
 		fresh = o->may_wrap & value;
 		oracle_clear_status(o, value);
 		o->may |= fresh;
+		oracle_write_branches(o, msr, value);
 	}
 }
 

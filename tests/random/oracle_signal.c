@@ -106,11 +106,10 @@ static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
 				   "interrupt");
 }
 
-static void take(struct oracle *o, const struct draw_interrupt *seen)
+static void take(struct oracle *o, const struct draw_interrupt *seen, unsigned step)
 {
 	judge_interrupt(o, seen);
-	if (oracle_handler_is_recorded(o))
-		o->vague = true;
+	oracle_interrupt_branches(o, step);
 	o->interrupt++;
 	if (o->most)
 		o->most--;
@@ -148,7 +147,7 @@ void oracle_deliver(struct oracle *o, unsigned step)
 			o->vague = true;
 			return;
 		}
-		take(o, seen);
+		take(o, seen, step);
 	}
 }
 

@@ -26,6 +26,9 @@ struct branch_kind {
 	 IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL |			\
 	 IA32_LBR_CTL_NEAR_RET | IA32_LBR_CTL_OTHER_BRANCH)
 
+/* MSR_LBR_SELECT that keeps each near branch out. */
+#define BRANCH_SELECT_NEAR	BITS(LBR_CONDITIONAL, LBR_RELATIVE_JUMP)
+
 const struct branch_kind *branch_kind_get(enum lbr_kind kind);
 
 /* false: the step is no branch, or one that isn't taken. */

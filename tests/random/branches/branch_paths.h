@@ -17,6 +17,8 @@ enum entry_state {
 	ENTRY_OLD,			/* as software wrote it: branch_old() of `step` */
 	ENTRY_BRANCH,			/* of that step */
 	ENTRY_HIDDEN,			/* the same, FROM all ones */
+	/* Of an interrupt, whose number `step` is, and of the IRET from its handler: */
+	ENTRY_INTERRUPT, ENTRY_INTERRUPT_HIDDEN, ENTRY_IRET, ENTRY_IRET_HIDDEN,
 };
 
 struct branch_entry {

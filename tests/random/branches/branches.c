@@ -19,21 +19,22 @@ static unsigned wrong_others(const struct session *s)
 }
 
 /*
- * Decides LBR-02, LBR-04, LBR-05, LBR-07, LBR-09, LBR-10, LBR-11, LBR-12, LBR-13, LBR-14, LBR-16,
- * LBR-23, LBR-25, LBR-30, PMI-19, MSR-28, CNT-44 (claims/requirement.def has their sentences).
+ * Decides LBR-02, LBR-04, LBR-05, LBR-06, LBR-07, LBR-09, LBR-10, LBR-11, LBR-12, LBR-13, LBR-14,
+ * LBR-16, LBR-23, LBR-25, LBR-30, PMI-19, MSR-28, CNT-44 (claims/requirement.def has their
+ * sentences).
  *
  * Given  drawn cases: MSR_LBR_SELECT, MSR_LASTBRANCH_TOS and what the newest entries held before
  *        are drawn, and so are the program, at CPL 0 and partly at CPL 1, 2 or 3, its place, and
  *        what it writes and reads of these registers; now and then a counter overflows, and its
- *        interrupt freezes
+ *        interrupt freezes, or is recorded
  * When   each program runs once, IA32_DEBUGCTL[0] written 1 at its beginning and 0 at its end
  * Then   MSR_LASTBRANCH_TOS and the entries that are looked at are those of the branches that were
  *        let in, the newest ones; older entries stay
  * Control: entries with a branch of the program have been looked at
  */
 TEST(random, drawn_branches_are_recorded_as_the_oracle_has_it,
-     REQS(LBR_02, LBR_04, LBR_05, LBR_07, LBR_09, LBR_10, LBR_11, LBR_12, LBR_13, LBR_14, LBR_16,
-	  LBR_23, LBR_25, LBR_30, PMI_19, MSR_28, CNT_44),
+     REQS(LBR_02, LBR_04, LBR_05, LBR_06, LBR_07, LBR_09, LBR_10, LBR_11, LBR_12, LBR_13, LBR_14,
+	  LBR_16, LBR_23, LBR_25, LBR_30, PMI_19, MSR_28, CNT_44),
      NEEDS(need_perfmon, need_instructions, need_branches, need_lbr))
 {
 	struct session s;
@@ -51,6 +52,7 @@ TEST(random, drawn_branches_are_recorded_as_the_oracle_has_it,
 	DECIDE(s, DRAW_CLAIM_LBR_RETURNS, LBR_12, "near returns let in otherwise");
 	DECIDE(s, DRAW_CLAIM_LBR_JUMPS, LBR_13, "jumps let in otherwise");
 	DECIDE(s, DRAW_CLAIM_LBR_FAR, LBR_14, "far branches let in otherwise");
+	DECIDE(s, DRAW_CLAIM_LBR_INTERRUPT, LBR_06, "interrupts recorded otherwise");
 	DECIDE(s, DRAW_CLAIM_LBR_STACK, LBR_16, "calls removed otherwise in call-stack mode");
 	DECIDE(s, DRAW_CLAIM_LBR_INFO, LBR_23, "flags of transactions outside of one");
 	DECIDE(s, DRAW_CLAIM_LBR_OLD, LBR_25, "entries that aren't as they were written");
@@ -72,7 +74,7 @@ TEST(random, drawn_branches_are_recorded_as_the_oracle_has_it,
  * Given  drawn cases: IA32_LBR_CTL, IA32_LBR_DEPTH and what the newest entries held before are
  *        drawn, and so are the program, at CPL 0 and partly at CPL 1, 2 or 3, its place, and what
  *        it writes and reads of these registers; now and then a counter overflows, and its
- *        interrupt freezes
+ *        interrupt freezes, or is recorded
  * When   each program runs once, IA32_LBR_CTL[0] written 1 at its beginning and 0 at its end
  * Then   the entries that are looked at are those of the branches that were let in since the depth
  *        was written, the newest first; older ones follow them
@@ -100,6 +102,7 @@ TEST(random, drawn_branches_are_recorded_by_architectural_records_as_the_oracle_
 	DECIDE(s, DRAW_CLAIM_LBR_CALLS, ALBR_11, "calls let in otherwise");
 	DECIDE(s, DRAW_CLAIM_LBR_RETURNS, ALBR_11, "near returns let in otherwise");
 	DECIDE(s, DRAW_CLAIM_LBR_FAR, ALBR_12, "far branches let in otherwise");
+	DECIDE(s, DRAW_CLAIM_LBR_INTERRUPT, ALBR_12, "interrupts recorded otherwise");
 	DECIDE(s, DRAW_CLAIM_LBR_TYPE, ALBR_15, "another kind of branch in INFO");
 	DECIDE(s, DRAW_CLAIM_LBR_STACK, ALBR_20, "calls removed otherwise in call-stack mode");
 	DECIDE(s, DRAW_CLAIM_LBR_REMOVED, ALBR_29, "entries that a return removed and are there");

@@ -37,8 +37,15 @@ static bool calls_only(const struct draw_env *env, const struct draw_case *c)
 				      c->operation[DRAW_SLOT_BEGIN].low & IA32_LBR_CTL_CALL_STACK;
 }
 
+/* A handler comes while branches are recorded: its own are kept out. */
+static bool far_alone(const struct draw_case *c)
+{
+	return c->global && !c->branches.freeze && c->lvt != DRAW_LVT_MASKED;
+}
+
 /* Most kinds are let in, now and then all. */
-static u64 draw_select(struct prng *p, bool calls)
+/* far: no near branch, such as those of a handler. */
+static u64 draw_select(struct prng *p, bool calls, bool far)
 {
 	static const u64 levels[] = {
 		0, 0, 0, 0, LBR_SELECT_CPL_EQ_0, LBR_SELECT_CPL_NEQ_0, LBR_SELECT_CPL_NEQ_0
@@ -49,6 +56,8 @@ static u64 draw_select(struct prng *p, bool calls)
 		select = LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0;
 	if (calls)
 		return select | LBR_SELECT_EN_CALLSTACK | NOT_IN_CALL_STACK;
+	if (far)
+		return select | BRANCH_SELECT_NEAR;
 	if (prng_one_in(p, 5))
 		return select;
 	for (unsigned kind = LBR_CONDITIONAL; kind < LBR_KINDS_END; kind++)
@@ -57,17 +66,22 @@ static u64 draw_select(struct prng *p, bool calls)
 	return select;
 }
 
-static u64 draw_control(const struct draw_env *env, struct prng *p, bool calls)
+static u64 draw_control(const struct draw_env *env, struct prng *p, bool calls, bool far)
 {
 	const u64 both = IA32_LBR_CTL_OS | IA32_LBR_CTL_USR;
 	const u64 levels[] = { both, both, both, IA32_LBR_CTL_OS, IA32_LBR_CTL_USR, both,
 			       IA32_LBR_CTL_OS };
 	u64 control = levels[prng_below(p, sizeof(levels) / sizeof(levels[0]))];
 
+	/* An interrupt and its return are at two levels. */
+	if (far)
+		control = levels[2 + prng_below(p, 3)];
 	if (prng_one_in(p, 24))
 		control = 0;
 	if (calls)
 		control |= IA32_LBR_CTL_CALL_STACK | IN_CALL_STACK;
+	else if (far)
+		control |= IA32_LBR_CTL_OTHER_BRANCH;
 	else if (prng_one_in(p, 5))
 		control |= BRANCH_CONTROL_KINDS;
 	else
@@ -98,9 +112,11 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 {
 	const bool calls = calls_only(env, c);
 
+	if (c->branches.freeze && env->branches.streamlined && prng_one_in(p, 3))
+		return writes(MSR_IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ);
 	if (env->branches.legacy) {
 		if (prng_one_in(p, 2))
-			return writes(MSR_LBR_SELECT, draw_select(p, calls));
+			return writes(MSR_LBR_SELECT, draw_select(p, calls, far_alone(c)));
 		return writes(MSR_IA32_DEBUGCTL,
 			      draw_debugctl(c) | (prng_one_in(p, 2) ? IA32_DEBUGCTL_LBR : 0));
 	}
@@ -109,8 +125,8 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 	if (env->branches.debug_bit && prng_one_in(p, 6))
 		return writes(MSR_IA32_DEBUGCTL,
 			      draw_debugctl(c) | (prng_one_in(p, 2) ? IA32_DEBUGCTL_LBR : 0));
-	return writes(MSR_IA32_LBR_CTL,
-		      draw_control(env, p, calls) | (prng_one_in(p, 3) ? 0 : IA32_LBR_CTL_LBREN));
+	return writes(MSR_IA32_LBR_CTL, draw_control(env, p, calls, far_alone(c)) |
+						(prng_one_in(p, 3) ? 0 : IA32_LBR_CTL_LBREN));
 }
 
 static struct draw_operation draw_read(const struct draw_env *env, struct prng *p)
@@ -142,14 +158,17 @@ static void draw_begin_and_end(const struct draw_env *env, struct prng *p, struc
 	struct draw_operation *begin = &c->operation[DRAW_SLOT_BEGIN];
 	struct draw_operation *end = &c->operation[DRAW_SLOT_END];
 	/* Freezing beside it: a PMI near a call or return moves the top by one (Linux). */
-	const bool calls = env->branches.call_stack && !c->branches.freeze && prng_one_in(p, 4);
+	const bool far = far_alone(c);
+	const bool calls = env->branches.call_stack && !c->branches.freeze && !far &&
+			   prng_one_in(p, 4);
 
 	if (env->branches.legacy) {
-		c->branches.select = (u16)draw_select(p, calls);
+		c->branches.select = (u16)draw_select(p, calls, far);
 		*begin = writes(MSR_IA32_DEBUGCTL, draw_debugctl(c) | IA32_DEBUGCTL_LBR);
 		*end = writes(MSR_IA32_DEBUGCTL, draw_debugctl(c));
 	} else {
-		*begin = writes(MSR_IA32_LBR_CTL, draw_control(env, p, calls) | IA32_LBR_CTL_LBREN);
+		*begin = writes(MSR_IA32_LBR_CTL,
+				draw_control(env, p, calls, far) | IA32_LBR_CTL_LBREN);
 		*end = writes(MSR_IA32_LBR_CTL, 0);
 	}
 }
@@ -200,10 +219,15 @@ static void draw_overflow(const struct draw_env *env, struct prng *p, struct dra
 	if (!env->full_width)
 		c->preset[i] = (u64)(int64_t)(int32_t)(u32)c->preset[i] & draw_ones(env->gp_width);
 	c->global = BIT(i);
-	c->branches.freeze = !prng_one_in(p, 4);
+	if (prng_one_in(p, 8))
+		c->select[i] &= ~IA32_PERFEVTSEL_INT;
+	c->branches.freeze = prng_one_in(p, 2);
 	c->freeze = env->freeze && prng_one_in(p, 3);
+	c->lvt = lvt[prng_below(p, sizeof(lvt))];
 	/* The handler's branches would be recorded. */
-	c->lvt = c->branches.freeze ? lvt[prng_below(p, sizeof(lvt))] : DRAW_LVT_MASKED;
+	if (!c->branches.freeze && env->branches.architectural &&
+	    !(env->branches.control & BRANCH_CONTROL_KINDS))
+		c->lvt = DRAW_LVT_MASKED;
 	/* Clearing LBR_FRZ, it would end the freeze. */
 	c->keep_status = c->stay_masked = env->branches.streamlined;
 }

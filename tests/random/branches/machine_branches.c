@@ -2,6 +2,8 @@
 /* See machine_branches.h. */
 #include "tests/random/branches/machine_branches.h"
 
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/user.h"
 #include "pmu/counter.h"
@@ -40,7 +42,9 @@ static void learn_legacy(struct draw_branch_env *env)
 struct draw_branch_env machine_branches_learn(bool strict)
 {
 	struct draw_branch_env env = { .gate = (u64)(uintptr_t)user_return,
-				       .gate_return = (u64)(uintptr_t)user_return_end };
+				       .gate_return = (u64)(uintptr_t)user_return_end,
+				       .pmi_gate = descriptor_gate(VECTOR_PMI),
+				       .nmi_gate = descriptor_gate(VECTOR_NMI) };
 	char reason[128];
 
 	if (!need_any_lbr(reason, sizeof(reason)))

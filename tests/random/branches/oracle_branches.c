@@ -46,13 +46,6 @@ bool oracle_branches_on(const struct oracle *o)
 					 b->control & IA32_LBR_CTL_LBREN;
 }
 
-/* An interrupt's handler has branches too, and the last ones come after it has cleared LBR_FRZ. */
-bool oracle_handler_is_recorded(const struct oracle *o)
-{
-	return oracle_branches_on(o) ||
-	       (o->branches->paths && o->branches->frozen && !o->c->keep_status);
-}
-
 bool branch_calls_only(const struct oracle *o)
 {
 	const struct branch_paths *b = o->branches;
@@ -183,13 +176,16 @@ static void return_in_call_stack(struct oracle *o, const struct branch *branch)
 			pop(b, &b->path[i]);
 }
 
-static void add_entry(struct oracle *o, const struct branch *branch, unsigned step)
+/* state: ENTRY_BRANCH and its like; that of an entry whose FROM is hidden is one more. */
+static void add_entry(struct oracle *o, const struct branch *branch, enum entry_state state,
+		      unsigned step)
 {
 	struct branch_paths *b = o->branches;
 	const bool arch = o->env->branches.architectural;
 	const bool leaves = arch && !lets_level_in(o, branch->to_user);
 	const bool hidden = arch && !lets_level_in(o, branch->from_user);
-	const bool of_next = branch_calls_only(o) && is_call_of_next(o, branch, step);
+	const bool of_next = branch_calls_only(o) && state == ENTRY_BRANCH &&
+			     is_call_of_next(o, branch, step);
 
 	if (leaves)
 		meet(b, CHOICE_LEAVES);
@@ -204,11 +200,7 @@ static void add_entry(struct oracle *o, const struct branch *branch, unsigned st
 		    (of_next && choices & BIT(CHOICE_CALL_OF_NEXT)) ||
 		    (o->freezes_branches && choices & BIT(CHOICE_LAST_BRANCH)))
 			continue;
-		push(b, &b->path[i],
-		     leaves ? ENTRY_ANY :
-		     hidden ? ENTRY_HIDDEN :
-			      ENTRY_BRANCH,
-		     step);
+		push(b, &b->path[i], leaves ? ENTRY_ANY : state + hidden, step);
 	}
 }
 
@@ -238,13 +230,57 @@ void oracle_branch(struct oracle *o, unsigned step)
 		if (by == DRAW_CLAIMS && branch_calls_only(o) && branch.kind == LBR_RETURN)
 			return_in_call_stack(o, &branch);
 		else if (by == DRAW_CLAIMS)
-			add_entry(o, &branch, step);
+			add_entry(o, &branch, ENTRY_BRANCH, step);
 	} else if (step != NO_STEP && o->trace->step[step].row->flags & ROW_CONDITIONAL &&
 		   oracle_branches_on(o)) {
 		b->looked[DRAW_CLAIM_LBR_NOT_TAKEN] = true;
 	}
 	if (o->freezes_branches)
 		freeze(o);
+	o->freezes_branches = false;
+}
+
+/* ---- interrupts */
+
+/* Are there branches of a handler's, other than IRET, that are let in? */
+static bool lets_handler_in(const struct oracle *o)
+{
+	const struct branch_paths *b = o->branches;
+	const u64 near = BRANCH_CONTROL_KINDS & ~IA32_LBR_CTL_OTHER_BRANCH;
+
+	if (o->env->branches.legacy)
+		return (b->select & BRANCH_SELECT_NEAR) != BRANCH_SELECT_NEAR &&
+		       !(b->select & LBR_SELECT_CPL_EQ_0);
+	return lets_level_in(o, false) && (!(o->env->branches.control & near) || b->control & near);
+}
+
+static void add_event(struct oracle *o, const struct branch *branch, enum entry_state state)
+{
+	const enum draw_claim by = kept_out_by(o, branch);
+
+	o->branches->looked[by == DRAW_CLAIMS ? DRAW_CLAIM_LBR_INTERRUPT : by] = true;
+	if (by == DRAW_CLAIMS)
+		add_entry(o, branch, state, o->interrupt);
+}
+
+void oracle_interrupt_branches(struct oracle *o, unsigned step)
+{
+	const struct branch_paths *b = o->branches;
+	const bool user = step < o->trace->steps && o->trace->step[step].user;
+	const struct branch there = { .kind = LBR_FAR, .from_user = user };
+	const struct branch back = { .kind = LBR_FAR, .to_user = user };
+
+	/* The handler clears LBR_FRZ, and goes on. */
+	if (b->paths && b->frozen && !o->c->keep_status)
+		o->vague = true;
+	if (!oracle_branches_on(o))
+		return;
+	if (lets_handler_in(o)) {
+		o->vague = true;
+		return;
+	}
+	add_event(o, &there, ENTRY_INTERRUPT);
+	add_event(o, &back, ENTRY_IRET);
 }
 
 /* ---- the program's own writes and reads */
@@ -267,7 +303,9 @@ void oracle_write_branches(struct oracle *o, u32 msr, u64 value)
 
 	if (!b->paths)
 		return;
-	if (msr == MSR_LBR_SELECT)
+	if (msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL && value & IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ)
+		b->frozen = false;
+	else if (msr == MSR_LBR_SELECT)
 		b->select = value;
 	else if (msr == MSR_IA32_LBR_CTL)
 		b->control = value;

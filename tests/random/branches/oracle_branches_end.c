@@ -65,21 +65,58 @@ static void look_at_info(struct look *l, const struct branch_kind *kind, u64 inf
 			"INFO[62:61] of entry %lu");
 }
 
+static bool is_hidden(struct branch_entry e)
+{
+	return e.state == ENTRY_HIDDEN || e.state == ENTRY_INTERRUPT_HIDDEN ||
+	       e.state == ENTRY_IRET_HIDDEN;
+}
+
+static enum draw_claim claim_of_entry(struct branch_entry e, const struct branch *branch)
+{
+	return e.state == ENTRY_BRANCH ? branch_claim(branch->kind) : DRAW_CLAIM_LBR_INTERRUPT;
+}
+
+/* The branch that the entry must be of. An interrupt's FROM is the instruction that comes after its
+ * handler; where IRET is in the handler isn't known. false: of none. */
+static bool entry_branch(const struct oracle *o, struct branch_entry e, struct branch *branch)
+{
+	const struct draw_branch_env *env = &o->env->branches;
+	const u64 rip = o->seen->interrupt[e.step % DRAW_INTERRUPTS_SEEN].rip;
+
+	switch (e.state) {
+	case ENTRY_BRANCH:
+	case ENTRY_HIDDEN:
+		return branch_of(o->env, o->trace, e.step, branch);
+	case ENTRY_INTERRUPT:
+	case ENTRY_INTERRUPT_HIDDEN:
+		*branch = (struct branch){
+			.kind = LBR_FAR, .from = rip,
+			.to = o->c->lvt == DRAW_LVT_NMI ? env->nmi_gate : env->pmi_gate,
+		};
+		return true;
+	case ENTRY_IRET:
+	case ENTRY_IRET_HIDDEN:
+		*branch = (struct branch){ .kind = LBR_FAR, .to = rip };
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void look_at_branch(struct look *l, struct branch_entry e, unsigned registers,
 			   const struct lbr_raw *got)
 {
 	struct oracle *o = l->o;
-	const bool hidden = e.state == ENTRY_HIDDEN;
 	struct branch branch;
 
-	if (!branch_of(o->env, o->trace, e.step, &branch))
+	if (!entry_branch(o, e, &branch))
 		return;
-	if (registers & BRANCH_FROM) {
-		if (hidden)
+	if (registers & BRANCH_FROM && e.state != ENTRY_IRET) {
+		if (is_hidden(e))
 			look_at(l, DRAW_CLAIM_LBR_HIDDEN, ~0ULL, got->from,
 				"FROM of entry %lu, from a level that is kept out");
 		else
-			look_at_from(l, branch_claim(branch.kind), branch.from, got->from);
+			look_at_from(l, claim_of_entry(e, &branch), branch.from, got->from);
 	}
 	if (registers & BRANCH_TO)
 		look_at(l, DRAW_CLAIM_LBR_TO, branch.to, got->to, "TO of entry %lu");
@@ -112,7 +149,7 @@ unsigned branch_compare(struct oracle *o, const struct branch_stack *stack, unsi
 					      branch_entry_of(o->branches, stack, n);
 	struct look l = { .o = o, .n = n, .tell = tell };
 
-	if (e.state == ENTRY_BRANCH || e.state == ENTRY_HIDDEN)
+	if (e.state >= ENTRY_BRANCH)
 		look_at_branch(&l, e, registers, got);
 	else if (e.state != ENTRY_UNKNOWN && e.state != ENTRY_ANY)
 		look_at_others(&l, e, registers, got);
