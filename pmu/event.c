@@ -74,6 +74,17 @@ static const struct event *event_by_code(const struct generation *g, u16 code)
 	return NULL;
 }
 
+u32 event_counters(u16 code)
+{
+	const struct generation *g = counter_caps()->generation;
+	u32 counters = ~0u;
+
+	for (unsigned i = 0; g && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].event.code == code && rows[i].generations & g->set)
+			counters &= rows[i].event.counters;
+	return counters;
+}
+
 bool event_cycles(unsigned n, struct event *event)
 {
 	const struct generation *g = counter_caps()->generation;

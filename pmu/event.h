@@ -29,4 +29,7 @@ bool event_get(enum event_kind kind, unsigned flags, struct event *event);
  */
 bool event_cycles(unsigned n, struct event *event);
 
+/* The counters on which this processor counts the event of that code; all ones: no row has it. */
+u32 event_counters(u16 code);
+
 #endif

@@ -2,7 +2,7 @@
 /* Windows, one after the other until one is undisturbed. */
 #include "tests/measure/window.h"
 
-#include "spec/event.h"
+#include "pmu/event.h"
 #include "tests/frame/disturbance.h"
 
 bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w, u64 n,
@@ -81,14 +81,7 @@ bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event
 
 struct pmc_mask counters_for(u16 event)
 {
-	u64 mask = counters_gp().bits;
-
-#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
-	if (event == EVENT_##name && counter_caps()->generation && \
-	    counter_caps()->generation->set & (gens)) \
-		mask &= (counters);
-#include "spec/event.def"
-	return (struct pmc_mask){ mask };
+	return (struct pmc_mask){ counters_gp().bits & event_counters(event) };
 }
 
 bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,
