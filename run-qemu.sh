@@ -21,7 +21,7 @@ usage: ./run-qemu.sh [OPTION]...
                     there; NAME@nth=3, NAME@1in4, NAME@from=2: only at these occurrences;
                     @int, @beside, @cpl3, @cpu1: see refpmu/model/fault_when.h
   --seed N          what the manual leaves open is drawn from N (default 0: no latitude)
-  --draw N|Ns|Nms   drawn tests: N cases each, or that long together (default 1s)
+  --draw N|Ns|Nms   drawn tests: N cases each, or that long together (default 2s)
   --draw-seed N     what they are drawn from (default: that of --seed)
   --draw-case N     only case N of each
   --profile NAME    latitude within the ranges of one kind of platform

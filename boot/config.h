@@ -17,7 +17,7 @@
 #define CONFIG_ERRORS		16u	/* lines that are kept */
 #define CONFIG_ERROR_SIZE	256
 #define CONFIG_MAX_PROCESSORS	16u
-#define CONFIG_DRAW_MS		1000u
+#define CONFIG_DRAW_MS		2000u
 #define CONFIG_DRAW_MOST	1000000u	/* cases, s or ms */
 #define CONFIG_MAX_WATCHDOG	600u
 #define CONFIG_ON_ALL		(~0u)

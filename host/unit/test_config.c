@@ -95,8 +95,8 @@ static void drawing_is_by_time_or_by_cases(void)
 	CHECK_EQ(CONFIG_DRAW_MS, config.draw_ms);
 	CHECK_EQ(0, config.draw_cases);
 	CHECK_EQ(0, config.draw_case, "all of them");
-	CHECK(options(&config, "x draw=2s"), "%s", error);
-	CHECK_EQ(2000, config.draw_ms);
+	CHECK(options(&config, "x draw=3s"), "%s", error);
+	CHECK_EQ(3000, config.draw_ms);
 	CHECK(options(&config, "x draw=250ms draw_case=0"), "%s", error);
 	CHECK_EQ(250, config.draw_ms);
 	CHECK_EQ(1, config.draw_case, "its number, plus 1");

@@ -17,9 +17,8 @@
 #define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
 #define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
 #define CALLS		3u	/* of lbr_piece_lbr_nested */
-#define ARCH_CALL_STACK \
-	(IA32_LBR_CTL_LBREN | IA32_LBR_CTL_OS | IA32_LBR_CTL_CALL_STACK | \
-	 IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET)
+#define CALL_STACK_KINDS \
+	(IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET)
 
 /* Recording on, beside `freeze` in IA32_DEBUGCTL, which has the enable of the legacy records. */
 static void start(u64 freeze)
@@ -310,8 +309,9 @@ TEST(lbr, lbr_frz_set_by_software_stops_recording, REQS(FRZ_12),
 
 static bool need_any_call_stack(char *reason, size_t size)
 {
-	return counter_caps()->arch_lbr ? need_arch_lbr_call_stack(reason, size) :
-					  need_lbr_call_stack(reason, size);
+	if (counter_caps()->arch_lbr)
+		return need_arch_lbr_kinds(reason, size) && need_arch_lbr_call_stack(reason, size);
+	return need_lbr_call_stack(reason, size);
 }
 
 /* Call-stack mode: three nested calls, of which so many return; into an empty stack, or on. */
@@ -322,7 +322,8 @@ static void run_calls(bool empty, unsigned returns, struct lbr_stack *stack)
 	if (counter_caps()->arch_lbr) {
 		if (empty)
 			lbr_any_open();
-		arch_lbr_go_on(piece, returns, ARCH_CALL_STACK, stack);
+		arch_lbr_go_on(piece, returns,
+			       arch_lbr_only(CALL_STACK_KINDS) | IA32_LBR_CTL_CALL_STACK, stack);
 	} else {
 		if (empty)
 			lbr_open(LBR_SELECT_CALL_STACK, 0);
