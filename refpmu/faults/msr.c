@@ -543,9 +543,9 @@ u64 fault_status_clears(struct model *m, u64 bits)
 	if (bits & IA32_PERF_GLOBAL_STATUS_COND_CHGD && broken(m, FAULT_CONDCHGD_STAYS))
 		bits &= ~IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 	if ((bits & IA32_PERF_GLOBAL_STATUS_COND_CHGD && broken(m, FAULT_CONDCHGD_CLEARS_OVFBUF)) ||
-	    (bits & BIT(34) && broken(m, FAULT_FIXED_CLEARS_OVFBUF)))
+	    (bits & model_global_bit(FIRST_FIXED + 2) && broken(m, FAULT_FIXED_CLEARS_OVFBUF)))
 		bits |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
-	if (bits & BIT(35) && broken(m, FAULT_FIXED3_CLEARS_METRICS))
+	if (bits & model_global_bit(FIRST_FIXED + 3) && broken(m, FAULT_FIXED3_CLEARS_METRICS))
 		bits |= IA32_PERF_GLOBAL_STATUS_OVF_PERF_METRICS;
 	if (broken(m, FAULT_OVF_CTRL_CLEARS_ALL))
 		bits = ~0ULL;

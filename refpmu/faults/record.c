@@ -211,7 +211,8 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 	__builtin_memcpy(faults_of(m)->previous_record, good, sizeof(good));
 }
 
-#define ARITHMETIC_FLAGS (BIT(0) | BIT(2) | BIT(4) | BIT(6) | BIT(7) | BIT(11))
+#define ARITHMETIC_FLAGS \
+	(RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF | RFLAGS_SF | RFLAGS_OF)
 
 /* What belongs to an aborted transaction. */
 static void break_abort(struct model *m, const struct retire_ctx *s, struct record *record)

@@ -24,6 +24,16 @@ bool oracle_exists(const struct oracle *o, unsigned i)
 	return oracle_is_fixed(i) ? i - DRAW_GP < o->env->fixed : i < o->env->gp;
 }
 
+u64 oracle_those(const struct oracle *o, bool (*is)(const struct oracle *o, unsigned i))
+{
+	u64 counters = 0;
+
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
+		if (oracle_exists(o, i) && is(o, i))
+			counters |= oracle_bit(i);
+	return counters;
+}
+
 /* ---- what a counter counts of one instruction */
 
 static const struct draw_event fixed_event[DRAW_FIXED] = {

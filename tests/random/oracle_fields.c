@@ -3,13 +3,10 @@
  * Fields of a record that every format has: SDM "PEBS Record Format", "PEBS Data Address
  * Profiling".
  */
+#include "spec/x86.h"
 #include "tests/random/oracle_internal.h"
 
-#define EFLAGS_FIXED	BIT(1)
-#define EFLAGS_TF	BIT(8)
-#define EFLAGS_IF	BIT(9)
-#define EFLAGS_DF	BIT(10)
-#define EFLAGS_KNOWN	(EFLAGS_FIXED | EFLAGS_TF | EFLAGS_IF | EFLAGS_DF)
+#define RFLAGS_KNOWN	(RFLAGS_FIXED | RFLAGS_TF | RFLAGS_IF | RFLAGS_DF)
 
 /* If the format has the field. */
 void oracle_expect_field(struct oracle *o, enum draw_claim claim, const struct pebs_record *r,
@@ -47,9 +44,9 @@ void oracle_judge_registers(struct oracle *o, const struct trace_step *step,
 	oracle_expect_field(o, DRAW_CLAIM_RSP, r, RECORD_rsp, step->rsp, "RSP of record %lu");
 	if (record_get(r, RECORD_rflags, &flags))
 		oracle_expect(o, DRAW_CLAIM_FLAGS,
-			      EFLAGS_FIXED | (step->if_set ? EFLAGS_IF : 0) |
-				      (step->row->flags & ROW_DF ? EFLAGS_DF : 0),
-			      0, flags & EFLAGS_KNOWN, "RFLAGS of record %lu: bit 1, TF, IF and DF",
+			      RFLAGS_FIXED | (step->if_set ? RFLAGS_IF : 0) |
+				      (step->row->flags & ROW_DF ? RFLAGS_DF : 0),
+			      0, flags & RFLAGS_KNOWN, "RFLAGS of record %lu: bit 1, TF, IF and DF",
 			      o->record);
 }
 

@@ -82,6 +82,8 @@ void oracle_wrong(struct oracle *o, enum draw_claim claim, const char *what, u64
 /* oracle_count.c: counters, and what a counter counts of one instruction */
 bool oracle_is_fixed(unsigned i);
 bool oracle_exists(const struct oracle *o, unsigned i);
+/* Those that are there and of which it is so, as status bits. */
+u64 oracle_those(const struct oracle *o, bool (*is)(const struct oracle *o, unsigned i));
 u64 oracle_width_mask(const struct oracle *o, unsigned i);
 u64 oracle_bit(unsigned i);
 const struct draw_event *oracle_event_of(const struct oracle *o, unsigned i);

@@ -4,10 +4,10 @@
  * of their records: SDM "Performance Monitoring and Intel TSX", "Intel TSX and PEBS Support".
  */
 #include "kernel/interrupt/user.h"
-#include "kernel/processor/cpu.h"
 #include "pmu/counter.h"
 #include "pmu/event.h"
 #include "pmu/pebs.h"
+#include "spec/x86.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
@@ -15,8 +15,8 @@
 #define FEW	4		/* loads in a transaction */
 #define RUNS	8		/* transactions in a window */
 #define CPL_3	3u
-#define RFLAGS_OF_SUB (BIT(0) | BIT(6) | BIT(7))	/* CF, ZF, SF */
-#define BELOW_0	(BIT(0) | BIT(7))	/* of these, after 1 - 2: CF and SF */
+#define RFLAGS_OF_SUB	(RFLAGS_CF | RFLAGS_ZF | RFLAGS_SF)
+#define BELOW_0		(RFLAGS_CF | RFLAGS_SF)	/* of these, after 1 - 2 */
 
 /* What runs, and what it was like: RSP at its XBEGIN. */
 struct user_run {

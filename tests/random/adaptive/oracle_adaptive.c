@@ -24,12 +24,7 @@ static u64 sampling(const struct oracle *o)
 /* Those whose event is precise: only it makes their records. */
 static u64 precise(const struct oracle *o)
 {
-	u64 counters = 0;
-
-	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
-		if (oracle_exists(o, i) && oracle_records(o, i))
-			counters |= oracle_bit(i);
-	return counters;
+	return oracle_those(o, oracle_records);
 }
 
 static u64 adaptive(const struct oracle *o)
@@ -323,15 +318,28 @@ void oracle_adaptive_begin(struct oracle *o)
 	o->vague = o->seen->index != o->seen->walked;
 }
 
+/* Has the program a way back from CPL 3, or another handler? A record elsewhere may be of those. */
+static bool is_elsewhere_twice(const struct oracle *o)
+{
+	for (unsigned i = 0; i < o->trace->steps; i++)
+		if (!o->trace->step[i].ip || o->trace->step[i].row->flags & ROW_TO_KERNEL)
+			return true;
+	return o->seen->interrupts > 1;
+}
+
 /* Of which instruction of the handler it is isn't known, nor whether it has been written when the
  * handler reads the status. */
 static void record_of_handler(struct oracle *o)
 {
 	const struct pebs_record *r = oracle_next_record(o);
-	const u64 able = (o->armed | o->loose) & sampling(o);
+	const u64 able = able_ones(o);
 	u64 named = 0, size;
 
 	record_get(r, RECORD_applicable, &named);
+	if (named & ~able && is_elsewhere_twice(o)) {
+		o->vague = true;
+		return;
+	}
 	oracle_expect(o, DRAW_CLAIM_APPLICABLE, 0, 0, named & ~able,
 		      "counters that record %lu can't be for, in a handler", o->record);
 	if (!named)

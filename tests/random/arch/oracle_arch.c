@@ -34,12 +34,7 @@ bool oracle_arch_records(const struct oracle *o, unsigned i)
 
 static u64 recorders(const struct oracle *o)
 {
-	u64 counters = 0;
-
-	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
-		if (oracle_exists(o, i) && oracle_arch_records(o, i))
-			counters |= oracle_bit(i);
-	return counters;
+	return oracle_those(o, oracle_arch_records);
 }
 
 /* A counter that may have passed its end has perhaps. */
@@ -79,12 +74,7 @@ static bool is_precise(const struct oracle *o, unsigned i)
 
 static u64 precise(const struct oracle *o)
 {
-	u64 counters = 0;
-
-	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
-		if (oracle_exists(o, i) && is_precise(o, i))
-			counters |= oracle_bit(i);
-	return counters;
+	return oracle_those(o, is_precise);
 }
 
 /* ---- records */
@@ -240,12 +230,7 @@ static void arm(struct oracle *o, u64 fresh, u64 late)
 
 static u64 with_interrupt(const struct oracle *o)
 {
-	u64 counters = 0;
-
-	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
-		if (oracle_exists(o, i) && oracle_has_interrupt(o, i))
-			counters |= oracle_bit(i);
-	return counters;
+	return oracle_those(o, oracle_has_interrupt);
 }
 
 /* Is it told what the counters of which a record is due come to on this step? */
