@@ -9,21 +9,13 @@
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
 #include "pmu/counter.h"
-#include "pmu/lbr/arch.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
+#include "tests/measure/register_bits.h"
 #include "tests/measure/workload.h"
 
 #define BRANCHES	32	/* of IA32_PMC0, up to its overflow */
-
-struct register_bits {
-	const char *name;
-	u32 msr;
-	u64 always;	/* kept set, for registers that want a smallest value */
-	u64 writable;	/* bits to write and read back */
-	u64 reserved;	/* bits that must be refused */
-};
 
 static void hold(struct test *t, struct test_claim claim, const struct register_bits *r, u64 value)
 {
@@ -66,65 +58,6 @@ static void check_refuses(struct test *t, struct test_claim claim, const struct 
 	hold(t, test_control(claim), r, r->always);
 }
 
-/* Versions 3 and 4, until CPUID.0AH:EDX[15] says that it is deprecated. A hypervisor need not offer
- * the events of another logical processor. */
-static bool any_thread(void)
-{
-	return counter_caps()->any_thread && counter_caps()->version <= 4 &&
-	       !counter_caps()->hypervisor;
-}
-
-/* CPUID.(23H,0):EBX: 0 for 47:40, 1 for 36, 2 for 37. */
-static u64 version6_event_select(void)
-{
-	const struct version6 *v = &counter_caps()->v6;
-
-	return (v->umask2 ? BITS(40, 47) : 0) | (v->equal ? BIT(36) : 0) |
-	       (v->rdpmc_user_disable ? BIT(37) : 0);
-}
-
-/*
- * Figure 18-6: 7:0 event, 15:8 umask, USR, OS, E, PC, INT, ANY (version 3), EN, INV, 31:24 CMASK.
- * PC toggles pins that later processors don't have, and isn't written. "Performance Monitoring and
- * Intel TSX": 32 IN_TX, and 33 IN_TXCP, which "may only be set for IA32_PERFEVTSEL2"; both only
- * "if the processor supports HLE or RTM".
- */
-static struct register_bits event_select(u32 i)
-{
-	u64 filters = !counter_caps()->rtm ? 0 : i == 2 ? BITS(32, 33) : BIT(32);
-
-	if (counter_caps()->baseline)
-		filters |= BIT(34);	/* Adaptive_Record */
-	if (i < 4 && arch_lbr_leaf().event_logging & BIT(i))
-		filters |= BIT(35);	/* EN_LBR_LOG */
-	filters |= version6_event_select();
-	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
-				       (any_thread() ? 0xfff7ffff : 0xffd7ffff) | filters,
-				       BITS(32, 63) & ~filters };
-}
-
-/* Figure 18-7: for each counter two enable bits, ANY (version 3), PMI. */
-static struct register_bits fixed_control(void)
-{
-	u64 all = BITS(0, 63) >> (64 - 4 * counter_caps()->fixed);
-
-	/* With baseline there are the Adaptive_Record bits. */
-	u64 reserved = counter_caps()->version <= 4 && !counter_caps()->baseline ? ~all : 0;
-
-	if (!any_thread())
-		all &= 0xbbbb;
-	return (struct register_bits){ "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all,
-				       reserved };
-}
-
-static struct register_bits global_control(void)
-{
-	u64 all = counters_gp().bits | counters_fixed().bits;
-
-	return (struct register_bits){ "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, all,
-				       counter_caps()->version <= 4 ? ~all : 0 };
-}
-
 /*
  * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
  *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
@@ -140,14 +73,14 @@ TEST(msr, event_selects_and_counter_controls_hold_every_bit, REQS(MSR_28), NEEDS
 	struct register_bits r;
 
 	for (u32 i = 0; i < counter_caps()->gp; i++) {
-		r = event_select(i);
+		r = bits_of_event_select(i);
 		check_holds(t, AT(MSR_28), &r);
 	}
 	if (counter_caps()->fixed) {
-		r = fixed_control();
+		r = bits_of_fixed_control();
 		check_holds(t, AT(MSR_28), &r);
 	}
-	r = global_control();
+	r = bits_of_global_control();
 	check_holds(t, AT(MSR_28), &r);
 }
 
@@ -162,10 +95,10 @@ TEST(msr, event_selects_and_counter_controls_hold_every_bit, REQS(MSR_28), NEEDS
 TEST(msr, counter_registers_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon))
 {
 	const struct pmu_caps *caps = counter_caps();
-	struct register_bits r = { .name = "IA32_PMCx", .writable = BITS(0, 30) };
+	struct register_bits r;
 
 	for (u32 i = 0; i < caps->gp; i++) {
-		r.msr = MSR_IA32_PMC0 + i;
+		r = bits_of_counter(i);
 		check_holds(t, AT(MSR_28), &r);
 	}
 	r.name = "IA32_A_PMCx";
@@ -174,35 +107,11 @@ TEST(msr, counter_registers_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon))
 		r.msr = MSR_IA32_A_PMC0 + i;
 		check_holds(t, AT(MSR_28), &r);
 	}
-	r.name = "IA32_FIXED_CTRx";
-	r.writable = BIT(caps->fixed_width) - 1;
 	for (u32 i = 0; i < caps->fixed; i++) {
-		r.msr = MSR_IA32_FIXED_CTR0 + i;
+		r = bits_of_fixed_counter(i);
 		check_holds(t, AT(MSR_28), &r);
 	}
 }
-
-/* Figure 18-21: 3:0 and 35:32; precise store has bit 63. With baseline those of all counters. */
-static struct register_bits pebs_enable(void)
-{
-	const struct pmu_caps *c = counter_caps();
-	bool precise_store = c->facilities & FAC_PRECISE_STORE;
-	/* Load latency, or with baseline fixed counters. */
-	u64 upper = c->baseline ? c->pebs_fixed_mask : 0xf;
-	u64 lower = c->baseline ? c->pebs_mask : 0xf;
-
-	return (struct register_bits){ "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 0,
-				       lower | upper << 32 | (precise_store ? BIT(63) : 0), 0 };
-}
-
-/* Figure 18-23: 15:0, of which the smallest value is 3. Canonical addresses of the lower half
- * have bits 46:0. */
-static const struct register_bits load_latency = {
-	"MSR_PEBS_LD_LAT_THRESHOLD", MSR_PEBS_LD_LAT_THRESHOLD, 3, 0xfffc, BITS(16, 63)
-};
-static const struct register_bits ds_area = {
-	"IA32_DS_AREA", MSR_IA32_DS_AREA, 0, BITS(3, 46), 0
-};
 
 /*
  * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
@@ -217,32 +126,17 @@ static const struct register_bits ds_area = {
 TEST(msr, pebs_registers_hold_every_bit, REQS(MSR_28),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct register_bits r = pebs_enable();
+	struct register_bits r = bits_of_pebs_enable();
 
 	check_holds(t, AT(MSR_28), &r);
-	r = load_latency;
+	r = bits_of_load_latency();
 	check_holds(t, AT(MSR_28), &r);
 	r.always = 0x100;
 	r.writable = 3;
 	check_holds(t, AT(MSR_28), &r);
 	msr_try_write(r.msr, 0);
-	check_holds(t, AT(MSR_28), &ds_area);
-}
-
-/*
- * "IA32_DEBUGCTL MSR": LBR 0, BTINT 8, BTS_OFF_OS 9, BTS_OFF_USR 10, the two freeze bits 11, 12.
- * With architectural LBRs bit 0 may be written and reads 0 (SDM volume 4, 1D9H).
- */
-static struct register_bits debug_control(void)
-{
-	bool freeze = counter_caps()->pdcm && counter_caps()->version >= 2;
-	u64 lbr = BIT(0);
-
-	if (counter_caps()->arch_lbr)
-		lbr = 0;
-	return (struct register_bits){ "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, 0,
-				       lbr | (freeze ? BIT(11) | BIT(12) : 0),
-				       BITS(3, 5) | BITS(16, 63) };
+	r = bits_of_ds_area();
+	check_holds(t, AT(MSR_28), &r);
 }
 
 /*
@@ -257,29 +151,9 @@ static struct register_bits debug_control(void)
 TEST(msr, debug_control_holds_lbr_and_freeze_bits, REQS(MSR_28),
      NEEDS(need_perfmon, need_debug_control))
 {
-	struct register_bits r = debug_control();
+	struct register_bits r = bits_of_debug_control();
 
 	check_holds(t, AT(MSR_28), &r);
-}
-
-/*
- * "Off-core Response Performance Monitoring". Nehalem, Westmere: 7:0 request, 15:8 response, bit
- * 11 reserved. Sandy Bridge and later: 15:0 request, 16 any response, 30:17 supplier, 37:31 snoop;
- * the bits among them that are named for every part.
- */
-static struct register_bits off_core(u32 i)
-{
-	bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
-
-	return (struct register_bits){ i ? "MSR_OFFCORE_RSP_1" : "MSR_OFFCORE_RSP_0",
-				       MSR_OFFCORE_RSP_0 + i, 0, later ? 0x3f803f8fff : 0xf7ff,
-				       later ? BITS(38, 63) : BITS(16, 63) };
-}
-
-/* Of off-core response registers: two from Westmere on. */
-static u32 off_core_registers(void)
-{
-	return counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
 }
 
 /*
@@ -294,8 +168,8 @@ static u32 off_core_registers(void)
 TEST(msr, off_core_response_registers_hold_every_bit, REQS(MSR_28),
      NEEDS(need_perfmon, need_offcore))
 {
-	for (u32 i = 0; i < off_core_registers(); i++) {
-		struct register_bits r = off_core(i);
+	for (u32 i = 0; i < bits_off_core_registers(); i++) {
+		struct register_bits r = bits_of_off_core(i);
 
 		check_holds(t, AT(MSR_28), &r);
 	}
@@ -314,7 +188,7 @@ TEST(msr, both_off_core_response_registers_hold_every_bit, REQS(MSR_24),
      NEEDS(need_perfmon, need_offcore_2))
 {
 	for (u32 i = 0; i < 2; i++) {
-		struct register_bits r = off_core(i);
+		struct register_bits r = bits_of_off_core(i);
 
 		check_holds(t, AT(MSR_24), &r);
 	}
@@ -335,7 +209,7 @@ TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, 
      .under_every_fault = true)
 {
 	for (u32 i = 0; i < counter_caps()->gp; i++) {
-		struct register_bits r = event_select(i);
+		struct register_bits r = bits_of_event_select(i);
 
 		check_refuses(t, AT(MSR_29), &r);
 	}
@@ -354,12 +228,9 @@ TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, 
 TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
      NEEDS(need_perfmon, need_fixed))
 {
-	struct register_bits r = { .name = "IA32_FIXED_CTRx" };
-
-	r.writable = BIT(counter_caps()->fixed_width) - 1;
-	r.reserved = ~r.writable;
 	for (u32 i = 0; i < counter_caps()->fixed; i++) {
-		r.msr = MSR_IA32_FIXED_CTR0 + i;
+		struct register_bits r = bits_of_fixed_counter(i);
+
 		check_refuses(t, AT(MSR_30), &r);
 	}
 }
@@ -378,7 +249,7 @@ TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
 TEST(msr, fixed_control_refuses_reserved_bits, REQS(MSR_31),
      NEEDS(need_perfmon, need_fixed, need_events))
 {
-	struct register_bits r = fixed_control();
+	struct register_bits r = bits_of_fixed_control();
 
 	check_refuses(t, AT(MSR_31), &r);
 }
@@ -436,7 +307,9 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	check_refuses(t, AT(MSR_33), &load_latency);
+	struct register_bits r = bits_of_load_latency();
+
+	check_refuses(t, AT(MSR_33), &r);
 	msr_try_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
 }
 
@@ -444,7 +317,7 @@ TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
  * MSR-34  A write that sets a reserved bit of IA32_DEBUGCTL must raise #GP and keep the old value.
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; 17.4.1 IA32_DEBUGCTL MSR
  *
- * Given  IA32_DEBUGCTL with every other of the bits that debug_control() names set
+ * Given  IA32_DEBUGCTL with every other of the bits that bits_of_debug_control() names set
  * When   each of the bits 5:3 and 63:16 is written, beside the contrary of the bits that are set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
@@ -452,7 +325,7 @@ TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
 TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34),
      NEEDS(need_perfmon, need_events, need_debug_control_write))
 {
-	struct register_bits r = debug_control();
+	struct register_bits r = bits_of_debug_control();
 
 	check_refuses(t, AT(MSR_34), &r);
 }
@@ -471,8 +344,8 @@ TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34),
 TEST(msr, off_core_response_registers_refuse_reserved_bits, REQS(MSR_35),
      NEEDS(need_perfmon, need_offcore))
 {
-	for (u32 i = 0; i < off_core_registers(); i++) {
-		struct register_bits r = off_core(i);
+	for (u32 i = 0; i < bits_off_core_registers(); i++) {
+		struct register_bits r = bits_of_off_core(i);
 
 		check_refuses(t, AT(MSR_35), &r);
 	}
@@ -506,7 +379,7 @@ TEST(msr, ds_area_takes_addresses_of_either_half_and_refuses_others, REQS(DS_19,
 	const unsigned alike = may_have_57_bits() ? CANONICAL_LA57 : CANONICAL_FROM;
 	const struct register_bits upper = { "IA32_DS_AREA", MSR_IA32_DS_AREA,
 					     BITS(CANONICAL_FROM, 63),
-					     BITS(3, CANONICAL_FROM - 1), 0 };
+					     BITS(3, CANONICAL_FROM - 1), 0, 0 };
 	u64 got = 0;
 
 	check_holds(t, AT(MSR_28), &upper);
@@ -532,35 +405,6 @@ static u64 value_of_its_own(const struct register_bits *r, unsigned n)
 	return r->always | (((n + 1) * 0x1111111111ULL) & r->writable);
 }
 
-#define REGISTERS_MOST	48
-
-/* Each register of this processor that software writes and reads. */
-static unsigned all_registers(struct register_bits r[REGISTERS_MOST])
-{
-	const struct pmu_caps *caps = counter_caps();
-	unsigned n = 0;
-
-	for (u32 i = 0; i < caps->gp; i++)
-		r[n++] = event_select(i);
-	for (u32 i = 0; i < caps->gp; i++)
-		r[n++] = (struct register_bits){ "IA32_PMCx", MSR_IA32_PMC0 + i, 0, BITS(0, 30),
-						 0 };
-	for (u32 i = 0; i < caps->fixed; i++)
-		r[n++] = (struct register_bits){ "IA32_FIXED_CTRx", MSR_IA32_FIXED_CTR0 + i, 0,
-						 BIT(caps->fixed_width) - 1, 0 };
-	if (caps->fixed)
-		r[n++] = fixed_control();
-	if (caps->pebs && !caps->hypervisor) {
-		r[n++] = ds_area;
-		if (caps->facilities & FAC_LOAD_LATENCY)
-			r[n++] = load_latency;
-	}
-	if (caps->facilities & FAC_OFFCORE && !caps->hypervisor)
-		for (u32 i = 0; i < off_core_registers(); i++)
-			r[n++] = off_core(i);
-	return n;
-}
-
 /*
  * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
  *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
@@ -574,7 +418,7 @@ static unsigned all_registers(struct register_bits r[REGISTERS_MOST])
 TEST(msr, registers_hold_values_of_their_own_at_once, REQS(MSR_28), NEEDS(need_perfmon))
 {
 	struct register_bits r[REGISTERS_MOST];
-	const unsigned n = all_registers(r);
+	const unsigned n = bits_of_all(r);
 
 	for (unsigned turn = 0; turn < 2; turn++) {
 		for (unsigned k = 0; k < n; k++) {

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* See register_bits.h. */
+#include "tests/measure/register_bits.h"
+
+#include "pmu/counter.h"
+#include "pmu/lbr/arch.h"
+#include "spec/msr.h"
+
+/* Versions 3 and 4, until CPUID.0AH:EDX[15] says that it is deprecated. A hypervisor need not offer
+ * the events of another logical processor. */
+static bool any_thread(void)
+{
+	return counter_caps()->any_thread && counter_caps()->version <= 4 &&
+	       !counter_caps()->hypervisor;
+}
+
+/* CPUID.(23H,0):EBX: 0 for 47:40, 1 for 36, 2 for 37. */
+static u64 version6_event_select(void)
+{
+	const struct version6 *v = &counter_caps()->v6;
+
+	return (v->umask2 ? BITS(40, 47) : 0) | (v->equal ? BIT(36) : 0) |
+	       (v->rdpmc_user_disable ? BIT(37) : 0);
+}
+
+/*
+ * Figure 18-6: 7:0 event, 15:8 umask, USR, OS, E, PC, INT, ANY (version 3), EN, INV, 31:24 CMASK.
+ * PC toggles pins that later processors don't have, and isn't written. "Performance Monitoring and
+ * Intel TSX": 32 IN_TX, and 33 IN_TXCP, which "may only be set for IA32_PERFEVTSEL2"; both only
+ * "if the processor supports HLE or RTM".
+ */
+struct register_bits bits_of_event_select(u32 i)
+{
+	u64 filters = !counter_caps()->rtm ? 0 : i == 2 ? BITS(32, 33) : BIT(32);
+
+	if (counter_caps()->baseline)
+		filters |= BIT(34);	/* Adaptive_Record */
+	if (i < 4 && arch_lbr_leaf().event_logging & BIT(i))
+		filters |= BIT(35);	/* EN_LBR_LOG */
+	filters |= version6_event_select();
+	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
+				       (any_thread() ? 0xfff7ffff : 0xffd7ffff) | filters,
+				       BITS(32, 63) & ~filters, REQ_MSR_29 };
+}
+
+struct register_bits bits_of_counter(u32 i)
+{
+	return (struct register_bits){ "IA32_PMCx", MSR_IA32_PMC0 + i, 0, BITS(0, 30), 0, 0 };
+}
+
+struct register_bits bits_of_fixed_counter(u32 i)
+{
+	const u64 all = BIT(counter_caps()->fixed_width) - 1;
+
+	return (struct register_bits){ "IA32_FIXED_CTRx", MSR_IA32_FIXED_CTR0 + i, 0, all, ~all,
+				       REQ_MSR_30 };
+}
+
+/* Figure 18-7: for each counter two enable bits, ANY (version 3), PMI. */
+struct register_bits bits_of_fixed_control(void)
+{
+	u64 all = BITS(0, 63) >> (64 - 4 * counter_caps()->fixed);
+
+	/* With baseline there are the Adaptive_Record bits. */
+	u64 reserved = counter_caps()->version <= 4 && !counter_caps()->baseline ? ~all : 0;
+
+	if (!any_thread())
+		all &= 0xbbbb;
+	return (struct register_bits){ "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all,
+				       reserved, REQ_MSR_31 };
+}
+
+struct register_bits bits_of_global_control(void)
+{
+	u64 all = counters_gp().bits | counters_fixed().bits;
+
+	return (struct register_bits){ "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, all,
+				       counter_caps()->version <= 4 ? ~all : 0, REQ_MSR_36 };
+}
+
+/* Figure 18-21: 3:0 and 35:32; precise store has bit 63. With baseline those of all counters. */
+struct register_bits bits_of_pebs_enable(void)
+{
+	const struct pmu_caps *c = counter_caps();
+	bool precise_store = c->facilities & FAC_PRECISE_STORE;
+	/* Load latency, or with baseline fixed counters. */
+	u64 upper = c->baseline ? c->pebs_fixed_mask : 0xf;
+	u64 lower = c->baseline ? c->pebs_mask : 0xf;
+
+	return (struct register_bits){ "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 0,
+				       lower | upper << 32 | (precise_store ? BIT(63) : 0), 0, 0 };
+}
+
+/* Figure 18-23: 15:0, of which the smallest value is 3. */
+struct register_bits bits_of_load_latency(void)
+{
+	return (struct register_bits){ "MSR_PEBS_LD_LAT_THRESHOLD", MSR_PEBS_LD_LAT_THRESHOLD, 3,
+				       0xfffc, BITS(16, 63), REQ_MSR_33 };
+}
+
+/* Canonical addresses of the lower half have bits 46:0. */
+struct register_bits bits_of_ds_area(void)
+{
+	return (struct register_bits){ "IA32_DS_AREA", MSR_IA32_DS_AREA, 0, BITS(3, 46), 0, 0 };
+}
+
+/*
+ * "IA32_DEBUGCTL MSR": LBR 0, BTINT 8, BTS_OFF_OS 9, BTS_OFF_USR 10, the two freeze bits 11, 12.
+ * With architectural LBRs bit 0 may be written and reads 0 (SDM volume 4, 1D9H).
+ */
+struct register_bits bits_of_debug_control(void)
+{
+	bool freeze = counter_caps()->pdcm && counter_caps()->version >= 2;
+	u64 lbr = BIT(0);
+
+	if (counter_caps()->arch_lbr)
+		lbr = 0;
+	return (struct register_bits){ "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, 0,
+				       lbr | (freeze ? BIT(11) | BIT(12) : 0),
+				       BITS(3, 5) | BITS(16, 63), REQ_MSR_34 };
+}
+
+/*
+ * "Off-core Response Performance Monitoring". Nehalem, Westmere: 7:0 request, 15:8 response, bit
+ * 11 reserved. Sandy Bridge and later: 15:0 request, 16 any response, 30:17 supplier, 37:31 snoop;
+ * the bits among them that are named for every part.
+ */
+struct register_bits bits_of_off_core(u32 i)
+{
+	bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
+
+	return (struct register_bits){ i ? "MSR_OFFCORE_RSP_1" : "MSR_OFFCORE_RSP_0",
+				       MSR_OFFCORE_RSP_0 + i, 0, later ? 0x3f803f8fff : 0xf7ff,
+				       later ? BITS(38, 63) : BITS(16, 63), REQ_MSR_35 };
+}
+
+u32 bits_off_core_registers(void)
+{
+	return counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
+}
+
+unsigned bits_of_all(struct register_bits r[REGISTERS_MOST])
+{
+	const struct pmu_caps *caps = counter_caps();
+	unsigned n = 0;
+
+	for (u32 i = 0; i < caps->gp; i++)
+		r[n++] = bits_of_event_select(i);
+	for (u32 i = 0; i < caps->gp; i++)
+		r[n++] = bits_of_counter(i);
+	for (u32 i = 0; i < caps->fixed; i++)
+		r[n++] = bits_of_fixed_counter(i);
+	if (caps->fixed)
+		r[n++] = bits_of_fixed_control();
+	if (caps->pebs && !caps->hypervisor) {
+		r[n++] = bits_of_ds_area();
+		if (caps->facilities & FAC_LOAD_LATENCY)
+			r[n++] = bits_of_load_latency();
+	}
+	if (caps->facilities & FAC_OFFCORE && !caps->hypervisor)
+		for (u32 i = 0; i < bits_off_core_registers(); i++)
+			r[n++] = bits_of_off_core(i);
+	return n;
+}
