@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Drawn accesses to the PMU's registers while nothing counts: legal values, values with a reserved
+ * bit, every address of a register, and after each write reads of what was written and of others.
+ * The shadow (shadow.h) says what each must hold.
+ */
+#include "tests/random/registers/shadow.h"
+
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/guard.h"
+#include "kernel/processor/time.h"
+#include "pmu/counter.h"
+#include "tests/frame/draw_options.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+
+#define STREAM		0x5e6157e6ULL	/* of prng_begin() */
+#define WRITES		48		/* of a case */
+#define LOOKS		3		/* at other registers after each of them */
+#define TOLD		4		/* lines about what was wrong */
+#define RENEW_EVERY	8		/* cases */
+#define LOW_BITS_OF_NIBBLES 0x3333333333333333ULL	/* EN of IA32_FIXED_CTR_CTRL */
+
+struct tally {
+	unsigned looked, wrong;
+};
+
+/* Requirements that a reserved bit may be about: enum requirement_id of register_bits.refuses. */
+static const enum requirement_id refusals[] = {
+	REQ_MSR_29, REQ_MSR_30, REQ_MSR_31, REQ_MSR_33, REQ_MSR_34, REQ_MSR_35, REQ_MSR_36,
+	REQ_MSR_05,
+};
+#define REFUSALS	(sizeof(refusals) / sizeof(refusals[0]))
+
+static struct drawn_registers {
+	struct shadow shadow;
+	struct tally holds, sign, rdpmc, status, in_use, refused[REFUSALS];
+	unsigned told;
+	u64 number;		/* of the case */
+} drawn;
+
+static struct shadow_row *add(struct shadow *s, struct register_bits bits, enum shadow_kind kind)
+{
+	struct shadow_row *row = &s->row[s->rows++];
+
+	*row = (struct shadow_row){ .bits = bits, .kind = kind, .of = SHADOW_NONE };
+	return row;
+}
+
+/* Another address of the register that was added last. */
+static void add_address(struct shadow *s, const char *name, u32 msr, u64 writable, u64 reserved)
+{
+	const u8 of = (u8)(s->rows - 1);
+	const enum shadow_kind kind = s->row[of].kind;
+	struct register_bits bits = { name, msr, 0, writable, reserved, REQ_MSR_05 };
+
+	add(s, bits, kind == SHADOW_COUNTER ? SHADOW_PLAIN : kind)->of = of;
+}
+
+static void add_general(struct shadow *s, unsigned c, bool enables)
+{
+	const struct pmu_caps *caps = counter_caps();
+	const u64 all = BIT(caps->gp_width) - 1;
+	struct register_bits select = bits_of_event_select(c);
+	struct shadow_row *row;
+
+	if (!enables)
+		select.writable &= ~IA32_PERFEVTSEL_EN;
+	row = add(s, select, SHADOW_SELECT);
+	row->number = (u8)c;
+	if (caps->version >= 6)
+		add_address(s, "IA32_PMC_GPn_CFG_A", version6_cfg_a(c), select.writable, 0);
+	row = add(s, bits_of_counter(c), SHADOW_COUNTER);
+	row->has_rdpmc = true;
+	row->rdpmc = c;
+	if (caps->full_width) {
+		const u8 of = (u8)(s->rows - 1);
+
+		add_address(s, "IA32_A_PMCx", MSR_IA32_A_PMC0 + c, all, ~all);
+		if (caps->version >= 6) {
+			add_address(s, "IA32_PMC_GPn_CTR", version6_ctr(c), all, 0);
+			s->row[s->rows - 1].of = of;
+		}
+	}
+}
+
+static void add_fixed(struct shadow *s, unsigned i)
+{
+	const struct register_bits bits = bits_of_fixed_counter(i);
+	struct shadow_row *row = add(s, bits, SHADOW_PLAIN);
+
+	row->has_rdpmc = true;
+	row->rdpmc = (u32)RDPMC_FIXED + i;
+	if (counter_caps()->version >= 6)
+		add_address(s, "IA32_PMC_FXm_CTR", version6_ctr(PMC_FIXED(i)), bits.writable, 0);
+}
+
+/*
+ * Each register that software writes and reads. enables: event selects and IA32_FIXED_CTR_CTRL have
+ * their enable bits, and IA32_PERF_GLOBAL_CTRL stays 0; or the other way round.
+ */
+static void add_all(struct shadow *s, bool enables)
+{
+	const struct pmu_caps *caps = counter_caps();
+	struct register_bits control = bits_of_fixed_control();
+	struct register_bits all[REGISTERS_MOST];
+	unsigned rest = bits_of_all(all);
+
+	*s = (struct shadow){ .width = caps->gp_width, .refuses = !caps->hypervisor,
+			      .fixed = counters_fixed().bits >> PMC_FIXED(0) };
+	FOR_EACH_COUNTER(c, counters_gp().bits)
+	add_general(s, c, enables);
+	FOR_EACH_COUNTER(c, counters_fixed().bits)
+	add_fixed(s, c - PMC_FIXED(0));
+	if (caps->fixed) {
+		if (!enables)
+			control.writable &= ~LOW_BITS_OF_NIBBLES;
+		add(s, control, SHADOW_FIXED_CONTROL);
+	}
+	if (!enables)
+		add(s, bits_of_global_control(), SHADOW_PLAIN);
+	/* Those that are no counter, select or control of counters. */
+	for (unsigned i = 0; i < rest; i++)
+		if (all[i].msr == MSR_IA32_DS_AREA || all[i].msr == MSR_PEBS_LD_LAT_THRESHOLD ||
+		    all[i].msr == MSR_OFFCORE_RSP_0 || all[i].msr == MSR_OFFCORE_RSP_1)
+			add(s, all[i], SHADOW_PLAIN);
+	if (caps->hypervisor)
+		return;
+	add(s, bits_of_debug_control(), SHADOW_PLAIN);
+	if (caps->pebs && !caps->arch_pebs)
+		add(s, bits_of_pebs_enable(), SHADOW_PEBS_ENABLE);
+	if (caps->version >= 4)
+		s->settable = counters_gp().bits | counters_fixed().bits |
+			      IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+}
+
+/* One comparison: wrong ones are told, the first few. */
+static void compare(struct test *t, struct tally *tally, u64 want, u64 got, const char *name,
+		    u32 msr)
+{
+	tally->looked++;
+	if (want == got)
+		return;
+	tally->wrong++;
+	if (drawn.told++ < TOLD)
+		test_note(t, "draw: case %lu of seed %lu: %s (%#x): %#lx, not %#lx", drawn.number,
+			  draw_options()->seed, name, msr, got, want);
+}
+
+static void look_at(struct test *t, unsigned i)
+{
+	const struct shadow *s = &drawn.shadow;
+	const struct shadow_row *row = &s->row[i];
+	u64 got = ~shadow_of(s, i);
+
+	msr_try_read(row->bits.msr, &got);
+	compare(t, row->kind == SHADOW_COUNTER ? &drawn.sign : &drawn.holds, shadow_of(s, i), got,
+		row->bits.name, row->bits.msr);
+	if (!row->has_rdpmc)
+		return;
+	got = ~shadow_of(s, i);
+	rdpmc_try(row->rdpmc, &got);
+	compare(t, &drawn.rdpmc, shadow_of(s, i), got, "RDPMC", row->rdpmc);
+}
+
+static void look_at_status(struct test *t)
+{
+	const struct shadow *s = &drawn.shadow;
+	const u64 counters = counters_gp().bits | counters_fixed().bits;
+	/* A hybrid's processor may have counters that it doesn't tell of. */
+	const u64 seen = counter_caps()->told_less ? counters :
+						     counters | IA32_PERF_GLOBAL_INUSE_PMI;
+
+	if (!s->settable)
+		return;
+	compare(t, &drawn.status, s->status, counters_status(), "IA32_PERF_GLOBAL_STATUS",
+		MSR_IA32_PERF_GLOBAL_STATUS);
+	compare(t, &drawn.in_use, shadow_in_use(s) & seen,
+		msr_read(MSR_IA32_PERF_GLOBAL_INUSE) & seen, "IA32_PERF_GLOBAL_INUSE",
+		MSR_IA32_PERF_GLOBAL_INUSE);
+}
+
+static struct tally *tally_of_refusal(enum requirement_id id)
+{
+	for (unsigned i = 0; i < REFUSALS; i++)
+		if (refusals[i] == id)
+			return &drawn.refused[i];
+	return &drawn.holds;
+}
+
+static void carry_out(struct test *t, const struct shadow_write *w)
+{
+	const struct shadow_row *row = &drawn.shadow.row[w->row];
+	struct fault fault;
+
+	switch (w->access) {
+	case SHADOW_SET:
+		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, w->value);
+		break;
+	case SHADOW_RESET:
+		counters_clear(w->value);
+		break;
+	case SHADOW_WRITE:
+	case SHADOW_REFUSED:
+		fault = msr_try_write(row->bits.msr, w->value);
+		compare(t, w->access == SHADOW_WRITE ? &drawn.holds :
+						       tally_of_refusal(row->bits.refuses),
+			w->access == SHADOW_REFUSED, fault_is_gp(fault), "#GP of a write to",
+			row->bits.msr);
+		break;
+	}
+}
+
+static void run_case(struct test *t, u64 number)
+{
+	struct prng p = prng_begin(draw_options()->seed, STREAM, number);
+	struct shadow *s = &drawn.shadow;
+
+	drawn.number = number;
+	add_all(s, prng_one_in(&p, 2));
+	shadow_begin(s);
+	for (unsigned i = 0; i < s->rows; i++)
+		if (s->row[i].of == SHADOW_NONE)
+			msr_write(s->row[i].bits.msr, s->row[i].bits.always);
+	for (unsigned n = 0; n < WRITES; n++) {
+		struct shadow_write w = { .row = 0 };
+
+		shadow_draw(s, &p, &w);
+		carry_out(t, &w);
+		shadow_apply(s, &w);
+		look_at(t, w.row);
+		look_at_status(t);
+		for (unsigned i = 0; i < LOOKS; i++)
+			look_at(t, (unsigned)prng_below(&p, s->rows));
+	}
+	for (unsigned i = 0; i < s->rows; i++)
+		look_at(t, i);
+	for (unsigned i = 0; i < s->rows; i++)
+		if (s->row[i].of == SHADOW_NONE)
+			msr_try_write(s->row[i].bits.msr, 0);
+	if (s->settable)
+		counters_clear(s->settable);
+}
+
+/* How many. */
+static unsigned run_cases(struct test *t)
+{
+	const struct draw_options *options = draw_options();
+	const u64 deadline = time_deadline(1000ULL * options->ms);
+	u64 number = options->only ? options->only - 1 : 0;
+	unsigned cases = 0;
+
+	drawn = (struct drawn_registers){ .told = 0 };
+	do {
+		if (cases % RENEW_EVERY == 0)
+			guard_renew();
+		run_case(t, number++);
+		cases++;
+	} while (!drawn.told && !options->only &&
+		 (options->cases ? cases < options->cases : !time_expired(deadline)));
+	test_note(t, "draw: %u cases of seed %lu, %u writes each", cases, options->seed, WRITES);
+	return cases;
+}
+
+#define DECIDE_TALLY(ids, tally, text)							\
+	do {										\
+		if ((tally).looked)							\
+			CHECK_EQ(t, IDS(ids), 0, (tally).wrong, "%u drawn looks: " text,	\
+				 (tally).looked);					\
+	} while (0)
+#define DECIDE_REFUSAL(id)								\
+	DECIDE_TALLY(id, *tally_of_refusal(REQ_##id), "writes of reserved bits without #GP")
+
+/*
+ * Decides MSR-04, MSR-05, MSR-28, MSR-29, MSR-30, MSR-31, MSR-33, MSR-34, MSR-35, MSR-36, CNT-06,
+ * STS-01, STS-02, STS-03, STS-07, STS-08, STS-09 (claims/requirement.def has their sentences).
+ *
+ * Given  event selects, counters, controls, IA32_PEBS_ENABLE, IA32_DS_AREA, IA32_DEBUGCTL, the
+ *        latency threshold, off-core response registers; either no event select or
+ *        IA32_PERF_GLOBAL_CTRL enables anything
+ * When   drawn values are written to drawn ones of them, by each of their addresses; in one write
+ *        of three, where there are reserved bits, with one of these; from version 4 on bits of the
+ *        status are set and cleared in between
+ * Then   a write with a reserved bit raises #GP and changes nothing; each register holds what was
+ *        last written to it by any address; RDPMC, the status and IA32_PERF_GLOBAL_INUSE agree
+ * Control: writes of legal values are taken, among them those that follow a refused one
+ */
+TEST(random, drawn_register_writes_change_what_they_name_alone,
+     REQS(MSR_04, MSR_05, MSR_28, MSR_29, MSR_30, MSR_31, MSR_33, MSR_34, MSR_35, MSR_36, CNT_06,
+	  STS_01, STS_02, STS_03, STS_07, STS_08, STS_09),
+     NEEDS(need_perfmon, need_events, need_refused_msrs))
+{
+	run_cases(t);
+	DECIDE_TALLY(MSR_28, drawn.holds, "registers that hold something else");
+	DECIDE_TALLY(IDS(MSR_04, MSR_28), drawn.sign,
+		     "values of IA32_PMCx that aren't EAX and its sign");
+	DECIDE_TALLY(CNT_06, drawn.rdpmc, "RDPMC of another value");
+	DECIDE_TALLY(IDS(STS_01, STS_02, STS_03), drawn.status,
+		     "status bits otherwise than written");
+	DECIDE_TALLY(IDS(STS_07, STS_08, STS_09), drawn.in_use, "IA32_PERF_GLOBAL_INUSE otherwise");
+	DECIDE_REFUSAL(MSR_29);
+	DECIDE_REFUSAL(MSR_30);
+	DECIDE_REFUSAL(MSR_31);
+	DECIDE_REFUSAL(MSR_33);
+	DECIDE_REFUSAL(MSR_34);
+	DECIDE_REFUSAL(MSR_35);
+	DECIDE_REFUSAL(MSR_36);
+	DECIDE_REFUSAL(MSR_05);
+}

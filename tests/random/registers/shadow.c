@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* See shadow.h. */
+#include "tests/random/registers/shadow.h"
+
+#include "spec/msr.h"
+
+#define SIGN		31u	/* of EAX */
+#define FIXED_BITS	4u	/* of IA32_FIXED_CTR_CTRL for each fixed counter */
+#define FIXED_LEVELS	3u	/* the two enables among these */
+#define FIXED_PMI	8u
+
+void shadow_begin(struct shadow *s)
+{
+	for (unsigned i = 0; i < s->rows; i++)
+		s->held[i] = s->row[i].bits.always;
+	s->status = 0;
+}
+
+/* Any, few bits, most bits, or what is held with one bit otherwise. */
+static u64 drawn_value(struct prng *p, u64 held, u64 writable)
+{
+	u64 few = writable;
+
+	switch (prng_below(p, 5)) {
+	case 0:
+		return prng_next(p) & writable;
+	case 1:
+		return held ^ (BIT(prng_below(p, 64)) & writable);
+	case 2:
+		return ~held & writable;
+	default:
+		for (unsigned i = 0; i < 3; i++)
+			few &= prng_next(p);
+		return prng_one_in(p, 2) ? few : writable & ~few;
+	}
+}
+
+static u64 drawn_status(const struct shadow *s, struct prng *p)
+{
+	return drawn_value(p, s->status, s->settable);
+}
+
+void shadow_draw(const struct shadow *s, struct prng *p, struct shadow_write *w)
+{
+	const struct shadow_row *row;
+
+	if (s->settable && prng_one_in(p, 5)) {
+		w->access = prng_one_in(p, 2) ? SHADOW_SET : SHADOW_RESET;
+		w->value = drawn_status(s, p);
+		return;
+	}
+	w->access = SHADOW_WRITE;
+	w->row = (unsigned)prng_below(p, s->rows);
+	row = &s->row[w->row];
+	w->value = drawn_value(p, shadow_of(s, w->row), row->bits.writable) | row->bits.always;
+	if (row->kind == SHADOW_COUNTER)
+		w->value = prng_next(p);
+	else if (s->refuses && row->bits.reserved && prng_one_in(p, 3)) {
+		u64 refused = BIT(prng_below(p, 64)) & row->bits.reserved;
+
+		if (!refused)
+			refused = prng_next(p) & row->bits.reserved;
+		if (refused) {
+			w->access = SHADOW_REFUSED;
+			w->value |= refused;
+		}
+	}
+}
+
+static u64 counter_after(const struct shadow *s, u64 value)
+{
+	u64 low = value & BITS(0, SIGN);
+
+	if (low & BIT(SIGN))
+		low |= ~BITS(0, SIGN);
+	return low & (BIT(s->width) - 1);
+}
+
+void shadow_apply(struct shadow *s, const struct shadow_write *w)
+{
+	const struct shadow_row *row = &s->row[w->row];
+	const unsigned holder = row->of == SHADOW_NONE ? w->row : row->of;
+
+	switch (w->access) {
+	case SHADOW_WRITE:
+		s->held[holder] = row->kind == SHADOW_COUNTER ? counter_after(s, w->value) :
+								 w->value;
+		break;
+	case SHADOW_REFUSED:
+		break;
+	case SHADOW_SET:
+		s->status |= w->value;
+		break;
+	case SHADOW_RESET:
+		s->status &= ~w->value;
+		break;
+	}
+}
+
+u64 shadow_of(const struct shadow *s, unsigned row)
+{
+	const unsigned of = s->row[row].of;
+
+	return s->held[of == SHADOW_NONE ? row : of];
+}
+
+u64 shadow_in_use(const struct shadow *s)
+{
+	u64 in_use = 0;
+	bool interrupts = false;
+
+	for (unsigned i = 0; i < s->rows; i++) {
+		const u64 held = s->held[i];
+
+		if (s->row[i].of != SHADOW_NONE)
+			continue;
+		switch (s->row[i].kind) {
+		case SHADOW_SELECT:
+			in_use |= held & IA32_PERFEVTSEL_EVENT ? BIT(s->row[i].number) : 0;
+			interrupts |= held & IA32_PERFEVTSEL_INT;
+			break;
+		case SHADOW_FIXED_CONTROL:
+			for (unsigned n = 0; n < 32; n++) {
+				const u64 field = n * FIXED_BITS < 64 ? held >> n * FIXED_BITS : 0;
+
+				if (!(s->fixed & BIT(n)))
+					continue;
+				in_use |= field & FIXED_LEVELS ? BIT(32 + n) : 0;
+				interrupts |= field & FIXED_PMI;
+			}
+			break;
+		case SHADOW_PEBS_ENABLE:
+			interrupts |= held != 0;
+			break;
+		case SHADOW_PLAIN:
+		case SHADOW_COUNTER:
+			break;
+		}
+	}
+	return in_use | (interrupts ? IA32_PERF_GLOBAL_INUSE_PMI : 0);
+}
