@@ -4,7 +4,7 @@
 
 run.py [--cpu NAME] [--profile NAME] [--latitude K:V,...] [--smp N] [--engine NAME]
        [--suite SUITE] [--mirror URL] [--fresh] [--steps NAME,...] [--timeout S] [--out FOLDER]
-       [--append TEXT] [--soak S] [--shell COMMAND]...
+       [--append TEXT] [--soak S] [--plain] [--shell COMMAND]...
 
 Fetches kernel, perf and busybox of a Debian suite (default trixie-backports) into .cache/linux/,
 makes an initial file system of them with a small program (hot.asm), and boots it by ./run-qemu.sh
@@ -19,6 +19,7 @@ program's symbol table. TAP on standard output: a point a step.
 --soak    seconds of the step soak (default 60), which is only run where it is named
 --shell   runs this command there after the steps; what it prints is shown
 --append  more on the kernel's command line
+--plain   on QEMU as it is, which has no PMU: what --shell prints can be compared with it
 --out     where the log goes (default build/results/linux-<cpu>)
 
 Exit status: 0 all is as it should be; 1 a step isn't; 2 it couldn't be tried, a bad option.
@@ -71,9 +72,26 @@ def initial_files(root, hot, todo):
     return path
 
 
+def boot_plain(options, kernel, initrd, folder):
+    """QEMU alone, with what it prints where run-qemu.sh leaves it."""
+    os.makedirs(folder, exist_ok=True)
+    command = [os.environ.get("QEMU", "qemu-system-x86_64"), "-machine", "q35", "-cpu", "max",
+               "-m", "1024", "-smp", str(options.smp), "-display", "none", "-no-reboot",
+               "-kernel", kernel, "-initrd", initrd,
+               "-append", f"{COMMAND_LINE} {options.append}".strip(),
+               "-serial", "file:" + os.path.join(folder, "serial.log")]
+    try:
+        subprocess.run(command, timeout=options.timeout, check=False)
+    except subprocess.TimeoutExpired:
+        print(f"run.py: the machine was stopped after {options.timeout} s", file=sys.stderr)
+
+
 def boot(options, kernel, initrd):
     """run-qemu.sh; the folder of its results."""
     out = options.out or os.path.join(BUILD, "results", f"linux-{options.cpu}")
+    if options.plain:
+        boot_plain(options, kernel, initrd, os.path.join(packages.TOP, out))
+        return os.path.join(packages.TOP, out)
     command = ["./run-qemu.sh", "--linux", kernel, "--initrd", initrd, "--cpu", options.cpu,
                "--append", f"{COMMAND_LINE} {options.append}".strip(), "--out", out,
                "--timeout", str(options.timeout), "--smp", str(options.smp)]
@@ -123,6 +141,7 @@ def options_of():
     parser.add_argument("--timeout", type=command.number(1), default=900)
     parser.add_argument("--soak", type=command.number(1), default=60)
     parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--shell", action="append", default=[])
     return parser.parse_args()
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What perf does in the machine, and which judge of judge.py looks at what it printed."""
+import re
+
 import judge
 
 SPIN, TURNS, JUMP, TOUCH, READ = 3_000_000, 48_000_000, 20_000, 20_000, 1000
@@ -33,6 +35,9 @@ DRIVER["gracemont"] = ("Gracemont events,", *GLC)
 DRIVER["sapphirerapids"] = ("Sapphire Rapids events,", *GLC)
 DRIVER["graniterapids"] = ("Granite Rapids events,", *GLC)
 V6 = ("Architectural PEBS,", *GLC[1:])
+DRIVER["meteorlake"] = ("Meteorlake Hybrid events,", *GLC)
+DRIVER["sierraforest"] = ("Crestmont events,", *GLC)
+DRIVER["lunarlake"] = ("Lunarlake Hybrid events,", "PEBS fmt6+-baseline,", *GLC[1:])
 DRIVER["pantherlake"] = ("Pantherlake Hybrid events,", *V6)
 DRIVER["clearwaterforest"] = ("Darkmont events,", *V6)
 DRIVER["icelake-sp"] = DRIVER["icelake"]
@@ -43,8 +48,8 @@ LOADS = "cpu/event=0xd0,umask=0x81/upp"
 # Only where they are named.
 NOT_OF_ALL = ("fault", "soak")
 # With cores of two types: a PMU for each, and each event is one of either. The first processor has
-# the larger core, the last one the smaller.
-HYBRID = ("alderlake", "pantherlake")
+# the larger core, and of four the last one the smaller.
+HYBRID = ("alderlake", "meteorlake", "lunarlake", "pantherlake")
 # With architectural PEBS and auto counter reload.
 VERSION_6 = ("pantherlake", "clearwaterforest")
 # Without MSR_LBR_SELECT's call-stack mode.
@@ -64,9 +69,17 @@ def absent(options):
         names |= {"multiplex"}
     if options.cpu not in VERSION_6:
         names |= {"snapshot", "reload"}
-    if options.cpu not in HYBRID or options.smp < 4:    # all have the larger core
+    if not has_both_types(options):
         names |= {"hybrid"}
+        if options.cpu in HYBRID:   # perf mem asks both PMUs, and that of no processor refuses it
+            names |= {"mem", "c2c"}
     return names
+
+
+def has_both_types(options):
+    """Cores of two types. Otherwise all of a hybrid's processors have the larger core, and Linux
+    registers a PMU that none has for the smaller one."""
+    return options.cpu in HYBRID and options.smp >= 4
 
 
 def has_no_baseline(options):
@@ -201,5 +214,9 @@ def known(options):
     judges["driver"] = judge.driver(lines)
     # The kernel is counted then, and slow: nothing is to wait for that.
     commands["watchdog"] = commands.pop("watchdog")
+    if options.cpu in HYBRID and not has_both_types(options):
+        event = re.compile(r"\b(instructions|branches|cycles):(\w+)")
+        commands = {name: event.sub(pmu + r"/\1/\2", command)
+                    for name, command in commands.items()}
     return {name: (command, judges[name]) for name, command in commands.items()
             if name not in absent(options)}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What is known of other projects' programs; docs/PEERS.md has it at length."""
 
-# kvm-unit-tests' x86/unittests.cfg: processors; seconds where 60 aren't enough.
+# Of the programs in --programs. kvm-unit-tests' x86/unittests.cfg: processors; seconds where 60
+# aren't enough; what another program says once it is up.
 PROGRAMS = {
     "apic": {"processors": 2},
     "ioapic": {"processors": 4},
@@ -15,6 +16,7 @@ PROGRAMS = {
     "pmu": {"seconds": 120},
     "pmu_pebs": {"seconds": 120},
     "memtest86+": {"processors": 2, "seconds": 120},
+    "freebsd-loader": {"until": "Type '?' for a list of commands"},
 }
 
 # Name: package of Debian, file of it, arguments, what it says once it is up. The shell is OVMF's.
@@ -39,6 +41,9 @@ DIFFERENCES = (
     ("pmu_lbr", "*", r"time limit",
      "200 million rounds with x87 instructions, each of which is stepped"),
 )
+
+# Name of a test of `perf test` (pattern), why it may differ from QEMU as it is.
+PERF_TESTS = ()
 
 
 def cpus(name):

@@ -70,8 +70,9 @@ class Program:
     """An EFI program of another project."""
 
     def __init__(self, name, path, arguments="", until=""):
-        self.name, self.path, self.arguments, self.until = name, path, arguments, until
+        self.name, self.path, self.arguments = name, path, arguments
         row = known.PROGRAMS.get(name, {})
+        self.until = until or row.get("until", "")
         self.processors, self.seconds = row.get("processors", 1), row.get("seconds", 0)
 
     def run(self, build, cpu, timeout, out):
