@@ -10,8 +10,9 @@ static struct shadow s;
 
 static void prepare(void)
 {
-	s = (struct shadow){ .rows = ROWS, .width = 48, .refuses = true,
-			     .settable = BIT(0) | BIT(32), .fixed = 7 };
+	s = (struct shadow){
+		.rows = ROWS, .width = 48, .refuses = true, .settable = BIT(0) | BIT(32), .fixed = 7
+	};
 	for (unsigned i = 0; i < ROWS; i++)
 		s.row[i].of = SHADOW_NONE;
 	s.row[SELECT].kind = SHADOW_SELECT;

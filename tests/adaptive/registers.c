@@ -6,11 +6,10 @@
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 #include "tests/adaptive/adaptive.h"
+#include "tests/measure/register_bits.h"
 
-#define DATA_CFG_LEGAL	0xff00000fULL	/* of formats 4 and 5 */
 /* Counters and metrics in records of format 6. */
 #define DATA_CFG_FORMAT_6 (BITS(4, 5) | BITS(32, 55))
-#define DATA_CFG_METRICS BIT(5)
 #define SELECT_ADAPTIVE	34		/* of IA32_PERFEVTSELx */
 #define FIXED_ADAPTIVE(i) (32 + 4 * (i))	/* of IA32_FIXED_CTR_CTRL */
 #define OUTPUT_PT	BITS(60, 62)	/* of IA32_PEBS_ENABLE: IA32_PERF_CAPABILITIES[16] */
@@ -25,26 +24,6 @@ static u64 held(u32 msr)
 }
 
 /*
- * What format 6 adds for the counters that there are. Whether a bit of one that isn't there, or of
- * metrics that aren't, is refused is told nowhere.
- */
-static u64 legal(void)
-{
-	const struct pmu_caps *c = counter_caps();
-
-	if (c->pebs_format < PEBS_FORMAT_SNAPSHOT)
-		return DATA_CFG_LEGAL;
-	return DATA_CFG_LEGAL | CONFIG_COUNTERS_OF(c->gp_mask & 0xffff, c->fixed_mask & 0xff) |
-	       (c->metrics ? DATA_CFG_METRICS : 0);
-}
-
-static u64 open_bits(void)
-{
-	return counter_caps()->pebs_format < PEBS_FORMAT_SNAPSHOT ? 0 :
-								    DATA_CFG_FORMAT_6 & ~legal();
-}
-
-/*
  * ADP-28  MSR_PEBS_DATA_CFG must read back what was written, for every legal value.
  *         KVM; Linux
  *
@@ -56,6 +35,8 @@ static u64 open_bits(void)
 TEST(msr, pebs_data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmon, need_baseline),
      .under_every_fault = true)
 {
+	const u64 legal = bits_of_data_cfg().writable;
+
 	for (u32 entries = 0; entries < 256; entries += entries < 4 ? 1 : 36)
 		for (u32 groups = 0; groups < CONFIGS; groups++) {
 			u64 value = (u64)entries << 24 | groups;
@@ -65,10 +46,10 @@ TEST(msr, pebs_data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmo
 				 "MSR_PEBS_DATA_CFG after writing %#lx", value);
 		}
 	for (unsigned bit = 0; bit < 64; bit++) {
-		if (!(legal() & BIT(bit)))
+		if (!(legal & BIT(bit)))
 			continue;
-		msr_write(MSR_PEBS_DATA_CFG, legal() & ~BIT(bit));
-		CHECK_EQ(t, ADP_28, legal() & ~BIT(bit), held(MSR_PEBS_DATA_CFG),
+		msr_write(MSR_PEBS_DATA_CFG, legal & ~BIT(bit));
+		CHECK_EQ(t, ADP_28, legal & ~BIT(bit), held(MSR_PEBS_DATA_CFG),
 			 "MSR_PEBS_DATA_CFG after writing all bits but %u", bit);
 	}
 	msr_write(MSR_PEBS_DATA_CFG, 0);
@@ -94,7 +75,7 @@ TEST(msr, pebs_data_cfg_refuses_reserved_bits, REQS(MSR_16, V6_26),
 	msr_write(MSR_PEBS_DATA_CFG, kept);
 	CONTROL_EQ(t, MSR_16, kept, held(MSR_PEBS_DATA_CFG), "MSR_PEBS_DATA_CFG");
 	for (unsigned bit = 0; bit < 64; bit++) {
-		if ((legal() | open_bits()) & BIT(bit))
+		if (!(bits_of_data_cfg().reserved & BIT(bit)))
 			continue;
 		if (DATA_CFG_FORMAT_6 & BIT(bit))
 			CHECK(t, IDS(MSR_16, V6_26),

@@ -9,10 +9,7 @@
 #include "pmu/counter.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
-
-/* Table 35-37: event code 2:0 and 4, bubble length 19:8, width 22:20. */
-#define FRONTEND_BITS	0x7fff17ULL
-#define FRONTEND_BIT_3	BIT(3)		/* from Golden Cove on */
+#include "tests/measure/register_bits.h"
 
 static bool need_skylake_facility(char *reason, size_t size, u32 facility)
 {
@@ -61,9 +58,7 @@ static bool need_tsx(char *reason, size_t size)
 TEST(msr, pebs_frontend_holds_its_bits_and_refuses_all_others, REQS(SKL_14, MSR_25, HYB_21),
      NEEDS(need_perfmon, need_frontend, need_refused_msrs))
 {
-	const u64 bits = counter_caps()->facilities & FAC_FRONTEND_MS ?
-				 FRONTEND_BITS | FRONTEND_BIT_3 :
-				 FRONTEND_BITS;
+	const u64 bits = bits_of_frontend().writable;
 
 	(void)msr_try_write(MSR_PEBS_FRONTEND, bits);
 	CHECK_EQ(t, IDS(SKL_14, HYB_21), bits, msr_read(MSR_PEBS_FRONTEND),

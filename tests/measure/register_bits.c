@@ -4,6 +4,7 @@
 
 #include "pmu/counter.h"
 #include "pmu/lbr/arch.h"
+#include "spec/adaptive.h"
 #include "spec/msr.h"
 
 /* Versions 3 and 4, until CPUID.0AH:EDX[15] says that it is deprecated. A hypervisor need not offer
@@ -66,8 +67,9 @@ struct register_bits bits_of_fixed_control(void)
 
 	if (!any_thread())
 		all &= 0xbbbb;
-	return (struct register_bits){ "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all,
-				       reserved, REQ_MSR_31 };
+	return (struct register_bits){
+		"IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all, reserved, REQ_MSR_31
+	};
 }
 
 struct register_bits bits_of_global_control(void)
@@ -132,6 +134,54 @@ struct register_bits bits_of_off_core(u32 i)
 	return (struct register_bits){ i ? "MSR_OFFCORE_RSP_1" : "MSR_OFFCORE_RSP_0",
 				       MSR_OFFCORE_RSP_0 + i, 0, later ? 0x3f803f8fff : 0xf7ff,
 				       later ? BITS(38, 63) : BITS(16, 63), REQ_MSR_35 };
+}
+
+/*
+ * Bits 3:0 and 31:24; in format 6 those of counters and metrics that there are. Whether a bit of
+ * one that isn't there is refused is told nowhere (KVM; Linux).
+ */
+struct register_bits bits_of_data_cfg(void)
+{
+	const struct pmu_caps *c = counter_caps();
+	const u64 snapshot = BITS(4, 5) | BITS(32, 55);
+	u64 all = BITS(0, 3) | BITS(24, 31), open = 0;
+
+	if (c->pebs_format >= PEBS_FORMAT_SNAPSHOT) {
+		all |= BIT(4) | (u64)(c->gp_mask & 0xffff) << 32 |
+		       (u64)(c->fixed_mask & 0xff) << 48 | (c->metrics ? BIT(5) : 0);
+		open = snapshot & ~all;
+	}
+	return (struct register_bits){ "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, 0, all,
+				       ~(all | open), REQ_MSR_16 };
+}
+
+/* Table 35-37: event code 2:0 and 4, bubble length 19:8, width 22:20; 3 from Golden Cove on. */
+struct register_bits bits_of_frontend(void)
+{
+	const u64 later = counter_caps()->facilities & FAC_FRONTEND_MS ? BIT(3) : 0;
+
+	return (struct register_bits){ "MSR_PEBS_FRONTEND", MSR_PEBS_FRONTEND, 0,
+				       0x7fff17 | later, BITS(23, 63), REQ_MSR_25 };
+}
+
+/* Table 17-11: 8:0; 9 where there is the call-stack mode (Table 17-13). */
+struct register_bits bits_of_lbr_select(void)
+{
+	const bool call_stack = counter_caps()->facilities & FAC_LBR_CALL_STACK;
+
+	return (struct register_bits){ "MSR_LBR_SELECT", MSR_LBR_SELECT, 0,
+				       BITS(0, call_stack ? 9 : 8), call_stack ? BITS(10, 63) : 0,
+				       REQ_LBR_17 };
+}
+
+struct register_bits bits_of_lbr_control(void)
+{
+	const struct lbr_leaf leaf = arch_lbr_leaf();
+	const u64 all = lbr_leaf_control(&leaf);
+
+	return (struct register_bits){
+		"IA32_LBR_CTL", MSR_IA32_LBR_CTL, 0, all, ~all, REQ_ALBR_05
+	};
 }
 
 u32 bits_off_core_registers(void)

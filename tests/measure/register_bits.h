@@ -31,6 +31,10 @@ struct register_bits bits_of_load_latency(void);
 struct register_bits bits_of_ds_area(void);
 struct register_bits bits_of_debug_control(void);
 struct register_bits bits_of_off_core(u32 i);
+struct register_bits bits_of_data_cfg(void);		/* where baseline is 1 */
+struct register_bits bits_of_frontend(void);
+struct register_bits bits_of_lbr_select(void);
+struct register_bits bits_of_lbr_control(void);		/* architectural */
 u32 bits_off_core_registers(void);			/* 1, or 2 from Westmere on */
 
 #define REGISTERS_MOST	48

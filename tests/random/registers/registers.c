@@ -10,6 +10,7 @@
 #include "kernel/interrupt/guard.h"
 #include "kernel/processor/time.h"
 #include "pmu/counter.h"
+#include "pmu/lbr/lbr.h"
 #include "tests/frame/draw_options.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
@@ -28,7 +29,7 @@ struct tally {
 /* Requirements that a reserved bit may be about: enum requirement_id of register_bits.refuses. */
 static const enum requirement_id refusals[] = {
 	REQ_MSR_29, REQ_MSR_30, REQ_MSR_31, REQ_MSR_33, REQ_MSR_34, REQ_MSR_35, REQ_MSR_36,
-	REQ_MSR_05,
+	REQ_MSR_05, REQ_MSR_16, REQ_MSR_25, REQ_LBR_17, REQ_ALBR_05,
 };
 #define REFUSALS	(sizeof(refusals) / sizeof(refusals[0]))
 
@@ -129,6 +130,14 @@ static void add_all(struct shadow *s, bool enables)
 	add(s, bits_of_debug_control(), SHADOW_PLAIN);
 	if (caps->pebs && !caps->arch_pebs)
 		add(s, bits_of_pebs_enable(), SHADOW_PEBS_ENABLE);
+	if (caps->baseline)
+		add(s, bits_of_data_cfg(), SHADOW_PLAIN);
+	if (caps->facilities & FAC_FRONTEND)
+		add(s, bits_of_frontend(), SHADOW_PLAIN);
+	if (caps->arch_lbr)
+		add(s, bits_of_lbr_control(), SHADOW_PLAIN);
+	else if (lbr_depth())
+		add(s, bits_of_lbr_select(), SHADOW_PLAIN);
 	if (caps->version >= 4)
 		s->settable = counters_gp().bits | counters_fixed().bits |
 			      IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
@@ -203,8 +212,9 @@ static void carry_out(struct test *t, const struct shadow_write *w)
 	case SHADOW_WRITE:
 	case SHADOW_REFUSED:
 		fault = msr_try_write(row->bits.msr, w->value);
-		compare(t, w->access == SHADOW_WRITE ? &drawn.holds :
-						       tally_of_refusal(row->bits.refuses),
+		compare(t,
+			w->access == SHADOW_WRITE ? &drawn.holds :
+						    tally_of_refusal(row->bits.refuses),
 			w->access == SHADOW_REFUSED, fault_is_gp(fault), "#GP of a write to",
 			row->bits.msr);
 		break;
@@ -276,8 +286,9 @@ static unsigned run_cases(struct test *t)
  * STS-01, STS-02, STS-03, STS-07, STS-08, STS-09 (claims/requirement.def has their sentences).
  *
  * Given  event selects, counters, controls, IA32_PEBS_ENABLE, IA32_DS_AREA, IA32_DEBUGCTL, the
- *        latency threshold, off-core response registers; either no event select or
- *        IA32_PERF_GLOBAL_CTRL enables anything
+ *        latency threshold, off-core response registers, MSR_PEBS_DATA_CFG, MSR_PEBS_FRONTEND,
+ *        MSR_LBR_SELECT or IA32_LBR_CTL; either no event select or IA32_PERF_GLOBAL_CTRL enables
+ *        anything
  * When   drawn values are written to drawn ones of them, by each of their addresses; in one write
  *        of three, where there are reserved bits, with one of these; from version 4 on bits of the
  *        status are set and cleared in between
@@ -286,8 +297,8 @@ static unsigned run_cases(struct test *t)
  * Control: writes of legal values are taken, among them those that follow a refused one
  */
 TEST(random, drawn_register_writes_change_what_they_name_alone,
-     REQS(MSR_04, MSR_05, MSR_28, MSR_29, MSR_30, MSR_31, MSR_33, MSR_34, MSR_35, MSR_36, CNT_06,
-	  STS_01, STS_02, STS_03, STS_07, STS_08, STS_09),
+     REQS(MSR_04, MSR_05, MSR_16, MSR_25, MSR_28, MSR_29, MSR_30, MSR_31, MSR_33, MSR_34, MSR_35,
+	  MSR_36, LBR_17, ALBR_05, CNT_06, STS_01, STS_02, STS_03, STS_07, STS_08, STS_09),
      NEEDS(need_perfmon, need_events, need_refused_msrs))
 {
 	run_cases(t);
@@ -306,4 +317,8 @@ TEST(random, drawn_register_writes_change_what_they_name_alone,
 	DECIDE_REFUSAL(MSR_35);
 	DECIDE_REFUSAL(MSR_36);
 	DECIDE_REFUSAL(MSR_05);
+	DECIDE_REFUSAL(MSR_16);
+	DECIDE_REFUSAL(MSR_25);
+	DECIDE_REFUSAL(LBR_17);
+	DECIDE_REFUSAL(ALBR_05);
 }

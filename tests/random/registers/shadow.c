@@ -84,7 +84,7 @@ void shadow_apply(struct shadow *s, const struct shadow_write *w)
 	switch (w->access) {
 	case SHADOW_WRITE:
 		s->held[holder] = row->kind == SHADOW_COUNTER ? counter_after(s, w->value) :
-								 w->value;
+								w->value;
 		break;
 	case SHADOW_REFUSED:
 		break;
