@@ -30,6 +30,7 @@ struct tally {
 static const enum requirement_id refusals[] = {
 	REQ_MSR_29, REQ_MSR_30, REQ_MSR_31, REQ_MSR_33, REQ_MSR_34, REQ_MSR_35, REQ_MSR_36,
 	REQ_MSR_05, REQ_MSR_16, REQ_MSR_25, REQ_LBR_17, REQ_ALBR_05,
+	REQ_APEBS_09,
 };
 #define REFUSALS	(sizeof(refusals) / sizeof(refusals[0]))
 
@@ -96,6 +97,22 @@ static void add_fixed(struct shadow *s, unsigned i)
 		add_address(s, "IA32_PMC_FXm_CTR", version6_ctr(PMC_FIXED(i)), bits.writable, 0);
 }
 
+/* CFG_B and CFG_C of a counter, where it has them. Of CFG_B it isn't stated what is refused. */
+static void add_configuration(struct shadow *s, unsigned c)
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 bits = version6_cfg_c_bits(v, c);
+	const struct register_bits b = { "CFG_B", version6_cfg_b(c), 0, v->causes, 0, 0 };
+	const struct register_bits all = {
+		"CFG_C", version6_cfg_c(c), 0, bits, ~bits, REQ_APEBS_09
+	};
+
+	if (v->reloadable & BIT(c))
+		add(s, b, SHADOW_PLAIN);
+	if (version6_has_cfg_c(v, c))
+		add(s, all, SHADOW_PLAIN);
+}
+
 /*
  * Each register that software writes and reads. enables: event selects and IA32_FIXED_CTR_CTRL have
  * their enable bits, and IA32_PERF_GLOBAL_CTRL stays 0; or the other way round.
@@ -113,6 +130,8 @@ static void add_all(struct shadow *s, bool enables)
 	add_general(s, c, enables);
 	FOR_EACH_COUNTER(c, counters_fixed().bits)
 	add_fixed(s, c - PMC_FIXED(0));
+	FOR_EACH_COUNTER(c, counters_all().bits)
+	add_configuration(s, c);
 	if (caps->fixed) {
 		if (!enables)
 			control.writable &= ~LOW_BITS_OF_NIBBLES;
@@ -176,9 +195,11 @@ static void look_at_status(struct test *t)
 {
 	const struct shadow *s = &drawn.shadow;
 	const u64 counters = counters_gp().bits | counters_fixed().bits;
-	/* A hybrid's processor may have counters that it doesn't tell of. */
-	const u64 seen = counter_caps()->told_less ? counters :
-						     counters | IA32_PERF_GLOBAL_INUSE_PMI;
+	/* A hybrid's processor may have counters that it doesn't tell of. Of CFG_C the manual
+	 * doesn't say whether it is in use. */
+	const u64 seen = counter_caps()->told_less || counter_caps()->arch_pebs ?
+				 counters :
+				 counters | IA32_PERF_GLOBAL_INUSE_PMI;
 
 	if (!s->settable)
 		return;
@@ -287,18 +308,18 @@ static unsigned run_cases(struct test *t)
  *
  * Given  event selects, counters, controls, IA32_PEBS_ENABLE, IA32_DS_AREA, IA32_DEBUGCTL, the
  *        latency threshold, off-core response registers, MSR_PEBS_DATA_CFG, MSR_PEBS_FRONTEND,
- *        MSR_LBR_SELECT or IA32_LBR_CTL; either no event select or IA32_PERF_GLOBAL_CTRL enables
- *        anything
- * When   drawn values are written to drawn ones of them, by each of their addresses; in one write
- *        of three, where there are reserved bits, with one of these; from version 4 on bits of the
- *        status are set and cleared in between
- * Then   a write with a reserved bit raises #GP and changes nothing; each register holds what was
- *        last written to it by any address; RDPMC, the status and IA32_PERF_GLOBAL_INUSE agree
- * Control: writes of legal values are taken, among them those that follow a refused one
+ *        MSR_LBR_SELECT or IA32_LBR_CTL, CFG_B and CFG_C; either no event select or
+ * IA32_PERF_GLOBAL_CTRL enables anything When   drawn values are written to drawn ones of them, by
+ * each of their addresses; in one write of three, where there are reserved bits, with one of these;
+ * from version 4 on bits of the status are set and cleared in between Then   a write with a
+ * reserved bit raises #GP and changes nothing; each register holds what was last written to it by
+ * any address; RDPMC, the status and IA32_PERF_GLOBAL_INUSE agree Control: writes of legal values
+ * are taken, among them those that follow a refused one
  */
 TEST(random, drawn_register_writes_change_what_they_name_alone,
      REQS(MSR_04, MSR_05, MSR_16, MSR_25, MSR_28, MSR_29, MSR_30, MSR_31, MSR_33, MSR_34, MSR_35,
-	  MSR_36, LBR_17, ALBR_05, CNT_06, STS_01, STS_02, STS_03, STS_07, STS_08, STS_09),
+	  MSR_36, LBR_17, ALBR_05, APEBS_09, CNT_06, STS_01, STS_02, STS_03, STS_07, STS_08,
+	  STS_09),
      NEEDS(need_perfmon, need_events, need_refused_msrs))
 {
 	run_cases(t);
@@ -321,4 +342,5 @@ TEST(random, drawn_register_writes_change_what_they_name_alone,
 	DECIDE_REFUSAL(MSR_25);
 	DECIDE_REFUSAL(LBR_17);
 	DECIDE_REFUSAL(ALBR_05);
+	DECIDE_REFUSAL(APEBS_09);
 }

@@ -56,9 +56,12 @@ void shadow_draw(const struct shadow *s, struct prng *p, struct shadow_write *w)
 	if (row->kind == SHADOW_COUNTER)
 		w->value = prng_next(p);
 	else if (s->refuses && row->bits.reserved && prng_one_in(p, 3)) {
+		/* One, any, or all of them: those above a sign look like its copies. */
 		u64 refused = BIT(prng_below(p, 64)) & row->bits.reserved;
 
-		if (!refused)
+		if (prng_one_in(p, 4))
+			refused = row->bits.reserved;
+		else if (!refused)
 			refused = prng_next(p) & row->bits.reserved;
 		if (refused) {
 			w->access = SHADOW_REFUSED;

@@ -13,7 +13,7 @@
 #include "tests/measure/register_bits.h"
 #include "tests/random/prng.h"
 
-#define SHADOW_ROWS	112
+#define SHADOW_ROWS	144
 #define SHADOW_NONE	0xffu
 
 enum shadow_kind {
