@@ -3,6 +3,8 @@
  * What IA32_LBR_x_INFO says of a branch, where CPUID.1CH:ECX promises the field. SDM volume 4,
  * IA32_LBR_x_INFO. Whether one branch is mispredicted isn't known, so many are looked at.
  */
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "tests/frame/needs.h"
@@ -102,6 +104,43 @@ TEST(lbr, info_names_exceptions_and_their_returns_as_far_branches, REQS(ALBR_15)
 	for (unsigned i = 0; i < 2; i++)
 		CHECK_RANGE(t, ALBR_15, types[LBR_FAR].low, types[LBR_FAR].high,
 			    stack.branch[i].type, "INFO[59:56] of %s", i ? "INT3" : "IRET");
+}
+
+/*
+ * ALBR-15  Where CPUID.1CH:ECX[2] is 1, IA32_LBR_x_INFO[59:56] must be the kind of the branch.
+ *          Linux arch_lbr_br_type_map
+ *
+ * Given  UD2, whose handler skips it; an interrupt that waits
+ * When   each of them is recorded, near branches kept out
+ * Then   IA32_LBR_x_INFO[59:56] of both is 8 to 15
+ * Control: the entry of UD2 has it as FROM; one entry goes to the interrupt's handler
+ */
+TEST(lbr, info_names_faults_and_interrupts_as_far_branches, REQS(ALBR_15),
+     NEEDS(need_arch_lbr_types, need_arch_lbr_kinds))
+{
+	const u64 far = arch_lbr_only(IA32_LBR_CTL_OTHER_BRANCH);
+	const u64 gate = descriptor_gate(VECTOR_PMI);
+	intr_handler before = intr_set_handler(VECTOR_UD, lbr_skip_ud2);
+	struct lbr_stack stack;
+	unsigned i = 0;
+
+	arch_lbr_record(&lbr_piece_lbr_undefined, 0, far, &stack);
+	intr_set_handler(VECTOR_UD, before);
+	CONTROL_EQ(t, ALBR_15, lbr_piece_lbr_undefined.rows->from, stack.branch[1].from,
+		   "FROM of UD2");
+	CHECK_RANGE(t, ALBR_15, types[LBR_FAR].low, types[LBR_FAR].high, stack.branch[1].type,
+		    "INFO[59:56] of UD2");
+	arch_lbr_close();
+	(void)lbr_take_interrupt(MSR_IA32_LBR_CTL, far);
+	arch_lbr_read(&stack);
+	arch_lbr_close();
+	if (!CONTROL_EQ(t, ALBR_15, 1, lbr_entries_to(&stack, gate),
+			"entries that go to the interrupt's handler"))
+		return;
+	while (stack.branch[i].to != gate)
+		i++;
+	CHECK_RANGE(t, ALBR_15, types[LBR_FAR].low, types[LBR_FAR].high, stack.branch[i].type,
+		    "INFO[59:56] of the interrupt");
 }
 
 #define CYCLES_MOST	0xffffu		/* that INFO[15:0] can say */

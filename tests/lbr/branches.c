@@ -163,6 +163,11 @@ void lbr_return_at_once(struct trap_frame *frame)
 	(void)frame;
 }
 
+void lbr_skip_ud2(struct trap_frame *frame)
+{
+	frame->rip += lbr_piece_lbr_undefined.workload->mark_length;
+}
+
 unsigned lbr_take_interrupt(u32 msr, u64 recording)
 {
 	unsigned interrupts;

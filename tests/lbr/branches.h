@@ -74,6 +74,8 @@ void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select,
 
 /* A handler of INT3, which goes on after it. */
 void lbr_return_at_once(struct trap_frame *frame);
+/* Of UD2 in lbr_piece_lbr_undefined: returns to the instruction after it. */
+void lbr_skip_ud2(struct trap_frame *frame);
 /*
  * An interrupt that waits is taken while the MSR holds `recording`; before and after, it holds 0.
  * Returns how many interrupts there were.

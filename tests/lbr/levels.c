@@ -26,11 +26,6 @@ static u64 gate(unsigned vector)
 	return (u64)(uintptr_t)(vectors_begin + STUB_BYTES * vector);
 }
 
-static void skip_ud2(struct trap_frame *frame)
-{
-	frame->rip += lbr_piece_lbr_undefined.workload->mark_length;
-}
-
 enum transition { EXCEPTION, EXCEPTION_RETURN, INTERRUPT, INTERRUPT_RETURN, TRANSITIONS };
 
 static const struct {
@@ -81,7 +76,7 @@ static void add_recorded(struct recorded *recorded, const struct lbr_stack *stac
 /* UD2 at CPL 3, whose handler skips it. */
 static void raise_exception(void)
 {
-	intr_handler before = intr_set_handler(VECTOR_UD, skip_ud2);
+	intr_handler before = intr_set_handler(VECTOR_UD, lbr_skip_ud2);
 
 	workload_run_user(lbr_piece_lbr_undefined.workload, 0);
 	intr_set_handler(VECTOR_UD, before);

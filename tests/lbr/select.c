@@ -131,11 +131,6 @@ TEST(lbr, each_set_of_kinds_is_kept_out_and_nothing_else, REQS(LBR_10, LBR_12, L
 	}
 }
 
-static void skip_ud2(struct trap_frame *frame)
-{
-	frame->rip += lbr_piece_lbr_undefined.workload->mark_length;
-}
-
 /* INT3 with these bits: its branch, and the one back. */
 static void record_breakpoint(u64 select, struct lbr_stack *stack)
 {
@@ -209,7 +204,7 @@ TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_
 		intr_handler handler;
 	} exceptions[] = {
 		{ &lbr_piece_lbr_breakpoint, VECTOR_BP, lbr_return_at_once },
-		{ &lbr_piece_lbr_undefined, VECTOR_UD, skip_ud2 },
+		{ &lbr_piece_lbr_undefined, VECTOR_UD, lbr_skip_ud2 },
 	};
 	struct lbr_stack stack;
 

@@ -32,7 +32,7 @@ static void run_from(unsigned counter, u64 nth)
  *
  * Given  each counter with its usual event and no PMI enabled
  * When   it wraps; its CCCR is read, stopped and started; the counter is written, goes on, and
- *        overflows again; OVF is written as 0
+ *        overflows again; OVF is written as 0, with Enable = 1 and with Enable = 0
  * Then   OVF is set by the wrap and stays until it is written as 0
  * Control: far from an overflow OVF is clear
  */
@@ -56,6 +56,10 @@ TEST(netburst, ovf_of_a_cccr_stays_until_software_clears_it, REQS(NB_08, NB_21),
 		CHECK(t, NB_08, netburst_overflowed(i), "counter %u, counting on", i);
 		run_from(i, PERIOD);
 		CHECK(t, NB_08, netburst_overflowed(i), "counter %u, overflowed once more", i);
+		netburst_clear(i);
+		CHECK(t, NB_08, !netburst_overflowed(i), "counter %u, written as 0, enabled", i);
+		run_from(i, PERIOD);
+		CHECK(t, NB_08, netburst_overflowed(i), "counter %u, overflowed after that", i);
 		netburst_stop(i);
 		netburst_clear(i);
 		CHECK(t, NB_08, !netburst_overflowed(i), "counter %u, written as 0", i);
