@@ -248,6 +248,31 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_of_the_transaction, REQS(TSX_09),
 }
 
 /*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  a transaction of 4000 loads that XABORT ends; one of 4000 loads with one nested in it of
+ *        as many, which XABORT ends
+ * When   each makes a record of RTM_RETIRED.ABORTED
+ * Then   bits 31:0 at B8H of the second are larger by at least 2000 cycles: a transaction begins
+ *        with the outermost XBEGIN
+ * Control: each transaction has made one record
+ */
+TEST(tsx, rtm_abort_record_holds_the_cycles_since_the_outermost_xbegin, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	const unsigned loads = 4 * LONG;
+	struct transaction_abort one, nested;
+
+	if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, loads, &one) ||
+	    !transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_nested_inside, loads,
+				&nested))
+		return;
+	CHECK_RANGE(t, TSX_09, (one.tx & TX_CYCLES) + 4 * CYCLES_MORE, TX_CYCLES,
+		    nested.tx & TX_CYCLES, "cycles with a nested transaction of %u loads", loads);
+}
+
+/*
  * TSX-05  R/EIP of an RTM abort record must be the fallback address.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
  * REC-04  The register fields must hold the values after the causing instruction retired, a
