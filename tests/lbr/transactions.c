@@ -17,10 +17,10 @@ enum { ABORT_JUMP_BEFORE, ABORT_JUMP_INSIDE, ABORT_ITSELF, ABORT_JUMP_AFTER, ABO
 enum { ELIDED_JUMP, ELIDED_ABORT, ELIDED_JUMP_AGAIN, ELIDED_ROWS };
 
 /* FROM of the abort: the instruction that ends the transaction, or the one after that. */
-static void check_from(struct test *t, const struct lbr_piece *piece,
+static void check_from(struct test *t, const struct lbr_piece *piece, u64 above,
 		       const struct lbr_branch *abort)
 {
-	const u64 cause = workload_mark(piece->workload, 0);
+	const u64 cause = workload_mark(piece->workload, 0) + above;
 
 	CHECK_RANGE(t, LBR_29, cause, cause + piece->workload->mark_length, abort->from,
 		    "FROM of the abort: %#lx ends the transaction", cause);
@@ -69,7 +69,7 @@ TEST(lbr, abort_of_a_transaction_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31
 	CONTROL_EQ(t, IDS(LBR_29, LBR_31), rows[ABORT_JUMP_AFTER].from, after->from,
 		   "FROM of the newest entry, the jump after it");
 	CHECK_EQ(t, LBR_29, rows[ABORT_ITSELF].to, abort->to, "TO of the abort, its handler");
-	check_from(t, piece, abort);
+	check_from(t, piece, 0, abort);
 	CHECK(t, LBR_29, abort->aborted, "TSX_ABORT of the abort");
 	CHECK(t, LBR_31, abort->in_transaction, "IN_TX of the abort");
 	CHECK_EQ(t, LBR_29, rows[ABORT_JUMP_INSIDE].from, inside->from,
@@ -118,13 +118,32 @@ TEST(lbr, abort_in_either_half_is_an_entry_with_whole_addresses, REQS(LBR_29),
 	}
 }
 
+/* The branches of lbr_elided: without elision there is one, with an abort of another cause there
+ * are others. false: PAUSE was never all that aborted. */
+static bool record_elided(struct test *t, u64 above, struct lbr_stack *stack)
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_elided;
+	const struct lbr_branch *elided = &stack->branch[ELIDED_ROWS - 1 - ELIDED_JUMP];
+
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		*workload_memory() = 0;
+		lbr_record_above(piece, above, 0, stack);
+		if (elided->from == piece->rows[ELIDED_JUMP].from + above &&
+		    stack->top == ELIDED_ROWS)
+			return true;
+	}
+	test_inconclusive(t, "none of %u locks was elided and aborted by PAUSE alone", TRIES);
+	return false;
+}
+
 /*
  * LBR-29  The abort of a transaction must be an entry with TSX_ABORT, in FROM where it aborted and
  *         in TO where the processor goes on.
  *         SDM 17.9, Table 17-14; 17.10, Table 17-16
  *
  * Given  a jump and PAUSE with a lock elided: PAUSE aborts the elision, and the jump is executed
- *        again with the lock taken; repeated until PAUSE, and nothing else, aborts an elision
+ *        again with the lock taken; repeated until PAUSE, and nothing else, aborts an elision; then
+ *        the same in the upper half of the address space
  * When   the branches are recorded
  * Then   the entries are the jump with IN_TX, the abort from PAUSE to the start of the region with
  *        TSX_ABORT, and the jump again with neither
@@ -133,34 +152,31 @@ TEST(lbr, abort_in_either_half_is_an_entry_with_whole_addresses, REQS(LBR_29),
 TEST(lbr, abort_of_an_elided_lock_is_an_entry_with_tsx_abort, REQS(LBR_29),
      NEEDS(need_lbr, need_lbr_transactions, need_lbr_elision))
 {
+	static const u64 halves[] = { 0, PAGING_UPPER };
 	const struct lbr_piece *piece = &lbr_piece_lbr_elided;
 	const struct lbr_row *rows = piece->rows;
 	struct lbr_stack stack;
 	const struct lbr_branch *elided = &stack.branch[ELIDED_ROWS - 1 - ELIDED_JUMP];
 	const struct lbr_branch *abort = &stack.branch[ELIDED_ROWS - 1 - ELIDED_ABORT];
 	const struct lbr_branch *taken = &stack.branch[ELIDED_ROWS - 1 - ELIDED_JUMP_AGAIN];
-	unsigned tries = 0;
 
-	/* Without elision there is one entry; with an abort of another cause there are others. */
-	do {
-		*workload_memory() = 0;
-		lbr_record(piece, 0, 0, &stack);
-	} while ((elided->from != rows[ELIDED_JUMP].from || stack.top != ELIDED_ROWS) &&
-		 ++tries < TRIES);
-	if (tries == TRIES) {
-		test_inconclusive(t, "none of %u locks was elided and aborted by PAUSE alone",
-				  tries);
-		return;
+	for (unsigned half = 0; half < 2; half++) {
+		const u64 above = halves[half];
+
+		if (!record_elided(t, above, &stack))
+			return;
+		CONTROL_EQ(t, LBR_29, rows[ELIDED_JUMP_AGAIN].from + above, taken->from,
+			   "FROM of the newest entry, the jump");
+		/* It goes on at XCHG, executed again without its prefix, or after it. */
+		CHECK_RANGE(t, LBR_29, rows[ELIDED_ABORT].to + above,
+			    rows[ELIDED_JUMP].from + above,
+			    stack.raw[ELIDED_ROWS - 1 - ELIDED_ABORT].to,
+			    "TO of the abort, the start of the region");
+		check_from(t, piece, above, abort);
+		CHECK(t, LBR_29, abort->aborted, "TSX_ABORT of the abort");
+		CHECK(t, LBR_29, elided->in_transaction && !elided->aborted,
+		      "IN_TX and not TSX_ABORT of the jump with the lock elided");
+		CHECK(t, LBR_29, !taken->in_transaction && !taken->aborted,
+		      "neither flag of the jump with the lock taken");
 	}
-	CONTROL_EQ(t, LBR_29, rows[ELIDED_JUMP_AGAIN].from, taken->from,
-		   "FROM of the newest entry, the jump");
-	/* It goes on at XCHG, executed again without its prefix, or after it. */
-	CHECK_RANGE(t, LBR_29, rows[ELIDED_ABORT].to, rows[ELIDED_JUMP].from, abort->to,
-		    "TO of the abort, the start of the region");
-	check_from(t, piece, abort);
-	CHECK(t, LBR_29, abort->aborted, "TSX_ABORT of the abort");
-	CHECK(t, LBR_29, elided->in_transaction && !elided->aborted,
-	      "IN_TX and not TSX_ABORT of the jump with the lock elided");
-	CHECK(t, LBR_29, !taken->in_transaction && !taken->aborted,
-	      "neither flag of the jump with the lock taken");
 }

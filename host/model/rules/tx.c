@@ -271,6 +271,16 @@ static bool elisions_are_recorded(struct fixture *r)
 	       fixture_record(r, 0, 0xb0) == at && HIGH(TX_FIELD(0)) == (BIT(32) | BIT(34));
 }
 
+static bool an_elision_is_a_branch(struct fixture *r)
+{
+	u64 at, after;
+
+	r->ip |= BITS(47, 63);
+	fixture_set(r, 0x1d9, BIT(0));
+	elide(r, &at, &after);
+	return fixture_get(r, 0x6c1) == after;
+}
+
 static bool elisions_are_filtered(struct fixture *r)
 {
 	u64 at, after;
@@ -339,6 +349,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_LBR_ABORT_TO_CAUSE] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_TO_32] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_OUTSIDE] = an_abort_is_a_branch,
+	[FAULT_LBR_ELIDED_TO_48] = an_elision_is_a_branch,
 	[FAULT_TX_NESTED_ABORT_TWICE] = nested_abort_is_one,
 	[FAULT_TX_CHECKPOINT_INNER] = inner_begin_keeps_nothing,
 	[FAULT_TX_CHECKPOINT_INNER_END] = inner_end_keeps_nothing,

@@ -71,6 +71,8 @@ static void break_abort(struct model *m, const struct lbr_branch *b, struct lbr_
 		*flags &= ~LBR5_INFO_IN_TX;
 	if (b->to >> 32 && broken(m, FAULT_LBR_ABORT_TO_32))
 		plan->to &= BITS(0, 31);
+	if (m->tx.elided && b->to >> 48 && broken(m, FAULT_LBR_ELIDED_TO_48))
+		plan->to &= BITS(0, 47);
 	if (broken(m, FAULT_LBR_ABORT_TO_CAUSE))
 		plan->to = b->from;
 }
