@@ -65,9 +65,10 @@ TEST(msr, leaf_1ch_lists_the_depth_and_leaf_0dh_has_its_size, REQS(ALBR_02, ALBR
 			 "CPUID.(0DH,15):EAX, no component 15");
 }
 
-/* Depths to write: each multiple of 8, and what is none. */
-static const u64 depths[] = { 0, 1, 7, 8, 9, 12, 16, 24, 31, 32, 33, 40, 48, 56, 63, 64, 72, 128,
-			      BIT(32), BIT(32) | 32, BIT(63) };
+/* Depths to write: each multiple of 8, and what is none; 520 is 8 to a shift that takes six bits.
+ */
+static const u64 depths[] = { 0,  1,  7,  8,  9,  12,  16,  24,	 31,	  32,		 33,
+			      40, 48, 56, 63, 64, 72, 128, 520, BIT(32), BIT(32) | 32, BIT(63) };
 
 /*
  * ALBR-03  A write to IA32_LBR_DEPTH of a depth that CPUID.1CH:EAX[7:0] does not list must raise

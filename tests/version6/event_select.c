@@ -25,6 +25,9 @@ static unsigned nth_from(unsigned first, unsigned n)
 
 static void check_equal(struct test *t, u16 event, unsigned first)
 {
+	const u64 hidden = counter_caps()->v6.rdpmc_user_disable ?
+				   IA32_PERFEVTSEL_RDPMC_USER_DISABLE :
+				   0;
 	u64 all, parts = 0;
 
 	for (unsigned n = 0; n < COUNTERS; n++) {
@@ -32,7 +35,7 @@ static void check_equal(struct test *t, u16 event, unsigned first)
 		const bool equal = n && n < COUNTERS - 1;
 
 		msr_write(MSR_IA32_PERFEVTSEL0 + c, event | COUNT_BOTH | IA32_PERFEVTSEL_EN |
-							    COUNT_CMASK(n ? n : 1) |
+							    COUNT_CMASK(n ? n : 1) | hidden |
 							    (equal ? IA32_PERFEVTSEL_EQ : 0));
 		counter_write(c, 0);
 	}
@@ -56,7 +59,8 @@ static void check_equal(struct test *t, u16 event, unsigned first)
  *        its name: Equal flag
  *
  * Given  eight counters of retired instructions, then of slots if that event is there: CMASK = 1,
- *        CMASK = 1 to 6 with the Equal flag, CMASK = 7; each counter has each part in turn
+ *        CMASK = 1 to 6 with the Equal flag, CMASK = 7; each counter has each part in turn, and
+ *        bit 37, RDPMC user disable, where that is there
  * When   they count one window together
  * Then   cycles with exactly 1 to 6 and those with 7 or more add up to those with 1 or more
  * Control: there are cycles with 1 or more
