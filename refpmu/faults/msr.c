@@ -296,6 +296,9 @@ static bool accepts(struct model *m, enum model_reg reg, u64 value, bool read_on
 		return true;
 	if (reg == MODEL_REG_OVF_CTRL && broken(m, FAULT_STATUS_RESERVED_SET))
 		return true;
+	if (reg == MODEL_REG_A_PMC && sign_extended(value) == value &&
+	    broken(m, FAULT_FULL_WIDTH_SIGN_COPIES))
+		return true;
 	if (reg == MODEL_REG_INUSE && broken(m, FAULT_INUSE_TAKES_WRITES))
 		return true;
 	return (!read_only && broken(m, FAULT_RESERVED_ACCEPTED)) ||

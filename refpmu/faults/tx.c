@@ -106,6 +106,8 @@ void fault_tx_begins(struct model *m, u64 fallback)
 	faults_of(m)->fallback_inner = fallback;
 	if (m->tx.depth)
 		checkpoint_again(m, FAULT_TX_CHECKPOINT_INNER);
+	if (m->tx.depth && broken(m, FAULT_TX_CYCLES_INNER))
+		m->tx.cycles_so_far = 0;
 }
 
 void fault_tx_ends(struct model *m)

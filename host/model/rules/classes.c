@@ -199,7 +199,13 @@ static bool interrupts_while_halted(struct fixture *r)
 	return thread[0].n_interrupts == 1;
 }
 
+static bool sign_copies_are_refused(struct fixture *r)
+{
+	return fixture_wrmsr(r, MSR_IA32_A_PMC0, BITS(47, 63)) == MSR_GP;
+}
+
 rule *const class_rules[FAULT_COUNT] = {
+	[FAULT_FULL_WIDTH_SIGN_COPIES] = sign_copies_are_refused,
 	[FAULT_PMC_TAKES_EDX] = edx_is_ignored,
 	[FAULT_SEVERAL_LOSE_CARRY_32] = several_carry,
 	[FAULT_FIXED_LOSES_CARRY_32] = fixed_carry,

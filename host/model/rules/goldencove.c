@@ -173,6 +173,13 @@ static bool branches_have_their_kind_at_each_level(struct fixture *r)
 	return used(r) == 2 && (INFO(0) >> 56 & 0xf) == (INFO(1) >> 56 & 0xf);
 }
 
+static bool an_event_has_the_kind_of_far_branches(struct fixture *r)
+{
+	fixture_wrmsr(r, CTL, ALL);
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, false);
+	return (INFO(0) >> 56 & 0xf) >= 8;
+}
+
 /* FROM of a transfer from a level that is kept out: SDM "CPL Filtering". */
 static bool from_of_a_level_kept_out_is_hidden(struct fixture *r)
 {
@@ -425,6 +432,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_ANY_LEVEL] = levels_let_their_branches_in,
 	[FAULT_ARCH_LBR_TYPE_JUMPS] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_TYPE_CALLS] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_NO_TYPE_OF_EVENTS] = an_event_has_the_kind_of_far_branches,
 	[FAULT_ARCH_LBR_NO_TYPE_AT_CPL_3] = branches_have_their_kind_at_each_level,
 	[FAULT_ARCH_LBR_TYPE_FAR] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_CTL_WRITE_DROPPED] = control_has_its_bits,

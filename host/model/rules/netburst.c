@@ -146,6 +146,16 @@ static bool mispredictions_make_no_records(struct netburst_fixture *r)
 
 /* ---- overflow ---- */
 
+static bool ovf_is_cleared_while_enabled(struct netburst_fixture *r)
+{
+	instructions(r, T0O, ENABLE, TOP - 2);
+	nbfixture_nops(r, 0, false, 5);
+	if (!(nbfixture_get(r, 0, CCCR(12)) & NB_CCCR_OVF))
+		return false;
+	nbfixture_set(r, 0, CCCR(12), SELECT(4) | ANY | ENABLE);
+	return !(nbfixture_get(r, 0, CCCR(12)) & NB_CCCR_OVF);
+}
+
 /* ---- cascades ---- */
 
 static bool cascade_is_asked_for(struct netburst_fixture *r)
@@ -435,6 +445,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_RELOAD_SIGN] = netburst_reloads_all_bits,
 	[FAULT_NB_PEBS_OTHER_STAYS] = netburst_other_is_disabled,
 	[FAULT_NB_EDGE_ALONE] = edge_needs_compare,
+	[FAULT_NB_OVF_STICKS_ENABLED] = ovf_is_cleared_while_enabled,
 	[FAULT_NB_CASCADE_UNASKED] = cascade_is_asked_for,
 	[FAULT_NB_THRESHOLD_MIDDLE] = middle_thresholds,
 	[FAULT_NB_BRANCH_RETIRED_BOTH] = branch_retired_is_specific,

@@ -116,6 +116,19 @@ static bool user_transactions_are_counted(struct fixture *r)
 	return PMC(0) == 1 && PMC(1) == 1;
 }
 
+/* Bits 31:0 at B8H: those before a nested XBEGIN too. */
+static bool cycles_begin_with_the_outermost(struct fixture *r)
+{
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	abort_for(r, TX_EXPLICIT);
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, 50);
+	rules_tx_begin(r, FALLBACK);
+	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
+	return fixture_records(r) == 1 && (u32)fixture_record(r, 0, 0xb8) > 10;
+}
+
 /* RSP is at 48H, RFLAGS at 00H: CF, SF and what is always 1. */
 static bool an_abort_has_its_registers(struct fixture *r)
 {
@@ -354,6 +367,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_CHECKPOINT_INNER] = inner_begin_keeps_nothing,
 	[FAULT_TX_CHECKPOINT_INNER_END] = inner_end_keeps_nothing,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
+	[FAULT_TX_CYCLES_INNER] = cycles_begin_with_the_outermost,
 	[FAULT_TX_RIP_INNER] = goes_to_the_outermost,
 	[FAULT_TX_FILTER_LOADS_ONLY] = no_instruction_is_in,
 	[FAULT_TX_FILTER_CYCLES] = no_cycle_is_in,

@@ -150,7 +150,9 @@ static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 		return value;
 	if (value & NB_CCCR_FORCE_OVF && broken(m, FAULT_NB_FORCE_AT_ONCE))
 		value |= NB_CCCR_OVF;
-	if (netburst_of(m)->now.cccr[p->i] & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_STICKS))
+	if (netburst_of(m)->now.cccr[p->i] & NB_CCCR_OVF &&
+	    (broken(m, FAULT_NB_OVF_STICKS) ||
+	     (value & NB_CCCR_ENABLE && broken(m, FAULT_NB_OVF_STICKS_ENABLED))))
 		value |= NB_CCCR_OVF;
 	if (!(value & NB_CCCR_ENABLE) && broken(m, FAULT_NB_OVF_DISABLE_CLEARS))
 		value &= ~NB_CCCR_OVF;
