@@ -13,6 +13,7 @@
 #include "tests/random/piece.h"
 
 #define FIXED_REF_TSC 2u	/* IA32_FIXED_CTR2: CPU_CLK_UNHALTED.REF_TSC */
+#define FIXED_SLOTS   3u	/* IA32_FIXED_CTR3: TOPDOWN.SLOTS */
 #define DRAW_PROGRAM	40		/* pieces of a program */
 #define DRAW_EVENTS	24
 
@@ -112,7 +113,8 @@ struct draw_branch_env {
 };
 
 struct draw_env {
-	unsigned gp, gp_width, fixed, fixed_width, version;
+	unsigned gp, gp_width, fixed_width, version;
+	u32 fixed;			/* bit i: fixed counter i is there */
 	bool full_width, any_thread, hypervisor, strict;
 	unsigned events;
 	struct draw_event event[DRAW_EVENTS];
@@ -138,6 +140,17 @@ struct draw_env {
 static inline unsigned draw_status_bit(unsigned c)
 {
 	return c < DRAW_GP ? c : 32 + c - DRAW_GP;
+}
+
+static inline bool draw_has_fixed(const struct draw_env *env, unsigned i)
+{
+	return i < DRAW_FIXED && env->fixed >> i & 1;
+}
+
+/* Every counter, as IA32_PERF_GLOBAL_CTRL has it. */
+static inline u64 draw_every_counter(const struct draw_env *env)
+{
+	return (BIT(env->gp) - 1) | (u64)env->fixed << 32;
 }
 
 /* The counter's field of IA32_FIXED_CTR_CTRL. */

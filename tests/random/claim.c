@@ -23,6 +23,7 @@ const char *oracle_claim_name(enum draw_claim claim)
 		[DRAW_CLAIM_FILTER] = "CMASK and INV",
 		[DRAW_CLAIM_WRITTEN] = "a counter written while it counts",
 		[DRAW_CLAIM_OVERFLOW] = "overflow shown",
+		[DRAW_CLAIM_OVERFLOW_FIXED] = "overflow of a fixed counter shown",
 		[DRAW_CLAIM_NO_OVERFLOW] = "no overflow shown",
 		[DRAW_CLAIM_CLEARED] = "status cleared",
 		[DRAW_CLAIM_RDPMC] = "RDPMC",

@@ -29,12 +29,18 @@ static void decide_kinds(struct test *t, const struct session *s)
 	DECIDE(*s, DRAW_CLAIM_OFF, CNT_11, "counts without both enables");
 	DECIDE(*s, DRAW_CLAIM_FILTER, CNT_35, "counts that CMASK and INV don't allow");
 	DECIDE(*s, DRAW_CLAIM_OVERFLOW, MSR_26, "overflows that aren't shown");
-	/* In so many cases a counter of cycles can't stand still each time. */
-	for (unsigned i = 1; i < DRAW_FIXED; i++)
+	DECIDE(*s, DRAW_CLAIM_OVERFLOW_FIXED, FIX_17,
+	       "overflows of fixed counters that aren't shown");
+	/* In so many cases a counter of cycles can't stand still each time, nor one of slots. */
+	for (unsigned i = 1; i < FIXED_SLOTS; i++)
 		if (s->cycles_on[i] >= CASES_THAT_MOVE)
 			CHECK_RANGE(t, CNT_44, 1, ~0ULL, s->cycles_moved[i],
 				    "%u drawn cases: those in which fixed counter %u moved",
 				    s->cycles_on[i], i);
+	if (s->cycles_on[FIXED_SLOTS] >= CASES_THAT_MOVE)
+		CHECK_RANGE(t, MET_02, 1, ~0ULL, s->cycles_moved[FIXED_SLOTS],
+			    "%u drawn cases: those in which fixed counter 3 moved",
+			    s->cycles_on[FIXED_SLOTS]);
 	DECIDE(*s, DRAW_CLAIM_NO_OVERFLOW, CNT_30, "overflows shown that weren't");
 }
 
@@ -50,8 +56,8 @@ static void decide_reads(struct test *t, const struct session *s)
 
 /*
  * Decides CNT-01, CNT-02, CNT-39, CNT-40, CNT-41, CNT-42, CNT-03, CNT-04, CNT-05, DLA-13, CNT-12,
- * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, CNT-30 (claims/requirement.def has their
- * sentences).
+ * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, FIX-17, MET-02, CNT-30 (claims/requirement.def
+ * has their sentences).
  *
  * Given  drawn cases: each counter has an event, levels, filters and a value of its own, anywhere
  *        in its width; fixed counters and enables are drawn too, and so are the program at CPL 0,
@@ -63,7 +69,7 @@ static void decide_reads(struct test *t, const struct session *s)
  */
 TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
      REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
-	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, CNT_30),
+	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, FIX_17, MET_02, CNT_30),
      NEEDS(need_perfmon, need_instructions, need_branches))
 {
 	struct session s;
@@ -75,8 +81,8 @@ TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
 
 /*
  * Decides CNT-01, CNT-02, CNT-39, CNT-40, CNT-41, CNT-42, CNT-03, CNT-04, CNT-05, DLA-13, CNT-12,
- * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, CNT-30, CNT-45, CNT-06, CNT-16, MSR-28, MSR-41
- * (claims/requirement.def has their sentences).
+ * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, FIX-17, MET-02, CNT-30, CNT-45, CNT-06, CNT-16,
+ * MSR-28, MSR-41 (claims/requirement.def has their sentences).
  *
  * Given  the same, and pieces of the program that write event selects, counters,
  *        IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL and IA32_PERF_GLOBAL_OVF_CTRL, or read
@@ -88,8 +94,8 @@ TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
  */
 TEST(random, drawn_writes_and_reads_in_the_middle_agree_with_the_oracle,
      REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
-	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, CNT_30, CNT_45, CNT_06, CNT_16, MSR_28,
-	  MSR_41),
+	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, FIX_17, MET_02, CNT_30, CNT_45, CNT_06,
+	  CNT_16, MSR_28, MSR_41),
      NEEDS(need_perfmon, need_instructions, need_branches))
 {
 	struct session s;
@@ -102,8 +108,8 @@ TEST(random, drawn_writes_and_reads_in_the_middle_agree_with_the_oracle,
 
 /*
  * Decides CNT-01, CNT-02, CNT-39, CNT-40, CNT-41, CNT-42, CNT-03, CNT-04, CNT-05, DLA-13, CNT-12,
- * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, CNT-30, CNT-45, CNT-06, CNT-16, MSR-28, MSR-41
- * (claims/requirement.def has their sentences).
+ * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, FIX-17, MET-02, CNT-30, CNT-45, CNT-06, CNT-16,
+ * MSR-28, MSR-41 (claims/requirement.def has their sentences).
  *
  * Given  the same, with a part of the program at CPL 3
  * When   each program runs once
@@ -113,8 +119,8 @@ TEST(random, drawn_writes_and_reads_in_the_middle_agree_with_the_oracle,
  */
 TEST(random, drawn_programs_at_both_levels_are_counted_as_the_oracle_counts,
      REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
-	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, CNT_30, CNT_45, CNT_06, CNT_16, MSR_28,
-	  MSR_41),
+	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, FIX_17, MET_02, CNT_30, CNT_45, CNT_06,
+	  CNT_16, MSR_28, MSR_41),
      NEEDS(need_perfmon, need_instructions, need_branches))
 {
 	struct session s;

@@ -241,7 +241,9 @@ static u64 draw_fixed_control(const struct draw_env *env, struct prng *p)
 {
 	u64 control = 0;
 
-	for (unsigned i = 0; i < env->fixed; i++) {
+	for (unsigned i = 0; i < DRAW_FIXED; i++) {
+		if (!draw_has_fixed(env, i))
+			continue;
 		control |= prng_below(p, 4) << 4 * i;
 		if (env->any_thread && prng_one_in(p, 8))
 			control |= IA32_FIXED_CTR_CTRL_ANY0 << 4 * i;
@@ -249,14 +251,20 @@ static u64 draw_fixed_control(const struct draw_env *env, struct prng *p)
 	return control;
 }
 
-static u64 every_counter(const struct draw_env *env)
+/* One that is there; 0 without any. */
+static unsigned draw_fixed(const struct draw_env *env, struct prng *p)
 {
-	return draw_ones(env->gp) | draw_ones(env->fixed) << 32;
+	unsigned i;
+
+	do
+		i = (unsigned)prng_below(p, DRAW_FIXED);
+	while (env->fixed && !draw_has_fixed(env, i));
+	return env->fixed ? i : 0;
 }
 
 static u64 draw_global(const struct draw_env *env, struct prng *p)
 {
-	return prng_one_in(p, 2) ? every_counter(env) : prng_next(p) & every_counter(env);
+	return prng_one_in(p, 2) ? draw_every_counter(env) : prng_next(p) & draw_every_counter(env);
 }
 
 static void draw_counters(const struct draw_env *env, struct prng *p, struct draw_case *c,
@@ -267,12 +275,14 @@ static void draw_counters(const struct draw_env *env, struct prng *p, struct dra
 		c->preset[i] = draw_preset(env, p, i, total(env, c, trace, c->select[i]));
 	}
 	c->fixed_control = draw_fixed_control(env, p);
-	for (unsigned i = 0; i < env->fixed && i < DRAW_FIXED; i++)
-		c->fixed_preset[i] = draw_value(env, p, env->fixed_width,
-						total(env, c, trace, EVENT_INST_RETIRED_ANY_P));
+	for (unsigned i = 0; i < DRAW_FIXED; i++)
+		if (draw_has_fixed(env, i))
+			c->fixed_preset[i] = draw_value(env, p, env->fixed_width,
+							total(env, c, trace,
+							      EVENT_INST_RETIRED_ANY_P));
 	/* It doesn't wrap: its status bit may be set once more after it was cleared (Intel's event
 	 * files, CPU_CLK_UNHALTED.REF_TSC). */
-	if (env->fixed > FIXED_REF_TSC)
+	if (draw_has_fixed(env, FIXED_REF_TSC))
 		c->fixed_preset[FIXED_REF_TSC] &= draw_ones(env->fixed_width - 1);
 	c->global = draw_global(env, p);
 	if (c->class >= DRAW_INTERRUPTS)
@@ -291,7 +301,7 @@ static struct draw_operation writes(u32 msr, u64 value)
 static struct draw_operation draw_write(const struct draw_env *env, struct prng *p,
 					struct draw_case *c)
 {
-	unsigned gp = (unsigned)prng_below(p, env->gp), fixed = (unsigned)prng_below(p, env->fixed);
+	unsigned gp = (unsigned)prng_below(p, env->gp), fixed = draw_fixed(env, p);
 	u64 value;
 
 	if (c->arch.used && prng_one_in(p, 2))
@@ -299,7 +309,7 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 	if (c->ds.used && prng_one_in(p, 3))
 		return writes(MSR_IA32_PEBS_ENABLE, c->pebs_enable & prng_next(p));
 	if (c->class >= DRAW_INTERRUPTS && prng_one_in(p, 3))
-		return writes(MSR_IA32_PERF_GLOBAL_CTRL, every_counter(env));
+		return writes(MSR_IA32_PERF_GLOBAL_CTRL, draw_every_counter(env));
 	switch (prng_below(p, env->fixed ? 7 : 4)) {
 	case 0:
 		value = draw_preset(env, p, gp, 40);
@@ -321,7 +331,8 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 		return writes(MSR_IA32_PERF_GLOBAL_CTRL, draw_global(env, p));
 	case 3:
 		/* The status isn't writable by a 1 to a bit that isn't set. */
-		value = prng_one_in(p, 2) ? every_counter(env) : prng_next(p) & every_counter(env);
+		value = prng_one_in(p, 2) ? draw_every_counter(env) :
+					    prng_next(p) & draw_every_counter(env);
 		if (c->ds.used && prng_one_in(p, 2))
 			value |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
 		return writes(MSR_IA32_PERF_GLOBAL_OVF_CTRL, value);
@@ -360,7 +371,7 @@ static struct draw_operation draw_read(const struct draw_env *env, struct prng *
 		return writes(env->fixed ? MSR_IA32_FIXED_CTR_CTRL : MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	case 5:
 		if (env->fixed)
-			return writes(MSR_IA32_FIXED_CTR0 + (u32)prng_below(p, env->fixed), 0);
+			return writes(MSR_IA32_FIXED_CTR0 + draw_fixed(env, p), 0);
 		/* fall through */
 	default:
 		return writes(MSR_IA32_PMC0 + gp, 0);
@@ -374,7 +385,7 @@ static struct draw_operation draw_rdpmc(const struct draw_env *env, struct prng 
 	if (before && prng_one_in(p, 2))
 		return *before;
 	if (env->fixed && prng_one_in(p, 2))
-		return writes((u32)BIT(30) | (u32)prng_below(p, env->fixed), 0);
+		return writes((u32)BIT(30) | draw_fixed(env, p), 0);
 	return writes((u32)prng_below(p, env->gp), 0);
 }
 

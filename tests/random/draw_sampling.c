@@ -60,13 +60,18 @@ static void draw_interrupting(const struct draw_env *env, struct prng *p, struct
 		else if (!prng_one_in(p, 4))
 			c->preset[i] = near_of(env, p, c, trace, i);
 	}
-	for (unsigned i = 0; i < env->fixed; i++) {
+	for (unsigned i = 0; i < DRAW_FIXED; i++) {
 		u64 levels = draw_fixed_field(c->fixed_control, i) & 3;
 
-		if (!prng_one_in(p, 3))
+		if (!draw_has_fixed(env, i) || !prng_one_in(p, 3))
 			continue;
 		c->fixed_control |= BIT(3) << 4 * i;
 		c->fixed_preset[i] = prng_below(p, 1000);
+		/* Where it overflows can't be told, but that it has can be seen. */
+		if (i && i != FIXED_REF_TSC && !c->freeze && c->class != DRAW_ARCH &&
+		    prng_one_in(p, 4))
+			c->fixed_preset[i] = draw_near(env, p, trace->steps) &
+					     draw_ones(env->fixed_width);
 		if (!i && !prng_one_in(p, 3))
 			c->fixed_preset
 				[i] = draw_near(env, p,
@@ -156,8 +161,8 @@ static void draw_buffer(const struct draw_env *env, struct prng *p, struct draw_
 void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case *c,
 		   const struct trace *trace)
 {
-	draw_interrupting(env, p, c, trace);
 	draw_delivery(env, p, c);
+	draw_interrupting(env, p, c, trace);
 	if (c->class != DRAW_RECORDS || !env->pebs)
 		return;
 	if (env->adaptive.baseline) {
@@ -172,5 +177,5 @@ void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case 
 		for (unsigned i = 0; i < env->gp; i++)
 			c->select[i] &= ~IA32_PERFEVTSEL_INT;
 	if (prng_one_in(p, 2))
-		c->global = draw_ones(env->gp) | draw_ones(env->fixed) << 32;
+		c->global = draw_every_counter(env);
 }

@@ -88,7 +88,7 @@ static void learn_capabilities(struct machine *m)
 	m->env = (struct draw_env){
 		.gp = caps->gp < DRAW_GP ? caps->gp : DRAW_GP,
 		.gp_width = caps->gp_width,
-		.fixed = caps->fixed < DRAW_FIXED ? caps->fixed : DRAW_FIXED,
+		.fixed = caps->fixed_mask & (u32)draw_ones(DRAW_FIXED),
 		.fixed_width = caps->fixed_width,
 		.version = caps->version,
 		.full_width = caps->full_width,
@@ -303,8 +303,7 @@ void machine_end(void)
 /* Bits that may be written to IA32_PERF_GLOBAL_OVF_CTRL. */
 static u64 every_status(const struct machine *m)
 {
-	return counters_gp().bits | counters_fixed().bits |
-	       (m->env.pebs ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0) |
+	return draw_every_counter(&m->env) | (m->env.pebs ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0) |
 	       (m->env.arch.pebs ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD |
 					   IA32_PERF_GLOBAL_STATUS_CTR_FRZ :
 				   0) |
@@ -331,8 +330,8 @@ static void program(struct machine *m, const struct draw_case *c)
 		if (m->value[i] != c->preset[i])
 			write_counter(m, i, c->preset[i]);
 	}
-	for (unsigned i = 0; i < m->env.fixed; i++)
-		if (m->value[DRAW_GP + i] != c->fixed_preset[i])
+	for (unsigned i = 0; i < DRAW_FIXED; i++)
+		if (draw_has_fixed(&m->env, i) && m->value[DRAW_GP + i] != c->fixed_preset[i])
 			write_counter(m, DRAW_GP + i, c->fixed_preset[i]);
 	if (m->fixed_control != c->fixed_control) {
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, c->fixed_control);
@@ -484,9 +483,10 @@ static void look_at_counters(struct machine *m, struct draw_observation *seen)
 {
 	for (unsigned i = 0; i < m->env.gp; i++)
 		seen->value[i] = m->value[i] = msr_read(MSR_IA32_PMC0 + i);
-	for (unsigned i = 0; i < m->env.fixed; i++)
-		seen->value[DRAW_GP + i] = m->value[DRAW_GP + i] = msr_read(MSR_IA32_FIXED_CTR0 +
-									    i);
+	for (unsigned i = 0; i < DRAW_FIXED; i++)
+		if (draw_has_fixed(&m->env, i))
+			seen->value[DRAW_GP + i] = m->value[DRAW_GP + i] = msr_read(
+				MSR_IA32_FIXED_CTR0 + i);
 	seen->status = counters_status();
 	m->status = seen->status & every_status(m);
 }

@@ -161,12 +161,28 @@ void oracle_expect_ovf_buf(struct oracle *o, u64 status, const char *what)
 		oracle_expect(o, DRAW_CLAIM_NO_OVF_BUF, 0, 0, status & ovf_buf, what, status);
 }
 
+/* A counter of cycles says by its value that it has passed its end: then its interrupt has come. */
+static void judge_passed(struct oracle *o)
+{
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
+		if (!oracle_exists(o, i) || !oracle_has_wrapped(o, i, o->seen->value[i]))
+			continue;
+		o->must |= oracle_bit(i);
+		if (oracle_has_interrupt(o, i) && !o->masked && !o->seen->interrupts)
+			oracle_wrong(o, oracle_is_fixed(i) ? DRAW_CLAIM_PMI_FIXED :
+							     DRAW_CLAIM_PMI_GP,
+				     "the interrupt of counter %lu is missing", i);
+	}
+}
+
 /* Counters that wrapped show it, those that haven't don't; OvfBuf too, where there is a DS area. */
 static void judge_status(struct oracle *o)
 {
 	u64 looked_at = STATUS_COUNTERS, wrong;
 
 	wrong = o->must & ~o->seen->status & looked_at;
+	oracle_expect(o, DRAW_CLAIM_OVERFLOW_FIXED, 0, 0, wrong >> 32,
+		      "bits of fixed counters that are missing (status %#lx)", o->seen->status);
 	oracle_expect(o, DRAW_CLAIM_OVERFLOW, 0, 0, wrong,
 		      "bits of IA32_PERF_GLOBAL_STATUS that are missing (status %#lx)",
 		      o->seen->status);
@@ -187,6 +203,7 @@ static void judge_end(struct oracle *o)
 		if (oracle_exists(o, i))
 			oracle_expect_counter(o, claim_of_counter(o, i), i, o->seen->value[i],
 					      "counter %lu at the end");
+	judge_passed(o);
 	judge_status(o);
 	if (o->c->freeze || o->c->branches.freeze)
 		oracle_expect(o, DRAW_CLAIM_FREEZE_KEPT, oracle_debugctl(o, o->debugctl), 0,

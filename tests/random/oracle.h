@@ -22,6 +22,7 @@ enum draw_claim {
 	DRAW_CLAIM_FILTER,		/* CMASK that no cycle reaches */
 	DRAW_CLAIM_WRITTEN,		/* a counter that is written while it counts */
 	DRAW_CLAIM_OVERFLOW,		/* the status bit of a counter that wrapped */
+	DRAW_CLAIM_OVERFLOW_FIXED,	/* ... of a fixed one */
 	DRAW_CLAIM_NO_OVERFLOW,		/* ... that didn't */
 	DRAW_CLAIM_CLEARED,		/* status bits that software cleared, and others */
 	DRAW_CLAIM_RDPMC, DRAW_CLAIM_RDPMC_FIXED,

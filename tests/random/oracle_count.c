@@ -21,7 +21,7 @@ u64 oracle_width_mask(const struct oracle *o, unsigned i)
 
 bool oracle_exists(const struct oracle *o, unsigned i)
 {
-	return oracle_is_fixed(i) ? i - DRAW_GP < o->env->fixed : i < o->env->gp;
+	return oracle_is_fixed(i) ? draw_has_fixed(o->env, i - DRAW_GP) : i < o->env->gp;
 }
 
 u64 oracle_those(const struct oracle *o, bool (*is)(const struct oracle *o, unsigned i))
@@ -38,6 +38,9 @@ u64 oracle_those(const struct oracle *o, bool (*is)(const struct oracle *o, unsi
 
 static const struct draw_event fixed_event[DRAW_FIXED] = {
 	{ .kind = EK_INSTRUCTIONS }, { .kind = EK_CORE_CYCLES }, { .kind = EK_REF_CYCLES },
+	/* Slots: some of each cycle. */
+	{ .kind = EK_CORE_CYCLES }, { .kind = EK_CORE_CYCLES }, { .kind = EK_CORE_CYCLES },
+	{ .kind = EK_CORE_CYCLES },
 };
 
 const struct draw_event *oracle_event_of(const struct oracle *o, unsigned i)
@@ -137,6 +140,31 @@ bool oracle_records(const struct oracle *o, unsigned i)
 	       !oracle_cmask(o->select[i]);
 }
 
+/* All cycles, or slots, of the window. */
+static u64 most_cycles(const struct oracle *o, unsigned i)
+{
+	u64 most = (o->seen->end - o->seen->begin) * CYCLES_OF_TICK;
+
+	return i >= DRAW_GP + FIXED_SLOTS ? most * SLOTS_OF_CYCLE : most;
+}
+
+/* A counter of cycles with PMI, without a freeze: its interrupt comes at any time, or not. */
+static bool interrupts_anywhere(const struct oracle *o, unsigned i)
+{
+	if (o->c->freeze || o->c->branches.freeze || o->c->arch.used)
+		return false;
+	return (o->handler && o->env->adaptive.baseline) || i > DRAW_GP;
+}
+
+bool oracle_has_wrapped(const struct oracle *o, unsigned i, u64 got)
+{
+	const struct counter *k = &o->counter[i];
+
+	if (!k->cut || k->cleared || k->lost || o->c->arch.used || o->pebs_enable & oracle_bit(i))
+		return false;
+	return (got & oracle_width_mask(o, i)) < k->least;
+}
+
 /* "A counter wraps to 0 after its highest value." */
 void oracle_advance(struct oracle *o, unsigned i, struct span n)
 {
@@ -151,6 +179,8 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 		return;
 	k->least += n.least;
 	k->room += n.most - n.least;
+	if (n.most >= CYCLES_MOST && k->room > most_cycles(o, i))
+		k->room = most_cycles(o, i);
 	if (k->room > end / 4)
 		k->room = end / 4;
 	if (k->least > end) {
@@ -171,8 +201,7 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 		k->cut = true;
 		/* Whether it interrupts and arms now isn't told either. Architectural PEBS shows it
 		 * by the record. */
-		if (o->handler && o->env->adaptive.baseline && !o->c->freeze &&
-		    oracle_has_interrupt(o, i))
+		if (oracle_has_interrupt(o, i) && interrupts_anywhere(o, i))
 			o->most++;
 		else if (oracle_has_interrupt(o, i))
 			o->vague = true;

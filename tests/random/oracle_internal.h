@@ -8,9 +8,12 @@
 
 /* What no window of cycles reaches, and no handler's events. */
 #define CYCLES_MOST	(1ULL << 32)
+/* Cycles in a tick of the time-stamp counter, and slots in a cycle, at most. */
+#define CYCLES_OF_TICK	16
+#define SLOTS_OF_CYCLE	16
 #define HANDLER_MOST	4096
 
-#define STATUS_COUNTERS	(BITS(0, 31) | BITS(32, 34))
+#define STATUS_COUNTERS	(BITS(0, 31) | BITS(32, 32 + DRAW_FIXED - 1))
 
 /*
  * A counter holds something from least to least + room. cut: the greatest of these has passed the
@@ -96,6 +99,8 @@ struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n);
 struct span oracle_counted(const struct oracle *o, unsigned i, const struct trace_step *step);
 void oracle_advance(struct oracle *o, unsigned i, struct span n);
 void oracle_load(struct oracle *o, unsigned i, u64 value);
+/* Does a value that was read say that it has passed its end, and its status bit isn't cleared? */
+bool oracle_has_wrapped(const struct oracle *o, unsigned i, u64 got);
 void oracle_clear_status(struct oracle *o, u64 bits);
 bool oracle_is_cycles(const struct draw_event *event);
 

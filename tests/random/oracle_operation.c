@@ -207,6 +207,8 @@ static void read_counter(struct oracle *o, enum draw_claim claim, unsigned i, u6
 	if (counts && oracle_is_cycles(event))
 		k->room += CYCLES_MOST;
 	oracle_expect_counter(o, claim, i, got, what);
+	if (oracle_has_wrapped(o, i, got))
+		o->must |= oracle_bit(i);
 	if (before.lost || (before.room > NARROW && ((got - k->least) & mask) <= k->room))
 		*k = (struct counter){ .least = got & mask, .written = before.written,
 				       .ran = before.ran, .reloaded = before.reloaded };

@@ -47,8 +47,8 @@ static void decide_records(struct test *t, const struct session *s)
 }
 
 /*
- * Decides PMI-01, PMI-02, PRIO-15, PMI-03, PMI-04, PMI-06, PMI-14, PMI-07, CNT-30, CNT-44
- * (claims/requirement.def has their sentences).
+ * Decides PMI-01, PMI-02, PRIO-15, PMI-03, PMI-04, PMI-06, PMI-14, PMI-07, FIX-05, FIX-17, CNT-30,
+ * CNT-44 (claims/requirement.def has their sentences).
  *
  * Given  drawn cases as before, some counters with INT and near their end; LVTPC fixed, NMI or
  *        masked, freezing on PMIs or not, and handlers that leave the status or the mask
@@ -58,7 +58,8 @@ static void decide_records(struct test *t, const struct session *s)
  * Control: overflows with INT have interrupted
  */
 TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
-     REQS(PMI_01, PMI_02, PRIO_15, PMI_03, PMI_04, PMI_06, PMI_14, PMI_07, CNT_30, CNT_44),
+     REQS(PMI_01, PMI_02, PRIO_15, PMI_03, PMI_04, PMI_06, PMI_14, PMI_07, FIX_05, FIX_17, CNT_30,
+	  CNT_44),
      NEEDS(need_perfmon, need_instructions, need_branches))
 {
 	struct session s;
@@ -66,6 +67,8 @@ TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
 	if (!session_run(t, DRAW_INTERRUPTS, &s))
 		return;
 	decide_interrupts(t, &s);
+	DECIDE(s, DRAW_CLAIM_PMI_FIXED, FIX_05, "interrupts of a fixed counter, by its PMI bit");
+	DECIDE(s, DRAW_CLAIM_OVERFLOW_FIXED, FIX_17, "overflows of fixed counters, in the status");
 	CHECK_EQ(t, CNT_44, 0, session_wrong_counts(&s),
 		 "%u drawn cases: counts and reads that are wrong, with interrupts", s.cases);
 }

@@ -215,7 +215,7 @@ unsigned session_wrong_counts(const struct session *s)
 	unsigned n = 0;
 
 	for (enum draw_claim claim = 0; claim <= DRAW_CLAIM_UPPER; claim++)
-		if (claim != DRAW_CLAIM_OVERFLOW && claim != DRAW_CLAIM_NO_OVERFLOW)
+		if (claim < DRAW_CLAIM_OVERFLOW || claim > DRAW_CLAIM_NO_OVERFLOW)
 			n += s->wrong[claim];
 	return n;
 }

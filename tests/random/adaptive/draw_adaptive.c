@@ -149,6 +149,6 @@ void draw_adaptive(const struct draw_env *env, struct prng *p, struct draw_case 
 	draw_buffer(p, c);
 	for (unsigned i = 0; i < env->gp; i++)
 		draw_gp(env, p, c, trace, i);
-	for (unsigned i = 0; i < env->fixed && i < DRAW_FIXED; i++)
+	for (unsigned i = 0; i < DRAW_FIXED; i++)
 		draw_fixed(env, p, c, trace, i);
 }

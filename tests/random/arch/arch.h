@@ -11,7 +11,7 @@
 #include "spec/types.h"
 
 #define DRAW_GP		10
-#define DRAW_FIXED	3
+#define DRAW_FIXED	7
 #define DRAW_COUNTERS	(DRAW_GP + DRAW_FIXED)
 
 #define DRAW_RECORDS_SEEN	24

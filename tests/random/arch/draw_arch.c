@@ -146,8 +146,10 @@ static void draw_fixed(const struct draw_env *env, struct prng *p, struct draw_c
 				      EVENT_INST_RETIRED_ANY_P | (field & 2) << 15 |
 					      (field & 1) << 17);
 	/* Where a counter of cycles overflows can't be told. */
-	if (i)
+	if (i && (i == FIXED_REF_TSC || prng_one_in(p, 2)))
 		c->fixed_preset[i] = prng_below(p, 1000);
+	else if (i)
+		c->fixed_preset[i] = draw_near(env, p, trace->steps) & draw_ones(env->fixed_width);
 	else
 		c->fixed_preset[i] = (0 - (u64)env->period_least - prng_below(p, events / 2 + 1)) &
 				     draw_ones(env->fixed_width);
@@ -199,11 +201,11 @@ void draw_arch(const struct draw_env *env, struct prng *p, struct draw_case *c,
 	if (!prng_one_in(p, 5)) {
 		for (unsigned i = 0; i < env->gp; i++)
 			c->select[i] &= ~IA32_PERFEVTSEL_INT;
-		for (unsigned i = 0; i < env->fixed; i++)
+		for (unsigned i = 0; i < DRAW_FIXED; i++)
 			c->fixed_control &= ~(BIT(3) << 4 * i);
 	}
 	if (!prng_one_in(p, 4))
-		c->global = draw_ones(env->gp) | draw_ones(env->fixed) << 32;
+		c->global = draw_every_counter(env);
 }
 
 /* ---- the program's own writes and reads */
