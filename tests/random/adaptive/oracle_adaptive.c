@@ -363,10 +363,11 @@ static void record_of_handler(struct oracle *o)
 void oracle_adaptive_handler(struct oracle *o)
 {
 	oracle_loosen(o, o->armed & o->may_hit);
-	if (is_beyond(o))
-		o->vague = true;
 	while (!o->vague && o->loose && is_elsewhere(o))
 		record_of_handler(o);
+	/* Those that weren't kept may have reached the threshold. */
+	if (is_beyond(o))
+		o->vague = true;
 }
 
 void oracle_adaptive_end(struct oracle *o)
