@@ -44,6 +44,7 @@ HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/mod
 	     tests/random/adaptive/draw_adaptive.c tests/random/adaptive/oracle*.c \
 	     tests/random/arch/draw*.c tests/random/arch/oracle*.c tests/random/registers/shadow.c \
 	     tests/random/branches/branch.c tests/random/branches/draw_branches.c tests/random/branches/oracle*.c \
+	     tests/random/refused/*.c \
 	     tests/random/piece.c tests/random/prng.c tests/random/trace.c)))
 HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \
 	      model/test_*.c)))

@@ -35,6 +35,7 @@ struct draw_env random_env(void)
 		.flags = BIT(9),
 		.freeze = true,
 		.pebs = true,
+		.refuses = true,
 		.shadow_exact = true,
 		.period_least = 1,
 		.format = RECORD_FMT2,

@@ -93,7 +93,7 @@ static void check_trace(const struct draw_case *c, u64 number)
 	CHECK(trace.step[trace.steps - 1].row->flags & ROW_STOP);
 	for (unsigned i = 0; i + 1 < trace.steps; i++) {
 		const struct trace_step *step = &trace.step[i];
-		bool jumps = step->row->flags & (ROW_TAKEN | ROW_FAR);
+		bool jumps = step->row->flags & (ROW_TAKEN | ROW_FAR | ROW_REFUSED);
 
 		if (!step->ip || !step[1].ip)
 			continue;

@@ -403,6 +403,60 @@ static void overflow_on_the_write_that_takes_its_interrupt_is_open(void)
 	CHECK_EQ(DRAW_CLAIM_PMI_NONE, verdict.wrong[0].claim);
 }
 
+/* Fixed counter 1, of cycles: where it overflows isn't told, but its value says that it has. */
+static void counter_of_cycles_says_by_its_value_that_it_has_passed_its_end(void)
+{
+	PROGRAM("nops");
+	c.class = DRAW_INTERRUPTS;
+	c.fixed_control = (BIT(0) | BIT(3)) << 4;
+	c.global = BIT(33);
+	c.fixed_preset[1] = END - 3;
+	seen.begin = 1000;
+	seen.end = 2000;
+	seen.value[DRAW_GP + 1] = END - 1;
+	CHECK_EQ(0, judge());
+	seen.value[DRAW_GP + 1] = 5;
+	seen.status = BIT(33);
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_PMI_FIXED, verdict.wrong[0].claim);
+	c.lvt = DRAW_LVT_MASKED;
+	CHECK_EQ(0, judge());
+	seen.status = 0;
+	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_OVERFLOW_FIXED, verdict.wrong[0].claim);
+	/* More than 16 for each tick of the time-stamp counter. */
+	seen.status = BIT(33);
+	seen.value[DRAW_GP + 1] = 16000;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_RUNS, verdict.wrong[0].claim);
+}
+
+/* WRMSR raises #GP: it doesn't count, but the ten instructions of the handler do. */
+static void refused_write_leaves_its_register(void)
+{
+	PROGRAM("refused7");
+	c.class = DRAW_OPERATIONS_CLASS;
+	c.fixed_control = BIT(0);
+	c.global = BIT(32);
+	c.operation[DRAW_SLOT_REFUSED] =
+		(struct draw_operation){ .msr = MSR_IA32_PERFEVTSEL0, .high = BIT(31) };
+	seen.result[DRAW_SLOT_REFUSED].rdx = env.stack - 40;
+	/* Two of "start", three in front of WRMSR, the handler, two after it, four of the end. */
+	seen.value[DRAW_GP] = 2 + 3 + 10 + 2 + 4;
+	CHECK_EQ(0, judge());
+	seen.value[DRAW_GP]++;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_FIXED, verdict.wrong[0].claim);
+	seen.value[DRAW_GP]--;
+	seen.left = IA32_PERFEVTSEL_EN;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_REFUSED_SELECT, verdict.wrong[0].claim);
+	seen.result[DRAW_SLOT_REFUSED].rax = ~0ULL;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_REFUSED_SELECT, verdict.wrong[0].claim);
+	CHECK(verdict.vague);
+}
+
 static void claims_have_names(void)
 {
 	for (enum draw_claim claim = 0; claim < DRAW_CLAIMS; claim++)
@@ -424,6 +478,8 @@ int main(void)
 	RUN(record_of_fixed_counter_0_is_of_the_overflow_or_the_next);
 	RUN(ovf_buf_is_judged_where_the_program_reads_it);
 	RUN(overflow_on_the_write_that_takes_its_interrupt_is_open);
+	RUN(counter_of_cycles_says_by_its_value_that_it_has_passed_its_end);
+	RUN(refused_write_leaves_its_register);
 	RUN(claims_have_names);
 	return check_end();
 }

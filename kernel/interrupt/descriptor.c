@@ -73,6 +73,11 @@ u64 descriptor_gate(unsigned vector)
 	return (u64)(uintptr_t)stub(vector);
 }
 
+void descriptor_lead(unsigned vector, u64 address)
+{
+	set_gate(vector, address ? (const u8 *)(uintptr_t)address : stub(vector), IST_NONE, 0);
+}
+
 static u64 *tss_descriptor(unsigned cpu)
 {
 	return &gdt[SELECTOR_TSS / 8 + cpu * TSS_DESCRIPTOR_SIZE / 8];

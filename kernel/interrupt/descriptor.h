@@ -30,6 +30,9 @@ void descriptor_load(unsigned cpu);
 /* The first instruction that an interrupt or exception of this vector leads to. */
 u64 descriptor_gate(unsigned vector);
 
+/* Another one, for all processors; 0: the usual one again. */
+void descriptor_lead(unsigned vector, u64 address);
+
 /* Segments of CPL 1 and 2 in the GDT, or none. */
 void descriptor_open_rings(bool open);
 

@@ -109,6 +109,31 @@ static const char *draw_way_down(const struct draw_env *env, struct prng *p)
 	return names[env->rings ? prng_below(p, sizeof(names) / sizeof(names[0])) : 0];
 }
 
+/* Not beside adaptive records and last branch records. */
+static bool may_refuse(const struct draw_env *env, enum draw_class class)
+{
+	if (class == DRAW_RECORDS && (!env->pebs || env->adaptive.baseline))
+		return false;
+	return env->refuses &&
+	       (class == DRAW_OPERATIONS_CLASS || class == DRAW_RECORDS || class == DRAW_ARCH);
+}
+
+/* After any piece in front of the way down. */
+static void draw_refused_piece(struct prng *p, struct draw_case *c)
+{
+	int piece = piece_find("refused7", 0);
+	unsigned last = 1, at;
+
+	if (piece < 0 || c->pieces == DRAW_PROGRAM)
+		return;
+	while (last < c->pieces && !(piece_get(c->piece[last])->flags & PIECE_SPECIAL))
+		last++;
+	at = 1 + (unsigned)prng_below(p, last);
+	for (unsigned i = c->pieces++; i > at; i--)
+		c->piece[i] = c->piece[i - 1];
+	c->piece[at] = (u16)piece;
+}
+
 static void draw_program(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
 	/* Where periods can't be short, programs must be long. */
@@ -117,7 +142,7 @@ static void draw_program(const struct draw_env *env, struct prng *p, struct draw
 	bool levels = c->class == DRAW_LEVELS;
 
 	if (c->class == DRAW_OPERATIONS_CLASS)
-		slots = 1 + (unsigned)prng_below(p, DRAW_OPERATIONS);
+		slots = 1 + (unsigned)prng_below(p, DRAW_SLOT_REFUSED);
 	if (c->class >= DRAW_INTERRUPTS) {
 		slots = (unsigned)prng_below(p, 5);
 		levels = prng_one_in(p, c->class == DRAW_BRANCHES ? 2 : 3);
@@ -137,6 +162,8 @@ static void draw_program(const struct draw_env *env, struct prng *p, struct draw
 	} else {
 		draw_pieces_of(env, p, c, n + slots, false, &slots);
 	}
+	if (may_refuse(env, c->class) && prng_one_in(p, 8))
+		draw_refused_piece(p, c);
 	if (c->class == DRAW_BRANCHES)
 		append_slot(c, "write", DRAW_SLOT_END);
 	append_named(c, "stop");
@@ -403,9 +430,10 @@ static void fill_operations(const struct draw_env *env, struct prng *p, struct d
 		while (at[1])
 			at++;
 		op = &c->operation[(unsigned)(*at - '0') % DRAW_OPERATIONS];
-		*op = piece->flags & PIECE_WRITE ? draw_write(env, p, c) :
+		*op = piece->flags & PIECE_REFUSED ? draw_refused(env, p, c) :
+		      piece->flags & PIECE_WRITE ? draw_write(env, p, c) :
 		      piece->flags & PIECE_READ	 ? draw_read(env, p, c) :
-						   draw_rdpmc(env, p, before);
+						     draw_rdpmc(env, p, before);
 		if (piece->flags & PIECE_RDPMC)
 			before = op;
 	}

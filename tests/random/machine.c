@@ -154,6 +154,7 @@ static void learn_sampling(struct machine *m, bool strict)
 	if (m->env.pebs && caps->baseline)
 		learn_adaptive(m);
 	m->env.rings = true;
+	m->env.refuses = !caps->hypervisor;
 	m->env.shadow_exact = known->shadow_known && !known->shadow_least && !known->shadow_most;
 	arch_buffer_learn(&m->env.arch);
 	m->env.arch.freeze = m->env.arch.pebs && need_freeze(reason, sizeof(reason));
@@ -391,6 +392,44 @@ static void prepare_way_back(struct machine *m, const struct draw_case *c,
 	}
 }
 
+/* A program's write that must be refused, if it has one. */
+static const struct trace_step *refused_step(const struct trace *trace)
+{
+	for (unsigned i = 0; i < trace->steps; i++)
+		if (trace->step[i].row->flags & ROW_REFUSED)
+			return &trace->step[i];
+	return NULL;
+}
+
+static void lead_refused(struct machine *m, const struct trace *trace)
+{
+	const struct trace_step *step = refused_step(trace);
+
+	if (!step)
+		return;
+	m->frame->result[step->slot] = (struct draw_result){ .rax = ~0ULL };
+	draw_elsewhere = descriptor_gate(VECTOR_GP);
+	descriptor_lead(VECTOR_GP, step[1].ip);
+}
+
+static void look_at_refused(struct machine *m, const struct draw_case *c, const struct trace *trace,
+			    struct draw_observation *seen)
+{
+	const struct trace_step *step = refused_step(trace);
+	u32 msr = step ? c->operation[step->slot].msr : 0;
+
+	if (!step)
+		return;
+	descriptor_lead(VECTOR_GP, 0);
+	if (msr - MSR_IA32_PERFEVTSEL0 >= DRAW_GP && msr != MSR_IA32_FIXED_CTR_CTRL)
+		return;
+	seen->left = msr_read(msr);
+	if (msr == MSR_IA32_FIXED_CTR_CTRL)
+		m->fixed_control = seen->left;
+	else
+		m->select[msr - MSR_IA32_PERFEVTSEL0] = seen->left;
+}
+
 /* It takes as long as ten cases, so those without it begin with entries that aren't known. */
 static void hold_entries(struct machine *m, const struct draw_case *c)
 {
@@ -517,6 +556,7 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 	/* Each instruction may take longer meanwhile. */
 	if (c->ds.recording)
 		entries_keep();
+	lead_refused(m, trace);
 	seen->begin = tsc_read();
 	enter(m->frame);
 	seen->end = tsc_read();
@@ -528,6 +568,7 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 	if (c->class == DRAW_BRANCHES)
 		machine_branches_look(&m->env, c, seen);
 	after_operations(m, c, trace);
+	look_at_refused(m, c, trace, seen);
 	if (draw_counts(c))
 		look_at_counters(m, seen);
 	memcpy(seen->result, m->frame->result, sizeof(seen->result));

@@ -39,6 +39,7 @@ struct draw_observation {
 	u64 status;			/* IA32_PERF_GLOBAL_STATUS */
 	u64 debugctl;
 	struct draw_result result[DRAW_OPERATIONS];
+	u64 left;			/* what a refused write left in its register */
 	unsigned interrupts;		/* the first ones are kept */
 	struct draw_interrupt interrupt[DRAW_INTERRUPTS_SEEN];
 	u64 index;			/* PEBS index, in bytes from the buffer's base */

@@ -70,6 +70,8 @@ static void step_once(struct oracle *o, unsigned i)
 	o->freezes = o->freezes_branches = false;
 	if (step->row->flags & (ROW_RDMSR | ROW_RDPMC))
 		oracle_read(o, step);
+	if (step->row->flags & ROW_REFUSED)
+		oracle_refuse(o, step);
 	if (step->row->flags & ROW_WRMSR)
 		oracle_write(o, step);
 	else
@@ -203,6 +205,7 @@ static void judge_end(struct oracle *o)
 		if (oracle_exists(o, i))
 			oracle_expect_counter(o, claim_of_counter(o, i), i, o->seen->value[i],
 					      "counter %lu at the end");
+	oracle_end_refused(o);
 	judge_passed(o);
 	judge_status(o);
 	if (o->c->freeze || o->c->branches.freeze)

@@ -107,6 +107,9 @@ bool oracle_is_cycles(const struct draw_event *event);
 /* oracle_operation.c: the program's own reads and writes of registers */
 void oracle_write(struct oracle *o, const struct trace_step *step);
 void oracle_read(struct oracle *o, const struct trace_step *step);
+/* A write that must raise #GP; and what it has left, in the end. */
+void oracle_refuse(struct oracle *o, const struct trace_step *step);
+void oracle_end_refused(struct oracle *o);
 void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, u64 got,
 			   const char *what);
 

@@ -163,12 +163,39 @@ END
 %assign operation operation + 1
 %endrep
 
+; A write that must be refused. While a program with it runs the gate of #GP leads to .fault (SDM
+; "64-Bit Mode Stack Frame": RSP aligned to 16, six quadwords), which goes on after it.
+%define SLOT (16 * (OPERATIONS - 1))
+global draw_elsewhere:data hidden
+PIECE refused7, PIECE_KERNEL | PIECE_REFUSED
+	LOAD AT_13, 4, SLOT, mov ecx, [r13 + SLOT]
+	LOAD AT_13, 4, SLOT + 4, mov eax, [r13 + SLOT + 4]
+	LOAD AT_13, 4, SLOT + 8, mov edx, [r13 + SLOT + 8]
+.write:	I ROW_REFUSED | ROW_MICROCODE | ROW_IF_CLEARED, 0, 6, -48, NOWHERE, NOWHERE, wrmsr
+END
+.fault:	PUSHES push rax
+	N lea rax, [rel .write]
+	LOAD AT_SP, 8, 16, cmp [rsp + 16], rax
+	POPS pop rax
+	JUMP ROW_CONDITIONAL, jne .elsewhere
+	POPS pop rax			; the error code
+	STORE AT_14, 8, frame.result + SLOT, mov [r14 + frame.result + SLOT], rax
+	STORE AT_14, 8, frame.result + SLOT + 8, mov [r14 + frame.result + SLOT + 8], rsp
+	BOTH 0, AT_SP, 8, 0, add qword [rsp], 2
+	I ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_IF_SET, 5, 0, 40, AT_SP, 8, 0, NOWHERE, iretq
+.elsewhere:
+	jmp	[rel draw_elsewhere]
+
 %include "tests/random/pieces.inc"
 %define INSTANCE 1
 %include "tests/random/pieces.inc"
 %define INSTANCE 2
 %include "tests/random/pieces.inc"
 
+section .data
+	align	8
+draw_elsewhere:
+	dq	0
 section .data.draw_rows
 draw_rows_end:
 section .data.draw_pieces

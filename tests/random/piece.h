@@ -31,6 +31,7 @@ enum row_flags {
 	ROW_XMM0_ZERO = 1 << 18,	/* XMM0 is 0 after it */
 	ROW_XMM0 = 1 << 19,		/* XMM0 changes */
 	ROW_INDIRECT = 1 << 20,		/* a near jump or call */
+	ROW_REFUSED = 1 << 21,		/* raises #GP, which leads to the next row */
 };
 
 /* Which register an operand's address is relative to. */
@@ -57,18 +58,19 @@ enum piece_flags {
 	PIECE_SPECIAL = 1 << 4,
 	PIECE_EXITS = 1 << 5,		/* changes RBX, too */
 	PIECE_MOVES_SI = 1 << 6,	/* changes RSI for a while */
-	PIECE_OPERATION = PIECE_WRITE | PIECE_READ | PIECE_RDPMC,
+	PIECE_REFUSED = 1 << 7,		/* its write must be refused */
+	PIECE_OPERATION = PIECE_WRITE | PIECE_READ | PIECE_RDPMC | PIECE_REFUSED,
 };
 
 struct draw_piece {
 	const char *name;
-	u32 flags;
-	u32 instance;
-	u32 first, unused;		/* row */
-	u32 begin, next;		/* offsets: of the piece; of its two last instructions */
+	u8 flags, instance;
+	u16 first;			/* row */
+	u16 begin, next;		/* offsets: of the piece; of its two last instructions */
 };
 
 #define DRAW_OPERATIONS	8
+#define DRAW_SLOT_REFUSED (DRAW_OPERATIONS - 1)
 #define DRAW_INSTANCES	3
 #define DRAW_VECTORS	16
 
@@ -94,6 +96,7 @@ DRAW_DECLARE(const struct draw_row, draw_rows[]);
 DRAW_DECLARE(const struct draw_row, draw_rows_end[]);
 DRAW_DECLARE(const struct draw_piece, draw_pieces[]);
 DRAW_DECLARE(const struct draw_piece, draw_pieces_end[]);
+DRAW_DECLARE(u64, draw_elsewhere);	/* where a #GP of no piece goes on */
 #undef DRAW_DECLARE
 
 /* The two instructions at the end of each piece, and at the beginning of a program. */

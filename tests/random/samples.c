@@ -76,8 +76,8 @@ TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
 /*
  * Decides PMI-01, PMI-02, PRIO-15, PMI-03, PMI-04, PMI-06, PMI-14, PMI-07, CNT-30, ARM-01, ARM-02,
  * ARM-09, REC-03, REC-04, REC-11, REC-12, REC-07, REC-08, DLA-02, DLA-04, DLA-05, DS-03, REC-13,
- * DS-17, DS-10, DS-12, DS-13, DS-05, DS-21, DS-06, DS-14 (claims/requirement.def has their
- * sentences).
+ * DS-17, DS-10, DS-12, DS-13, DS-05, DS-21, DS-06, DS-14, MSR-13, DS-19 (claims/requirement.def
+ * has their sentences).
  *
  * Given  the same, and PEBS on drawn counters with precise events: DS area and buffer anywhere,
  *        index, maximum and threshold at or between records, and drawn reset values
@@ -89,7 +89,7 @@ TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
 TEST(random, drawn_samples_are_recorded_as_the_oracle_has_it,
      REQS(PMI_01, PMI_02, PRIO_15, PMI_03, PMI_04, PMI_06, PMI_14, PMI_07, CNT_30, ARM_01, ARM_02,
 	  ARM_09, REC_03, REC_04, REC_11, REC_12, REC_07, REC_08, DLA_02, DLA_04, DLA_05, DS_03,
-	  REC_13, DS_17, DS_10, DS_12, DS_13, DS_05, DS_21, DS_06, DS_14),
+	  REC_13, DS_17, DS_10, DS_12, DS_13, DS_05, DS_21, DS_06, DS_14, MSR_13, DS_19),
      NEEDS(need_pebs, need_no_baseline, need_instructions, need_branches, need_events,
 	   need_ds_write))
 {
@@ -99,6 +99,8 @@ TEST(random, drawn_samples_are_recorded_as_the_oracle_has_it,
 		return;
 	decide_interrupts(t, &s);
 	decide_records(t, &s);
+	DECIDE(s, DRAW_CLAIM_REFUSED_ENABLE, MSR_13, REFUSED_TEXT);
+	DECIDE(s, DRAW_CLAIM_REFUSED_AREA, DS_19, REFUSED_TEXT);
 	CHECK_EQ(t, DS_14, 0, session_wrong_counts(&s),
 		 "%u drawn cases: counts and reads that are wrong, with records", s.cases);
 }

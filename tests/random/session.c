@@ -132,6 +132,8 @@ static const struct draw_env *beside_another(struct work *w, const struct draw_e
 	w->env.any_thread = false;
 	/* The first to end takes the segments of CPL 1 and 2 away. */
 	w->env.rings = false;
+	/* The gate of #GP is that of all processors. */
+	w->env.refuses = false;
 	w->env.events = 0;
 	for (unsigned i = 0; i < env->events; i++)
 		if (env->strict || env->event[i].kind < EK_LOADS)

@@ -206,6 +206,10 @@ struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 	bool by_instruction = event->flags & EV_INSN;
 	u64 n;
 
+	/* "An instruction that faults must not count": what processors add isn't told. */
+	if (row->flags & ROW_REFUSED &&
+	    (event->kind == EK_INSTRUCTIONS || event->kind == EK_BRANCHES))
+		return (struct span){ 0, !env->strict };
 	switch (event->kind) {
 	case EK_INSTRUCTIONS:
 		return exactly(1);

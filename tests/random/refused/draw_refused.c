@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes that must be refused: SDM volume 2 WRMSR, "Protected Mode Exceptions"; volume 4. */
+#include "pmu/version6/version6.h"
+#include "spec/msr.h"
+#include "tests/random/draw_sampling.h"
+
+/* Bits that no processor has: counters end before 20, event selects at 47, the fields of fixed
+ * counters at 59. */
+#define ABSENT_COUNTER	20
+#define ABSENT_COUNTERS 12
+#define ABSENT_SELECT	48
+#define ABSENT_FIELD	60
+
+/* Of the value the rest is legal, and differs from what the register holds. */
+static struct draw_operation refused(u32 msr, u64 value, unsigned from, unsigned bits,
+				     struct prng *p)
+{
+	value |= BIT(from + prng_below(p, bits));
+	return (struct draw_operation){ .msr = msr, .low = (u32)value, .high = (u32)(value >> 32) };
+}
+
+static struct draw_operation of_records(const struct draw_env *env, struct prng *p,
+					const struct draw_case *c)
+{
+	if (prng_one_in(p, 2))
+		return refused(MSR_IA32_PEBS_ENABLE, c->pebs_enable & prng_next(p), ABSENT_COUNTER,
+			       ABSENT_COUNTERS, p);
+	/* Not canonical. */
+	return refused(MSR_IA32_DS_AREA, env->data[0], 62, 1, p);
+}
+
+static struct draw_operation of_arch(const struct draw_env *env, struct prng *p,
+				     const struct draw_case *c)
+{
+	unsigned i = (unsigned)prng_below(p, env->gp), bit = 32;
+
+	if (!(env->arch.pebs >> i & 1) || prng_one_in(p, 2))
+		return refused(MSR_IA32_PEBS_INDEX,
+			       draw_arch_index(c->arch.write, DRAW_ARCH_NEVER), 63, 1, p);
+	while ((env->arch.groups | IA32_PMC_GP0_CFG_C_PEBS_EN) >> bit & 1)
+		bit++;
+	return refused(version6_cfg_c(i), c->arch.config[i] ^ IA32_PMC_GP0_CFG_C_PEBS_EN, bit, 1,
+		       p);
+}
+
+struct draw_operation draw_refused(const struct draw_env *env, struct prng *p,
+				   const struct draw_case *c)
+{
+	unsigned i = (unsigned)prng_below(p, env->gp);
+
+	if (c->arch.used)
+		return of_arch(env, p, c);
+	if (c->ds.used)
+		return of_records(env, p, c);
+	switch (prng_below(p, env->fixed ? 6 : 4)) {
+	case 0:
+		if (env->full_width)
+			return refused(MSR_IA32_A_PMC0 + i, prng_next(p) & draw_ones(env->gp_width),
+				       env->gp_width, 64 - env->gp_width, p);
+		/* fall through */
+	case 1:
+		return refused(MSR_IA32_PERFEVTSEL0 + i,
+			       c->select[i] ^ (IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS),
+			       ABSENT_SELECT, 64 - ABSENT_SELECT, p);
+	case 2:
+		return refused(MSR_IA32_PERF_GLOBAL_CTRL, prng_next(p) & draw_every_counter(env),
+			       ABSENT_COUNTER, ABSENT_COUNTERS, p);
+	case 3:
+		return refused(MSR_IA32_PERF_GLOBAL_OVF_CTRL, draw_every_counter(env),
+			       ABSENT_COUNTER, ABSENT_COUNTERS, p);
+	case 4:
+		return refused(MSR_IA32_FIXED_CTR_CTRL, c->fixed_control ^ 3, ABSENT_FIELD,
+			       64 - ABSENT_FIELD, p);
+	default:
+		return refused(MSR_IA32_FIXED_CTR0, prng_next(p) & draw_ones(env->fixed_width),
+			       env->fixed_width, 64 - env->fixed_width, p);
+	}
+}
