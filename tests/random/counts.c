@@ -63,6 +63,9 @@ static void decide_refused(struct test *t, const struct session *s)
 	DECIDE(*s, DRAW_CLAIM_REFUSED_CLEAR, MSR_32, REFUSED_TEXT);
 	DECIDE(*s, DRAW_CLAIM_REFUSED_GP, MSR_05, REFUSED_TEXT);
 	DECIDE(*s, DRAW_CLAIM_REFUSED_FIXED, MSR_30, REFUSED_TEXT);
+	DECIDE(*s, DRAW_CLAIM_REFUSED_RDPMC, CNT_14, REFUSED_TEXT);
+	DECIDE(*s, DRAW_CLAIM_REFUSED_FAST, CNT_20, REFUSED_TEXT);
+	DECIDE(*s, DRAW_CLAIM_REFUSED_RDMSR, MSR_12, REFUSED_TEXT);
 }
 
 /*
@@ -93,8 +96,8 @@ TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
 /*
  * Decides CNT-01, CNT-02, CNT-39, CNT-40, CNT-41, CNT-42, CNT-03, CNT-04, CNT-05, DLA-13, CNT-12,
  * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, FIX-17, MET-02, CNT-30, CNT-45, CNT-06, CNT-16,
- * MSR-28, MSR-41, MSR-29, MSR-31, MSR-11, MSR-36, MSR-32, MSR-05, MSR-30 (claims/requirement.def
- * has their sentences).
+ * MSR-28, MSR-41, MSR-29, MSR-31, MSR-11, MSR-36, MSR-32, MSR-05, MSR-30, CNT-14, CNT-20, MSR-12
+ * (claims/requirement.def has their sentences).
  *
  * Given  the same, and pieces of the program that write event selects, counters,
  *        IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL and IA32_PERF_GLOBAL_OVF_CTRL, or read
@@ -107,7 +110,8 @@ TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
 TEST(random, drawn_writes_and_reads_in_the_middle_agree_with_the_oracle,
      REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
 	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, FIX_17, MET_02, CNT_30, CNT_45, CNT_06,
-	  CNT_16, MSR_28, MSR_41, MSR_29, MSR_31, MSR_11, MSR_36, MSR_32, MSR_05, MSR_30),
+	  CNT_16, MSR_28, MSR_41, MSR_29, MSR_31, MSR_11, MSR_36, MSR_32, MSR_05, MSR_30, CNT_14,
+	  CNT_20, MSR_12),
      NEEDS(need_perfmon, need_instructions, need_branches))
 {
 	struct session s;

@@ -13,6 +13,6 @@
 				 "%u drawn cases: " text, (session).looked[claim]);	\
 	} while (0)
 
-#define REFUSED_TEXT "writes that must be refused"
+#define REFUSED_TEXT "what must be refused"
 
 #endif

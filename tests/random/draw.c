@@ -119,9 +119,13 @@ static bool may_refuse(const struct draw_env *env, enum draw_class class)
 }
 
 /* After any piece in front of the way down. */
-static void draw_refused_piece(struct prng *p, struct draw_case *c)
+static void draw_refused_piece(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
-	int piece = piece_find("refused7", 0);
+	static const char *const names[] = { "refused7", "refused7", "refused_rdpmc7",
+					     "refused_read7" };
+	/* Beside records a write alone. Which registers aren't there is told of four counters. */
+	unsigned kinds = c->class != DRAW_OPERATIONS_CLASS ? 1 : env->gp == 4 ? 4 : 3;
+	int piece = piece_find(names[prng_below(p, kinds)], 0);
 	unsigned last = 1, at;
 
 	if (piece < 0 || c->pieces == DRAW_PROGRAM)
@@ -163,7 +167,7 @@ static void draw_program(const struct draw_env *env, struct prng *p, struct draw
 		draw_pieces_of(env, p, c, n + slots, false, &slots);
 	}
 	if (may_refuse(env, c->class) && prng_one_in(p, 8))
-		draw_refused_piece(p, c);
+		draw_refused_piece(env, p, c);
 	if (c->class == DRAW_BRANCHES)
 		append_slot(c, "write", DRAW_SLOT_END);
 	append_named(c, "stop");
@@ -430,10 +434,13 @@ static void fill_operations(const struct draw_env *env, struct prng *p, struct d
 		while (at[1])
 			at++;
 		op = &c->operation[(unsigned)(*at - '0') % DRAW_OPERATIONS];
-		*op = piece->flags & PIECE_REFUSED ? draw_refused(env, p, c) :
-		      piece->flags & PIECE_WRITE ? draw_write(env, p, c) :
+		if (piece->flags & PIECE_REFUSED) {
+			*op = draw_refused(env, p, c, piece->flags);
+			continue;
+		}
+		*op = piece->flags & PIECE_WRITE ? draw_write(env, p, c) :
 		      piece->flags & PIECE_READ	 ? draw_read(env, p, c) :
-						     draw_rdpmc(env, p, before);
+						   draw_rdpmc(env, p, before);
 		if (piece->flags & PIECE_RDPMC)
 			before = op;
 	}

@@ -25,8 +25,8 @@ void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case 
 u64 draw_sampling_events(const struct draw_env *env, const struct draw_case *c,
 			 const struct trace *trace, u64 select);
 
-/* refused/draw_refused.c: a write that must raise #GP. */
+/* refused/draw_refused.c: a write, or a read, that must raise #GP. The flags are the piece's. */
 struct draw_operation draw_refused(const struct draw_env *env, struct prng *p,
-				   const struct draw_case *c);
+				   const struct draw_case *c, u32 flags);
 
 #endif

@@ -392,7 +392,7 @@ static void prepare_way_back(struct machine *m, const struct draw_case *c,
 	}
 }
 
-/* A program's write that must be refused, if it has one. */
+/* What must be refused of a program, if it has it. */
 static const struct trace_step *refused_step(const struct trace *trace)
 {
 	for (unsigned i = 0; i < trace->steps; i++)
@@ -417,11 +417,12 @@ static void look_at_refused(struct machine *m, const struct draw_case *c, const 
 {
 	const struct trace_step *step = refused_step(trace);
 	u32 msr = step ? c->operation[step->slot].msr : 0;
+	bool reads = step && piece_get(step->piece)->flags & (PIECE_READ | PIECE_RDPMC);
 
 	if (!step)
 		return;
 	descriptor_lead(VECTOR_GP, 0);
-	if (msr - MSR_IA32_PERFEVTSEL0 >= DRAW_GP && msr != MSR_IA32_FIXED_CTR_CTRL)
+	if (reads || (msr - MSR_IA32_PERFEVTSEL0 >= DRAW_GP && msr != MSR_IA32_FIXED_CTR_CTRL))
 		return;
 	seen->left = msr_read(msr);
 	if (msr == MSR_IA32_FIXED_CTR_CTRL)

@@ -163,18 +163,20 @@ END
 %assign operation operation + 1
 %endrep
 
-; A write that must be refused. While a program with it runs the gate of #GP leads to .fault (SDM
-; "64-Bit Mode Stack Frame": RSP aligned to 16, six quadwords), which goes on after it.
+; A write, RDMSR or RDPMC that must be refused. While a program with it runs the gate of #GP leads
+; to .fault (SDM "64-Bit Mode Stack Frame": RSP aligned to 16, six quadwords), which goes on after
+; it.
 %define SLOT (16 * (OPERATIONS - 1))
 global draw_elsewhere:data hidden
-PIECE refused7, PIECE_KERNEL | PIECE_REFUSED
+%macro REFUSED_PIECE 3			; name, flags, instruction
+PIECE %1, PIECE_KERNEL | PIECE_REFUSED | %2
 	LOAD AT_13, 4, SLOT, mov ecx, [r13 + SLOT]
 	LOAD AT_13, 4, SLOT + 4, mov eax, [r13 + SLOT + 4]
 	LOAD AT_13, 4, SLOT + 8, mov edx, [r13 + SLOT + 8]
-.write:	I ROW_REFUSED | ROW_MICROCODE | ROW_IF_CLEARED, 0, 6, -48, NOWHERE, NOWHERE, wrmsr
+.try:	I ROW_REFUSED | ROW_MICROCODE | ROW_IF_CLEARED, 0, 6, -48, NOWHERE, NOWHERE, %3
 END
 .fault:	PUSHES push rax
-	N lea rax, [rel .write]
+	N lea rax, [rel .try]
 	LOAD AT_SP, 8, 16, cmp [rsp + 16], rax
 	POPS pop rax
 	JUMP ROW_CONDITIONAL, jne .elsewhere
@@ -185,6 +187,10 @@ END
 	I ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_IF_SET, 5, 0, 40, AT_SP, 8, 0, NOWHERE, iretq
 .elsewhere:
 	jmp	[rel draw_elsewhere]
+%endmacro
+	REFUSED_PIECE refused7, 0, wrmsr
+	REFUSED_PIECE refused_read7, PIECE_READ, rdmsr
+	REFUSED_PIECE refused_rdpmc7, PIECE_RDPMC, rdpmc
 
 %include "tests/random/pieces.inc"
 %define INSTANCE 1

@@ -58,7 +58,7 @@ enum piece_flags {
 	PIECE_SPECIAL = 1 << 4,
 	PIECE_EXITS = 1 << 5,		/* changes RBX, too */
 	PIECE_MOVES_SI = 1 << 6,	/* changes RSI for a while */
-	PIECE_REFUSED = 1 << 7,		/* its write must be refused */
+	PIECE_REFUSED = 1 << 7,		/* it must be refused */
 	PIECE_OPERATION = PIECE_WRITE | PIECE_READ | PIECE_RDPMC | PIECE_REFUSED,
 };
 

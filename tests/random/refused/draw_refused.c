@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes that must be refused: SDM volume 2 WRMSR, "Protected Mode Exceptions"; volume 4. */
+/* What must be refused: SDM volume 2 WRMSR, RDMSR, RDPMC, "Protected Mode Exceptions"; volume 4. */
 #include "pmu/version6/version6.h"
 #include "spec/msr.h"
 #include "tests/random/draw_sampling.h"
@@ -35,19 +35,35 @@ static struct draw_operation of_arch(const struct draw_env *env, struct prng *p,
 	unsigned i = (unsigned)prng_below(p, env->gp), bit = 32;
 
 	if (!(env->arch.pebs >> i & 1) || prng_one_in(p, 2))
-		return refused(MSR_IA32_PEBS_INDEX,
-			       draw_arch_index(c->arch.write, DRAW_ARCH_NEVER), 63, 1, p);
+		return refused(MSR_IA32_PEBS_INDEX, draw_arch_index(c->arch.write, DRAW_ARCH_NEVER),
+			       63, 1, p);
 	while ((env->arch.groups | IA32_PMC_GP0_CFG_C_PEBS_EN) >> bit & 1)
 		bit++;
 	return refused(version6_cfg_c(i), c->arch.config[i] ^ IA32_PMC_GP0_CFG_C_PEBS_EN, bit, 1,
 		       p);
 }
 
+/* Of IA32_PMC4 to 7, of which the processor has none. */
+static u32 absent_msr(struct prng *p)
+{
+	u32 first = prng_one_in(p, 2) ? MSR_IA32_PERFEVTSEL0 : MSR_IA32_PMC0;
+
+	return first + 4 + (u32)prng_below(p, 4);
+}
+
 struct draw_operation draw_refused(const struct draw_env *env, struct prng *p,
-				   const struct draw_case *c)
+				   const struct draw_case *c, u32 flags)
 {
 	unsigned i = (unsigned)prng_below(p, env->gp);
 
+	if (flags & PIECE_READ)
+		return (struct draw_operation){ .msr = absent_msr(p) };
+	if (flags & PIECE_RDPMC && prng_one_in(p, 3))
+		return (struct draw_operation){ .msr = (u32)BIT(31) | i };
+	if (flags & PIECE_RDPMC)
+		return (struct draw_operation){
+			.msr = ABSENT_COUNTER + (prng_one_in(p, 2) ? (u32)BIT(30) : 0),
+		};
 	if (c->arch.used)
 		return of_arch(env, p, c);
 	if (c->ds.used)
