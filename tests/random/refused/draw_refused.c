@@ -35,8 +35,8 @@ static struct draw_operation of_arch(const struct draw_env *env, struct prng *p,
 	unsigned i = (unsigned)prng_below(p, env->gp), bit = 32;
 
 	if (!(env->arch.pebs >> i & 1) || prng_one_in(p, 2))
-		return refused(MSR_IA32_PEBS_INDEX, draw_arch_index(c->arch.write, DRAW_ARCH_NEVER),
-			       63, 1, p);
+		return refused(MSR_IA32_PEBS_INDEX,
+			       draw_arch_index(c->arch.write / 2, DRAW_ARCH_NEVER), 63, 1, p);
 	while ((env->arch.groups | IA32_PMC_GP0_CFG_C_PEBS_EN) >> bit & 1)
 		bit++;
 	return refused(version6_cfg_c(i), c->arch.config[i] ^ IA32_PMC_GP0_CFG_C_PEBS_EN, bit, 1,
