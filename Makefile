@@ -174,9 +174,12 @@ $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags | $(GEN)/version.h $(GEN)/font_data.h
 	@mkdir -p $(@D)
 	$(call say,CC      ,$<)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/obj/%.asm.o: %.asm $(BUILD)/flags
+# What assembly includes. NASM 2.16's -MD leaves these files out.
+ASM_INCLUDED := $(wildcard */*/*.inc spec/register.def kernel/interrupt/registers.def \
+	   kernel/processor/selectors.def refpmu/selftest/context.def tests/random/frame.def)
+$(BUILD)/obj/%.asm.o: %.asm $(BUILD)/flags $(ASM_INCLUDED)
 	@mkdir -p $(@D)
-	$(call say,NASM    ,$<)$(NASM) $(ASFLAGS) -MD $(@:.o=.d) -MP -MT $@ $< -o $@
+	$(call say,NASM    ,$<)$(NASM) $(ASFLAGS) $< -o $@
 
 $(BUILD)/obj/boot/screen/code.c.o: CFLAGS += -isystem $(QR)
 # As it comes.
