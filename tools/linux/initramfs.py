@@ -9,7 +9,8 @@ import re
 import stat
 import subprocess
 
-LIBRARIES = ("usr/lib/x86_64-linux-gnu", "usr/lib64")
+# Debian 12's packages have /lib beside /usr/lib.
+LIBRARIES = ("usr/lib/x86_64-linux-gnu", "usr/lib64", "lib/x86_64-linux-gnu", "lib64")
 DEVICE_CONSOLE = (5, 1)
 
 

@@ -131,6 +131,12 @@ def versions(suite):
     return re.findall(r"^((?:linux-binary|linux-image|linux-perf)\S*?_[^_]+)_", names, re.M)
 
 
+def program_in(root, name):
+    """A program of the unpacked packages: Debian 12's busybox is in /bin."""
+    places = [os.path.join(root, folder, name) for folder in ("usr/bin", "bin")]
+    return next((place for place in places if os.path.exists(place)), places[0])
+
+
 def kernel_in(root):
     """The kernel's image in an unpacked package."""
     for folder, _, names in os.walk(root):

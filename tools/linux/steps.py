@@ -52,6 +52,8 @@ NOT_OF_ALL = ("fault", "soak")
 HYBRID = ("alderlake", "meteorlake", "lunarlake", "pantherlake")
 # With architectural PEBS and auto counter reload.
 VERSION_6 = ("pantherlake", "clearwaterforest")
+# Without an event that samples stores, which perf c2c asks for.
+NO_STORES = ("nehalem", "westmere")
 # Without MSR_LBR_SELECT's call-stack mode.
 NO_CALL_STACK = ("nehalem", "westmere", "sandybridge", "ivybridge")
 
@@ -59,6 +61,8 @@ NO_CALL_STACK = ("nehalem", "westmere", "sandybridge", "ivybridge")
 def absent(options):
     """Steps that the machine hasn't what they need for."""
     names = set()
+    if options.cpu in NO_STORES:
+        names |= {"c2c"}
     if options.cpu in NO_CALL_STACK:
         names |= {"callgraph"}
     if options.profile.startswith("kvm"):   # no guest of it has branch records, or latencies
