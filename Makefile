@@ -315,6 +315,7 @@ peers: all
 	@status=0; \
 	tools/peers/run.py --build $(BUILD) $(if $(PEERS),--programs $(PEERS)) || status=1; \
 	tools/peers/kvm.py --build $(BUILD) || status=1; \
+	tools/peers/perf_test.py --build $(BUILD) --skip 23 || status=1; \
 	for cpu in $(CPUS_OF_PERF); do tools/linux/run.py --cpu $$cpu --timeout 1800 || status=1; done; \
 	exit $$status
 
