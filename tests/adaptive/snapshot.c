@@ -247,8 +247,10 @@ TEST(adaptive, counters_group_comes_after_all_others, REQS(V6_22, V6_24),
      .under_every_fault = true)
 {
 	const u64 set = 0x02000a & there();
-	const unsigned own = 0x10 + 8 * 3;
+	unsigned own = 0x10;
 
+	FOR_EACH_COUNTER(bit, set)
+	own += 8;
 	for (u32 i = 0; i < CONFIGS; i++) {
 		struct adaptive_run run = { .workload = &workload_xmm_sample };
 		unsigned before;
