@@ -20,6 +20,7 @@
 #define LOOKS		3		/* at other registers after each of them */
 #define TOLD		4		/* lines about what was wrong */
 #define RENEW_EVERY	8		/* cases */
+#define PEBS_COUNTERS	4		/* that have a bit of IA32_PEBS_ENABLE without baseline */
 /* Of IA32_FIXED_CTR_CTRL: enables, and interrupts, of each counter. */
 #define FIXED_ENABLES	0x3333333333333333ULL
 #define FIXED_PMIS	0x8888888888888888ULL
@@ -126,6 +127,17 @@ static void add_configuration(struct shadow *s, unsigned c)
 		add(s, all, SHADOW_PLAIN);
 }
 
+/* Are the bits of IA32_PEBS_ENABLE known? A processor that doesn't tell of all that its generation
+ * has may have others. */
+static bool has_pebs_enable(const struct pmu_caps *caps)
+{
+	const u32 known = FAC_LOAD_LATENCY | FAC_PEBS_BASELINE;
+
+	if (!caps->pebs || caps->arch_pebs || caps->gp < PEBS_COUNTERS)
+		return false;
+	return caps->baseline || (caps->facilities & known) == FAC_LOAD_LATENCY;
+}
+
 /* Each register that software writes and reads. */
 static void add_all(struct shadow *s, const struct left_out *out)
 {
@@ -159,7 +171,7 @@ static void add_all(struct shadow *s, const struct left_out *out)
 	if (caps->hypervisor)
 		return;
 	add(s, bits_of_debug_control(), SHADOW_PLAIN);
-	if (caps->pebs && !caps->arch_pebs)
+	if (has_pebs_enable(caps))
 		add(s, bits_of_pebs_enable(), SHADOW_PEBS_ENABLE);
 	if (caps->baseline)
 		add(s, bits_of_data_cfg(), SHADOW_PLAIN);
@@ -209,7 +221,7 @@ static void look_at_status(struct test *t)
 	const u64 counters = counters_gp().bits | counters_fixed().bits;
 	/* A hybrid's processor may have counters that it doesn't tell of. Of CFG_C the manual
 	 * doesn't say whether it is in use. */
-	const u64 seen = counter_caps()->told_less || counter_caps()->arch_pebs ?
+	const u64 seen = counter_caps()->told_less || !has_pebs_enable(counter_caps()) ?
 				 counters :
 				 counters | IA32_PERF_GLOBAL_INUSE_PMI;
 
