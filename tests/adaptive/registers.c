@@ -9,7 +9,9 @@
 #include "tests/measure/register_bits.h"
 
 /* Counters and metrics in records of format 6. */
-#define DATA_CFG_FORMAT_6 (BITS(4, 5) | BITS(32, 55))
+#define DATA_CFG_FORMAT_6							\
+	(PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS | PEBS_DATA_CFG_CNTR_GP |		\
+	 PEBS_DATA_CFG_CNTR_FIXED)
 #define SELECT_ADAPTIVE	34		/* of IA32_PERFEVTSELx */
 #define FIXED_ADAPTIVE(i) (32 + 4 * (i))	/* of IA32_FIXED_CTR_CTRL */
 #define OUTPUT_PT	BITS(60, 62)	/* of IA32_PEBS_ENABLE: IA32_PERF_CAPABILITIES[16] */

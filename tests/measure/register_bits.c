@@ -143,12 +143,17 @@ struct register_bits bits_of_off_core(u32 i)
 struct register_bits bits_of_data_cfg(void)
 {
 	const struct pmu_caps *c = counter_caps();
-	const u64 snapshot = BITS(4, 5) | BITS(32, 55);
-	u64 all = BITS(0, 3) | BITS(24, 31), open = 0;
+	const u64 snapshot = PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS | PEBS_DATA_CFG_CNTR_GP |
+			     PEBS_DATA_CFG_CNTR_FIXED;
+	u64 all = PEBS_DATA_CFG_MEMORY | PEBS_DATA_CFG_GPR | PEBS_DATA_CFG_XMM | PEBS_DATA_CFG_LBR |
+		  PEBS_DATA_CFG_LBR_ENTRIES;
+	u64 open = 0;
 
 	if (c->pebs_format >= PEBS_FORMAT_SNAPSHOT) {
-		all |= BIT(4) | (u64)(c->gp_mask & 0xffff) << 32 |
-		       (u64)(c->fixed_mask & 0xff) << 48 | (c->metrics ? BIT(5) : 0);
+		all |= PEBS_DATA_CFG_CNTR | (c->metrics ? PEBS_DATA_CFG_METRICS : 0) |
+		       ((u64)c->gp_mask << PEBS_DATA_CFG_CNTR_GP_SHIFT & PEBS_DATA_CFG_CNTR_GP) |
+		       ((u64)c->fixed_mask << PEBS_DATA_CFG_CNTR_FIXED_SHIFT &
+			PEBS_DATA_CFG_CNTR_FIXED);
 		open = snapshot & ~all;
 	}
 	return (struct register_bits){ "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, 0, all,
@@ -158,20 +163,24 @@ struct register_bits bits_of_data_cfg(void)
 /* Table 35-37: event code 2:0 and 4, bubble length 19:8, width 22:20; 3 from Golden Cove on. */
 struct register_bits bits_of_frontend(void)
 {
-	const u64 later = counter_caps()->facilities & FAC_FRONTEND_MS ? BIT(3) : 0;
+	const u64 later = counter_caps()->facilities & FAC_FRONTEND_MS ? PEBS_FRONTEND_EVTSEL_MS :
+									 0;
+	const u64 all = PEBS_FRONTEND_EVTSEL | PEBS_FRONTEND_EVTSEL_HIGH |
+			PEBS_FRONTEND_BUBBLE_LENGTH | PEBS_FRONTEND_BUBBLE_WIDTH;
 
 	return (struct register_bits){ "MSR_PEBS_FRONTEND", MSR_PEBS_FRONTEND, 0,
-				       0x7fff17 | later, BITS(23, 63), REQ_MSR_25 };
+				       all | later, BITS(23, 63), REQ_MSR_25 };
 }
 
 /* Table 17-11: 8:0; 9 where there is the call-stack mode (Table 17-13). */
 struct register_bits bits_of_lbr_select(void)
 {
 	const bool call_stack = counter_caps()->facilities & FAC_LBR_CALL_STACK;
+	const u64 all = BITS(0, LBR_SELECT_EN_CALLSTACK_SHIFT);
 
 	return (struct register_bits){ "MSR_LBR_SELECT", MSR_LBR_SELECT, 0,
-				       BITS(0, call_stack ? 9 : 8), call_stack ? BITS(10, 63) : 0,
-				       REQ_LBR_17 };
+				       call_stack ? all : all & ~LBR_SELECT_EN_CALLSTACK,
+				       call_stack ? ~all : 0, REQ_LBR_17 };
 }
 
 struct register_bits bits_of_lbr_control(void)

@@ -6,8 +6,6 @@
 
 #define SIGN		31u	/* of EAX */
 #define FIXED_BITS	4u	/* of IA32_FIXED_CTR_CTRL for each fixed counter */
-#define FIXED_LEVELS	3u	/* the two enables among these */
-#define FIXED_PMI	8u
 
 void shadow_begin(struct shadow *s)
 {
@@ -128,8 +126,8 @@ u64 shadow_in_use(const struct shadow *s)
 
 				if (!(s->fixed & BIT(n)))
 					continue;
-				in_use |= field & FIXED_LEVELS ? BIT(32 + n) : 0;
-				interrupts |= field & FIXED_PMI;
+				in_use |= field & IA32_FIXED_CTR_CTRL_EN0 ? BIT(32 + n) : 0;
+				interrupts |= field & IA32_FIXED_CTR_CTRL_PMI0;
 			}
 			break;
 		case SHADOW_PEBS_ENABLE:

@@ -27,8 +27,8 @@ struct shadow_row {
 	enum shadow_kind kind;
 	u8 of;			/* row whose value it is: another address of that register */
 	u8 number;		/* of a SHADOW_SELECT: its counter */
-	u32 rdpmc;		/* ECX that reads it, or 0 and has_rdpmc false */
 	bool has_rdpmc;
+	u32 rdpmc;		/* ECX that reads it */
 };
 
 struct shadow {
