@@ -314,10 +314,11 @@ listen()
 }
 
 # A hypervisor whose memory a device has written over may run on for ever in what was written.
+# The line with its address is read once it has its end: a part of it names other memory.
 look_at_hypervisor()
 {
 	[ -n "$hypervisor" ] || hypervisor=$(head -c 65536 "$folder/serial.log" 2> /dev/null |
-		grep -aoPm1 '^launch: hypervisor at \K0x[0-9a-f]+' || true)
+		grep -aoPm1 '^launch: hypervisor at \K0x[0-9a-f]+(?=\r)' || true)
 	[ -n "$hypervisor" ] || return 0
 	answered=${answered:-$SECONDS}
 	printf '{"execute": "human-monitor-command", "arguments": %s}\n' \

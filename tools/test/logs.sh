@@ -215,10 +215,29 @@ test_a_hypervisor_that_a_device_has_overwritten_is_told()
 		'	[[ $line == *"xp /2gx 0xbe000000"* ]] || continue' \
 		'	asked=$((asked + 1))' \
 		'	echo "{\"return\": \"00000000be000000: 0x$((asked / 4)) 0x0\\r\\n\"}" >&4' \
-		'done' <<< $'launch: hypervisor at 0xbe000000\nTAP version 14'
+		'done' <<< $'launch: hypervisor at 0xbe000000\r\nTAP version 14'
 	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --timeout 60 --out "$log/killed"
 	[ $((SECONDS - start)) -lt 30 ]
 	grep -q "a device has written over the hypervisor's memory: the machine was stopped;" "$err"
+}
+
+# The line that says where the hypervisor is comes in two parts, and the boot script looks at the
+# log in between. Memory at the address of the first part isn't the hypervisor's.
+# shellcheck disable=SC2016 # the dollars are the fake's own
+test_a_part_of_a_line_is_no_address()
+{
+	fake_qemu 'serial=${2#file:}' 'while [ "$1" != -chardev ]; do shift; done' \
+		'pipe=${2##*path=} asked=0' 'exec 3< "$pipe.in" 4> "$pipe.out"' \
+		'printf "launch: hypervisor at 0xb" > "$serial"' 'sleep 1' \
+		'printf "e000000\r\nTAP version 14\r\n" >> "$serial"' 'while [ "$asked" -lt 3 ]; do' \
+		'	read -r -t 0.1 -u 3 line || continue' \
+		'	[[ $line == *"xp /2gx 0x"* ]] || continue' '	words="0x0 0x0"' \
+		'	[[ $line != *"xp /2gx 0xbe000000"* ]] || words="0x905a4d 0x3" asked=$((asked + 1))' \
+		'	echo "{\"return\": \"00000000be000000: $words\\r\\n\"}" >&4' \
+		'done' <<< ''
+	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --timeout 60 --out "$log/part"
+	grep -q 'without its end line: the machine ended without a word;' "$err" ||
+		fail "not the end that was made: $(cat "$err")"
 }
 
 # A program that ends the machine: it is told at once, and why, by the hypervisor if it lives.
