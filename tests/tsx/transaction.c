@@ -77,7 +77,9 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 	ds_open(&setup);
 	pebs_arm(counter, event, COUNT_BOTH, PERIOD);
 	counters_enable(pmc_one(counter));
-	transaction_run(first, FEW, PERIOD);
+	/* Whether the record is of the overflowing abort (PDist) or of a later one: it is of this
+	 * piece. */
+	transaction_run(first, FEW, PERIOD - 1);
 	for (unsigned i = 0; i <= sampling_shadow_bound() && !ds_records(); i++) {
 		abort->piece = piece;
 		abort->status = piece->run(transaction_words(), n);

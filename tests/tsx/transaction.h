@@ -84,9 +84,10 @@ struct transaction_abort {
 };
 
 /*
- * The record of an abort by this piece on a counter: PERIOD aborts by XABORT, or PAUSE where it
- * elides a lock, overflow it. Then the piece runs until there is a record, as often as a shadow can
- * be long. false: the check that there is one record has failed.
+ * The record of an abort by this piece on a counter: the counter overflows on its PERIODth abort.
+ * Those before the last are by XABORT, or by PAUSE where the piece elides a lock. Then the piece
+ * runs until there is a record, as often as a shadow can be long. false: the check that there is
+ * one record has failed.
  */
 bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
 			const struct transaction *piece, u64 n, struct transaction_abort *abort);
