@@ -275,6 +275,8 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_TRACE_TOPA_PMI |
 			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
 			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ | IA32_PERF_GLOBAL_OVF_CTRL_CLR_ASCI;
+	if (cpuid_get(CPUID_PT))	/* Broadwell has it with version 3 */
+		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_TRACE_TOPA_PMI;
 	if (counter_caps()->metrics || counter_caps()->metrics_open)
 		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PERF_METRICS;
 	if (counter_caps()->arch_pebs)
