@@ -424,7 +424,10 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 			       bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE :
 			       bits;
 	case MODEL_REG_STATUS_SET:
-		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_STATUS_SET);
+		bits = model_defined_bits(m, OF_IA32_PERF_GLOBAL_STATUS_SET);
+		return m->facts & FACT_NO_UNCORE ?
+			       bits & ~IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_UNCORE :
+			       bits;
 	case MODEL_REG_PEBS_FRONTEND:
 		return model_defined_bits(m, OF_PEBS_FRONTEND);
 	case MODEL_REG_PEBS_DATA_CFG:
