@@ -12,6 +12,7 @@
 #define PIECES_MOST	14		/* drawn ones */
 #define PIECES_MOST_LONG 28
 #define FIXED_ADAPTIVE	BITS(32, 63)	/* Adaptive_Record bits of IA32_FIXED_CTR_CTRL */
+#define WITH_ANY_THREAD	3		/* fixed counters: bit 14 isn't that of counter 3 */
 #define NEAR		320		/* offsets of a data pointer from the middle of its pages */
 
 /* ---- the program */
@@ -276,7 +277,7 @@ static u64 draw_fixed_control(const struct draw_env *env, struct prng *p)
 		if (!draw_has_fixed(env, i))
 			continue;
 		control |= prng_below(p, 4) << 4 * i;
-		if (env->any_thread && prng_one_in(p, 8))
+		if (env->any_thread && i < WITH_ANY_THREAD && prng_one_in(p, 8))
 			control |= IA32_FIXED_CTR_CTRL_ANY0 << 4 * i;
 	}
 	return control;
