@@ -200,12 +200,15 @@ static void read_version6(struct pmu_caps *caps)
 		return;
 	caps->v6 = version6_read(leaf_of);
 	caps->arch_pebs = version6_has_arch_pebs(&caps->v6);
+	if (caps->v6.events)
+		caps->events_absent = ~caps->v6.events;
 	if (!caps->v6.counters)
 		return;
 	caps->told_less = false;
 	caps->gp_mask = (u32)caps->v6.counters;
 	caps->fixed_mask = (u32)(caps->v6.counters >> 32);
 	caps->gp = without_a_gap(caps->gp_mask);
+	caps->gp_enumerated = caps->gp;
 	caps->fixed = without_a_gap(caps->fixed_mask);
 }
 

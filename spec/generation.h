@@ -69,20 +69,18 @@ enum generation_set {
 	GENS_CMT_SKT = GENS_SIERRAFOREST | GENS_SKYMONT,
 	/* Their cores have one logical processor. */
 	GENS_ONE_THREAD = GENS_E_CORES | GENS_CLEARWATERFOREST,
-	/* CPUID.0AH of a P-core has what the E-cores beside it have, too (Linux intel_pmu_init). */
-	GENS_COMMON_LEAF = GENS_ALDERLAKE,
 	GENS_FROM_LNC = GENS_LUNARLAKE | GENS_PANTHERLAKE,	/* P-cores from Lion Cove on */
 	/* CPUID.1CH:ECX[19:16]: Crestmont by a mail on Linux's branch counters, which says four;
 	 * Skymont, Lion Cove and later are unconfirmed. */
 	GENS_LBR_LOG = GENS_FROM_CMT | GENS_FROM_LNC,
-	/* Those with version 6. */
-	GENS_V6 = GENS_PANTHERLAKE | GENS_CLEARWATERFOREST,
+	/* Those with architectural PEBS. */
+	GENS_ARCH_PEBS = GENS_PANTHERLAKE | GENS_CLEARWATERFOREST,
 	/* All with architectural monitoring but E-cores, and Lion Cove and later: their events are
 	 * others. */
-	GENS_ALL = ((1 << GEN_ARCH_COUNT) - 1) & ~(GENS_E_CORES | GENS_LUNARLAKE | GENS_V6),
+	GENS_ALL = ((1 << GEN_ARCH_COUNT) - 1) & ~(GENS_E_CORES | GENS_LUNARLAKE | GENS_ARCH_PEBS),
 	GENS_BOTH = GENS_ALL | GENS_E_CORES,
 	/* Those that it leaves out, all from Golden Cove on. */
-	GENS_SINCE_GLC = GENS_E_CORES | GENS_LUNARLAKE | GENS_V6,
+	GENS_SINCE_GLC = GENS_E_CORES | GENS_LUNARLAKE | GENS_ARCH_PEBS,
 	GENS_ARCH = GENS_ALL | GENS_SINCE_GLC,
 	/* P-cores of clients: no transactions, no events of another package. */
 	GENS_P_CORES = GENS_ALDERLAKE | GENS_METEORLAKE,

@@ -133,7 +133,7 @@ bool fixture_has_pebs(const struct fixture *r)
 {
 	/* Architectural PEBS has no IA32_PEBS_ENABLE. */
 	return !(r->m.misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE) &&
-	       !(BIT(r->m.config.generation) & GENS_V6);
+	       !(BIT(r->m.config.generation) & GENS_ARCH_PEBS);
 }
 
 void fixture_open(struct fixture *r, enum fault_id fault, u64 seed, bool hyper_threading)

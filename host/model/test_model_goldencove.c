@@ -292,28 +292,59 @@ static void beside_e_cores_leaf_0a_has_what_all_have(void)
 	check_counters(3, 4, 6, 3, false);
 }
 
-/* Panther Lake: each core tells of its own, in leaves 0AH and 23H. */
-static void later_ones_tell_of_their_own(void)
-{
-	for (unsigned e = 0; e < 2; e++) {
-		u32 regs[4];
+/* As CPUID dumps have it. Both cores tell the same in leaf 0AH; those of Panther Lake tell of 13
+ * events, five of which the model doesn't have. */
+static const struct told {
+	enum generation_id package;
+	u32 leaf_0a[4], leaf_23[2][6][4];	/* of the P-core, of the E-core */
+} told[] = {
+	{ GEN_METEORLAKE,
+	  { 0x07300805, 0, 7, 0x8603 },
+	  { { { 0xb }, { 0xff, 0xf } }, { { 0xb }, { 0xff, 7 } } } },
+	{ GEN_LUNARLAKE,
+	  { 0x07300806, 0, 7, 0x8603 },
+	  { { { 0xb, 3 }, { 0x3ff, 0xf } },
+	    { { 0xf, 3 }, { 0xff, 0x77 }, { 0xfc, 3, 0xfc, 3 } } } },
+	{ GEN_PANTHERLAKE,
+	  { 0x07300806, 0, 7, 0x8603 },
+	  { { { 0x3b, 3 }, { 0x3ff, 0xf }, { 0 }, { 0 }, { 0, 0x60020378 }, { 0x3ff, 3, 0xf, 1 } },
+	    { { 0x3f, 3 }, { 0xff, 0x77 }, { 0xfc, 3, 0xfc, 3 }, { 0 }, { 0, 0x60020338 },
+	      { 0xff, 3, 0x77, 1 } } } },
+};
 
-		be(GEN_PANTHERLAKE, 2 * e, 4);
-		model_cpuid(&r.m, 0x1a, 0, regs);
-		CHECK_EQ(e ? 0x20 : 0x40, regs[0] >> 24);
-		model_cpuid(&r.m, 7, 0, regs);
-		CHECK_EQ(BIT(15), regs[3] & BIT(15));
-		model_cpuid(&r.m, 0xa, 0, regs);
-		CHECK_EQ(e ? 8 : 10, regs[0] >> 8 & 0xff);
-		model_cpuid(&r.m, 0x23, 1, regs);
-		CHECK_EQ(e ? 0xff : 0x3ff, regs[0]);
-		CHECK_EQ(e ? 0x77 : 0xf, regs[1]);
+/* Sub-leaf 3 is that of leaf 0AH:EBX, and tested with it. The slots of a cycle are latitude. */
+static void check_leaves(const struct told *t, unsigned e)
+{
+	u32 regs[4];
+
+	be(t->package, 2 * e, 4);
+	model_cpuid(&r.m, 0x1a, 0, regs);
+	CHECK_EQ(e ? 0x20 : 0x40, regs[0] >> 24);
+	model_cpuid(&r.m, 7, 0, regs);
+	CHECK_EQ(BIT(15), regs[3] & BIT(15));
+	model_cpuid(&r.m, 0xa, 0, regs);
+	for (unsigned i = 0; i < 4; i++)
+		if (i != 1)
+			CHECK_EQ(t->leaf_0a[i], regs[i], "0AH of %u, core %u", t->package, e);
+	for (unsigned n = 0; n < 6; n++) {
+		model_cpuid(&r.m, 0x23, n, regs);
+		for (unsigned i = 0; i < 4 && n != 3; i++)
+			if (n || i != 2)
+				CHECK_EQ(t->leaf_23[e][n][i], regs[i],
+					 "(23H,%u)[%u] of %u, core %u", n, i, t->package, e);
 	}
+}
+
+static void later_ones_tell_of_their_own_in_leaf_23(void)
+{
+	for (unsigned i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		for (unsigned e = 0; e < 2; e++)
+			check_leaves(&told[i], e);
 }
 
 int main(void)
 {
-	RUN(later_ones_tell_of_their_own);
+	RUN(later_ones_tell_of_their_own_in_leaf_23);
 	RUN(beside_e_cores_leaf_0a_has_what_all_have);
 	RUN(pdist_records_the_event_that_overflowed);
 	RUN(what_pdist_leaves_open_is_latitude);

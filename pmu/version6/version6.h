@@ -16,7 +16,7 @@ struct version6 {
 	unsigned slots_per_cycle;	/* 0: not said */
 	u64 counters;			/* sub-leaf 1; 0: it isn't there */
 	u64 reloadable, causes;		/* sub-leaf 2: auto counter reload */
-	u32 events;			/* sub-leaf 3: bit i: architectural event i is there */
+	u32 events;   /* sub-leaf 3: bit i: architectural event i is there; 0: it isn't */
 	u32 groups;			/* sub-leaf 4: bit n is IA32_PMC_x_CFG_C[32 + n] */
 	u64 pebs, pdist;		/* sub-leaf 5 */
 };

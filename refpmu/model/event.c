@@ -32,6 +32,28 @@ u16 model_architectural_event(unsigned n)
 	return codes[n];
 }
 
+u64 model_architectural_events(const struct model *m)
+{
+	u64 set = 0;
+
+	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
+		if (model_event(m, model_architectural_event(i)))
+			set |= BIT(i);
+	return set;
+}
+
+u64 model_architectural_events_of(enum generation_id id)
+{
+	u64 set = 0;
+
+	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
+		for (size_t k = 0; k < sizeof(events) / sizeof(events[0]); k++)
+			if (events[k].code == model_architectural_event(i) &&
+			    events[k].gens & BIT(id))
+				set |= BIT(i);
+	return set;
+}
+
 static bool is_missing(const struct model *m, u32 code)
 {
 	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)

@@ -59,6 +59,7 @@ struct retire_ctx {
 
 /* model.c */
 const struct generation *model_generation(const struct model *m);
+const struct generation *model_generation_row(enum generation_id id);
 
 /* enumeration.c */
 /* Is this TOLD of latitude.def set? What it is set to, or this. */
@@ -101,8 +102,9 @@ u32 model_core_type(const struct model *m);
 bool model_is_hybrid(const struct model *m);
 /* The number of a processor's core in the package. */
 unsigned model_core_of(const struct model *m, unsigned processor);
-#define MODEL_FIXED_OF_ALL	3	/* fixed counters that each type of core has */
-#define MODEL_MORE_OF_A_P_CORE	2	/* counters that a P-core has and 0AH doesn't tell of */
+/* Which type of core its package has besides this one's; false: none. */
+bool model_core_beside(const struct model *m, enum generation_id *other);
+#define MODEL_MORE_OF_A_P_CORE	2	/* counters that a small core of a profile lacks */
 
 /* Has it version 4 of the facility, and shows it? */
 bool model_version_4(const struct model *m);
@@ -203,6 +205,9 @@ const struct event_row *model_event(const struct model *m, u32 code);
 /* The architectural events in the order of CPUID.0AH:EBX. */
 #define MODEL_ARCHITECTURAL_EVENTS	8
 u16 model_architectural_event(unsigned n);
+/* Those that this processor has, and those of any generation's row: bit n is event n. */
+u64 model_architectural_events(const struct model *m);
+u64 model_architectural_events_of(enum generation_id id);
 /* A branch that the predictor takes for another way. */
 bool model_mispredicted(const struct model_retired *r);
 /* A control register has changed: decode all rules anew. */

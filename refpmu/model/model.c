@@ -23,9 +23,14 @@ static const struct generation generations[GEN_COUNT] = {
 #include "spec/generation.def"
 };
 
+const struct generation *model_generation_row(enum generation_id id)
+{
+	return &generations[id];
+}
+
 const struct generation *model_generation(const struct model *m)
 {
-	return &generations[m->config.generation];
+	return model_generation_row(m->config.generation);
 }
 
 /* Which cores a package may have. */
@@ -84,6 +89,16 @@ unsigned model_core_of(const struct model *m, unsigned processor)
 bool model_is_hybrid(const struct model *m)
 {
 	return m->facts & FACT_HYBRID || other_core_of(m->package);
+}
+
+bool model_core_beside(const struct model *m, enum generation_id *other)
+{
+	const u8 *smaller = other_core_of(m->package);
+
+	if (!smaller)
+		return false;
+	*other = m->config.generation == m->package ? *smaller : m->package;
+	return true;
 }
 
 u32 model_core_type(const struct model *m)

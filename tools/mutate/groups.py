@@ -23,7 +23,7 @@ OF_FUNCTION = {
         "decode_fixed": "FIX",
     },
     "data_address.c": {"precise_store": "PS", "store_status": "PS", "latency_enabled": "LL"},
-    "enumeration/cpuid.c": {"told_less": "HYB"},
+    "enumeration/leaf_0a.c": {"tells_what_both_have": "HYB", "of_generation": "HYB"},
     "enumeration/enumeration.c": {
         "model_fixed_counters": "FIX", "model_fixed_mask": "FIX", "can_have_metrics": "MET",
         "model_has_metrics": "MET",

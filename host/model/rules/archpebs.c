@@ -111,15 +111,15 @@ static bool a_record_reloads(struct fixture *r)
 	return PMC(2) == MINUS(4) && WR == 4 && !fixture_status(r);
 }
 
-/* Neither of counters 1 and 2 has PDist: both are due on the fifth instruction. */
+/* Neither of counters 2 and 3 has PDist: both are due on the fifth instruction. */
 static bool two_on_one_are_both_recorded(struct fixture *r)
 {
-	sampler(r, 1, 0, NEVER);
 	sampler(r, 2, 0, NEVER);
-	fixture_start(r, BIT(1) | BIT(2));
+	sampler(r, 3, 0, NEVER);
+	fixture_start(r, BIT(2) | BIT(3));
 	fixture_nops(r, 5);
 	fixture_stop(r);
-	return PMC(1) == MINUS(4) && PMC(2) == MINUS(4) && WR == 8 && !fixture_status(r);
+	return PMC(2) == MINUS(4) && PMC(3) == MINUS(4) && WR == 8 && !fixture_status(r);
 }
 
 static bool a_record_leaves_others_status(struct fixture *r)

@@ -111,7 +111,7 @@ extern rule *const goldencove_rules[FAULT_COUNT];
 extern rule *const event_log_rules[FAULT_COUNT];	/* of last branch records */
 extern rule *const lioncove_rules[FAULT_COUNT];
 extern rule *const version6_rules[FAULT_COUNT];
-extern rule *const version6_hole_rules[FAULT_COUNT];	/* of a processor without fixed counter 3 */
+extern rule *const version6_smaller_core_rules[FAULT_COUNT];	/* Clearwater Forest */
 extern rule *const archpebs_rules[FAULT_COUNT];
 extern rule *const archpebs_hole_rules[FAULT_COUNT];	/* the same processor */
 extern rule *const hybrid_rules[FAULT_COUNT];		/* cores of two types */

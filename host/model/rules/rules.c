@@ -25,7 +25,7 @@ static const struct {
 	{ GEN_SIERRAFOREST, event_log_rules, PROFILE_NONE },
 	{ GEN_LUNARLAKE, lioncove_rules, PROFILE_NONE },
 	{ GEN_PANTHERLAKE, version6_rules, PROFILE_NONE },
-	{ GEN_CLEARWATERFOREST, version6_hole_rules, PROFILE_NONE },
+	{ GEN_CLEARWATERFOREST, version6_smaller_core_rules, PROFILE_NONE },
 	{ GEN_PANTHERLAKE, archpebs_rules, PROFILE_NONE },
 	{ GEN_CLEARWATERFOREST, archpebs_hole_rules, PROFILE_NONE },
 	{ GEN_ALDERLAKE, hybrid_rules, PROFILE_NONE },

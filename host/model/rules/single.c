@@ -234,17 +234,6 @@ rule *const single_skylake_rules[FAULT_COUNT] = {
 /* A select by its other address, with UMASK2. */
 RULE(selects_are_whole, TAKEN(0x190d, BIT(40)) && get(r, 0x189) == BIT(40))
 
-/* The overflow of counter 3, which interrupts, reloads counter 2. */
-static bool a_cause_interrupts(struct fixture *r)
-{
-	fixture_wrmsr(r, 0x190a, BIT(3));
-	fixture_program(r, 2, INST, 0, 100);
-	fixture_program(r, 3, INST, INT, 5);
-	fixture_start(r, BIT(2) | BIT(3));
-	fixture_nops(r, 7);
-	return r->n_interrupts == 1;
-}
-
 /* Counter n makes a record of the fourth instruction or the next, at this byte of 1000H << size. */
 static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
 {
@@ -265,7 +254,6 @@ RULE(each_record_has_an_address,
 
 rule *const single_version_6_rules[FAULT_COUNT] = {
 	[FAULT_V6_CFG_A_32_BITS] = selects_are_whole,
-	[FAULT_RELOAD_WITHOUT_PMI] = a_cause_interrupts,
 	[FAULT_ARCH_BUFFER_1000H] = size_is_that_of_base,
 	[FAULT_ARCH_IP_FIRST_FOUR] = each_record_has_an_address,
 	[FAULT_UMASK2_LOWER_COUNTERS] = umask2_is_of_upper_counters,

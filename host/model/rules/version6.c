@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rules that faults of CPUID leaf 23H, of version 6's registers and of auto counter reload
- * break. What is wanted is typed from SDM volumes 1 and 4; Panther Lake's masks are those of
- * spec/generation.def.
+ * break. What is wanted is typed from SDM volumes 1 and 4; the masks are those of Panther Lake's
+ * larger core, and of its smaller one.
  */
 #include "host/model/rules/internal.h"
 
@@ -10,6 +10,7 @@
 #define CFG_A(n)	(0x1901 + 4u * (n))
 #define CFG_B(n)	(0x1902 + 4u * (n))
 #define FX_CTR(i)	(0x1980 + 4u * (i))
+#define FX_CFG_B(i)	(0x1982 + 4u * (i))
 
 static u32 leaf(struct fixture *r, u32 number, u32 subleaf, unsigned reg)
 {
@@ -27,7 +28,7 @@ static bool leaf_is(struct fixture *r, u32 subleaf, u32 a, u32 b, u32 c, u32 d)
 
 /* ---- leaf 23H ---- */
 
-RULE(leaf_23_is_announced, leaf(r, 7, 1, 0) == 0x100 && leaf(r, 0x23, 0, 0) == 0x3f)
+RULE(leaf_23_is_announced, leaf(r, 7, 1, 0) == 0x100 && leaf(r, 0x23, 0, 0) == 0x3b)
 RULE(absent_subleaves_are_0,
      leaf_is(r, 6, 0, 0, 0, 0) && leaf_is(r, 31, 0, 0, 0, 0) && leaf_is(r, 33, 0, 0, 0, 0))
 RULE(counters_are_in_the_bitmaps, leaf_is(r, 1, 0x3ff, 0xf, 0, 0) && THERE(0xca) && !THERE(0xcb) &&
@@ -116,12 +117,16 @@ static bool fixed_banks_have_the_hole(struct fixture *r)
 }
 
 RULE(cfg_b_is_of_what_reloads, !THERE(CFG_B(0)) && !THERE(CFG_B(1)) && THERE(CFG_B(2)) &&
-				       THERE(CFG_B(9)) && !THERE(CFG_B(10)))
+				       THERE(CFG_B(7)) && !THERE(CFG_B(8)) && THERE(FX_CFG_B(0)) &&
+				       THERE(FX_CFG_B(1)) && !THERE(FX_CFG_B(2)))
 RULE(cfg_c_is_of_what_has_pebs, THERE(CFG_C(0)) && THERE(CFG_C(9)) && !THERE(CFG_C(10)) &&
 					THERE(FX_CFG_C(0)) && THERE(FX_CFG_C(3)) &&
 					!THERE(FX_CFG_C(4)))
 
-/* ---- auto counter reload: counter 3 overflows each 5 instructions, 2 would after 100 ---- */
+/*
+ * ---- auto counter reload, which the smaller core has: counter 3 overflows each 5 instructions, 2
+ * would after 100 ----
+ */
 
 static void reload(struct fixture *r, u64 mask_of_2, u64 mask_of_3)
 {
@@ -182,14 +187,35 @@ static bool without_a_mask_none_is(struct fixture *r)
 	return PMC(2) == MINUS(93) && PMC(3) == 2;
 }
 
-static bool what_is_no_cause_is_refused(struct fixture *r)
+/* The overflow of counter 3, which interrupts, reloads counter 2. */
+static bool a_cause_interrupts(struct fixture *r)
 {
-	return REFUSED(CFG_B(2), BIT(0)) && REFUSED(CFG_B(2), BIT(10)) && TAKEN(CFG_B(2), 0x3fc);
+	fixture_wrmsr(r, CFG_B(2), BIT(3));
+	fixture_program(r, 2, INST, 0, 100);
+	fixture_program(r, 3, INST, INT, 5);
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_nops(r, 7);
+	return r->n_interrupts == 1;
 }
 
-rule *const version6_hole_rules[FAULT_COUNT] = {
+static bool what_is_no_cause_is_refused(struct fixture *r)
+{
+	return REFUSED(CFG_B(2), BIT(0)) && REFUSED(CFG_B(2), BIT(8)) && TAKEN(CFG_B(2), 0xfc);
+}
+
+rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_EXT_HOLE_FILLED] = a_hole_is_a_hole,
 	[FAULT_V6_FIXED_NEXT] = fixed_banks_have_the_hole,
+	[FAULT_CFG_B_EVERYWHERE] = cfg_b_is_of_what_reloads,
+	[FAULT_RELOAD_NEVER] = a_cause_reloads,
+	[FAULT_RELOAD_ZERO] = a_cause_reloads,
+	[FAULT_RELOAD_SHOWS] = one_reloads_itself,
+	[FAULT_RELOAD_HIDES_ANY] = one_that_names_another_shows,
+	[FAULT_RELOAD_UNNAMED] = without_a_mask_none_is,
+	[FAULT_RELOAD_BY_PMC0] = what_is_no_cause_is_refused,
+	[FAULT_RELOAD_NOT_BY_FIXED] = a_fixed_cause_reloads,
+	[FAULT_RELOAD_SHOWS_WITH_OTHERS] = one_reloads_itself_and_is_reloaded,
+	[FAULT_RELOAD_WITHOUT_PMI] = a_cause_interrupts,
 };
 
 rule *const version6_rules[FAULT_COUNT] = {
@@ -208,14 +234,5 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_V6_CTR_DROPPED] = banks_are_the_counters,
 	[FAULT_V6_CTR_EXTENDED] = a_bank_takes_values_as_they_are,
 	[FAULT_V6_CFG_A_DROPPED] = selects_have_two_addresses,
-	[FAULT_CFG_B_EVERYWHERE] = cfg_b_is_of_what_reloads,
 	[FAULT_CFG_C_OF_FIXED_MISSING] = cfg_c_is_of_what_has_pebs,
-	[FAULT_RELOAD_NEVER] = a_cause_reloads,
-	[FAULT_RELOAD_ZERO] = a_cause_reloads,
-	[FAULT_RELOAD_SHOWS] = one_reloads_itself,
-	[FAULT_RELOAD_HIDES_ANY] = one_that_names_another_shows,
-	[FAULT_RELOAD_UNNAMED] = without_a_mask_none_is,
-	[FAULT_RELOAD_BY_PMC0] = what_is_no_cause_is_refused,
-	[FAULT_RELOAD_NOT_BY_FIXED] = a_fixed_cause_reloads,
-	[FAULT_RELOAD_SHOWS_WITH_OTHERS] = one_reloads_itself_and_is_reloaded,
 };

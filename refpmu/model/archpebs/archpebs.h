@@ -22,6 +22,7 @@ bool model_has_eq(const struct model *m);
 bool model_has_rdpmc_user_disable(const struct model *m);
 /* Fixed counters, bit i; 0: leaf 23H doesn't tell. */
 u64 model_ext_fixed_mask(const struct model *m);
+u64 model_ext_fixed_of(enum generation_id id);
 /* Counters that can be reloaded, that reload others; with PEBS, with PDist. */
 u64 model_reloadable(const struct model *m);
 u64 model_reload_causes(const struct model *m);

@@ -21,13 +21,18 @@ static const struct {
 #define EQ			BIT(1)
 #define RDPMC_USER_DISABLE	BIT(2)
 
-/* The generation's registers of a sub-leaf; NULL: they are 0. */
-static const u32 *row_of(const struct model *m, u32 subleaf)
+/* A generation's registers of a sub-leaf; NULL: they are 0. */
+static const u32 *row_of_generation(enum generation_id id, u32 subleaf)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].generation == m->config.generation && rows[i].subleaf == subleaf)
+		if (rows[i].generation == id && rows[i].subleaf == subleaf)
 			return rows[i].regs;
 	return NULL;
+}
+
+static const u32 *row_of(const struct model *m, u32 subleaf)
+{
+	return row_of_generation(m->config.generation, subleaf);
 }
 
 bool model_has_ext(const struct model *m)
@@ -63,6 +68,13 @@ bool model_has_eq(const struct model *m)
 bool model_has_rdpmc_user_disable(const struct model *m)
 {
 	return model_has_ext(m) && m->latitude[LAT_RDPMC_USER_DISABLE];
+}
+
+u64 model_ext_fixed_of(enum generation_id id)
+{
+	const u32 *regs = row_of_generation(id, EXT_COUNTERS);
+
+	return regs ? regs[EXT_EBX] : 0;
 }
 
 u64 model_ext_fixed_mask(const struct model *m)
@@ -104,17 +116,6 @@ u64 model_pdist_counters(const struct model *m)
 u64 model_arch_pebs_groups(const struct model *m)
 {
 	return model_has_arch_pebs(m) ? (u64)row(m, EXT_GROUPS, EXT_EBX) << 32 : 0;
-}
-
-/* Sub-leaf 3: a bit is 1 for an event that there is, where that of CPUID.0AH:EBX is 0. */
-static u32 available_events(const struct model *m)
-{
-	u32 bits = 0;
-
-	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
-		if (model_event(m, model_architectural_event(i)))
-			bits |= (u32)BIT(i);
-	return bits;
 }
 
 /* A set of counters in a pair of registers. */
@@ -159,7 +160,8 @@ void model_ext_leaf(const struct model *m, u32 subleaf, u32 regs[4])
 		put_counters(model_reload_causes(m), &regs[EXT_ECX], &regs[EXT_EDX]);
 		break;
 	case EXT_EVENTS:
-		regs[EXT_EAX] = available_events(m);
+		/* 1 for an event that there is, where the bit of CPUID.0AH:EBX is 0. */
+		regs[EXT_EAX] = (u32)model_architectural_events(m);
 		break;
 	case EXT_GROUPS:
 		regs[EXT_EBX] = row(m, EXT_GROUPS, EXT_EBX);

@@ -11,6 +11,7 @@
  * Not handled: frequencies, power management.
  */
 #include "refpmu/model/archpebs/archpebs.h"
+#include "refpmu/model/enumeration/leaf_0a.h"
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/memory/memory.h"
 #include "spec/hypervisor.h"
@@ -153,35 +154,6 @@ static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 
 #define LEAF_CORE_TYPE		0x1au
 
-/* 0AH of each core of Alder Lake has what all have, of later ones what it has itself: Linux
- * intel_pmu_init. */
-static bool tells_less(const struct model *m)
-{
-	if (model_is_e_core(m))
-		return false;
-	if (m->facts & FACT_HYBRID)
-		return true;
-	return BIT(m->config.generation) & GENS_COMMON_LEAF &&
-	       (m->has_e_cores || m->latitude[LAT_COMMON_COUNTERS]);
-}
-
-static unsigned told_less(const struct model *m)
-{
-	unsigned all = model_gp_counters(m);
-
-	if (!tells_less(m))
-		return 0;
-	return all > MODEL_MORE_OF_A_P_CORE ? MODEL_MORE_OF_A_P_CORE : all - 1;
-}
-
-/* Of that many fixed counters. */
-static unsigned told_fixed(const struct model *m, unsigned fixed)
-{
-	return model_core_type(m) && tells_less(m) && fixed > MODEL_FIXED_OF_ALL ?
-		       MODEL_FIXED_OF_ALL :
-		       fixed;
-}
-
 static u32 max_leaf(const struct model *m)
 {
 	u32 least = m->facts & FACT_ARCH_LBR ? CPUID_LEAF_LBR_DEPTHS :
@@ -240,32 +212,25 @@ static void version(const struct model *m, u32 regs[4])
 
 static void performance_monitoring(struct model *m, u32 regs[4])
 {
-	const unsigned version = model_core_version(m);
-	/* The last one is that of version 5. */
-	const unsigned events = model_told_or(m, LAT_EVENTS_LENGTH,
-					      MODEL_ARCHITECTURAL_EVENTS - (version < 5));
+	const struct leaf_0a leaf = model_leaf_0a(m);
 
 	clear(regs);
 	if (m->facts & FACT_PERFMON_1)
 		SET(PERFMON_VERSION, 1);
 	if (m->facts & FACT_NO_PMU)
 		return;
-	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && version > 2 ? 2 : version);
+	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && leaf.version > 2 ? 2 : leaf.version);
 	SET(ANYTHREAD_DEPRECATED, model_shows_no_anythread(m));
-	SET(GP_COUNTERS, model_gp_counters(m) - told_less(m));
+	SET(GP_COUNTERS, leaf.gp);
 	SET(GP_WIDTH, model_width(m, 0));
-	SET(EVENTS_LENGTH, events);
-	SET(FIXED_COUNTERS, told_fixed(m, model_fixed_counters(m)));
-	SET(FIXED_WIDTH, version >= 2 ? model_width(m, FIRST_FIXED) : 0);
-	if (version >= 5 && !(m->facts & FACT_PERFMON_2)) {
-		SET(FIXED_MASK, model_told_or(m, LAT_FIXED_MASK,
-					      (u32)(model_fixed_mask(m) &
-						    BITS(0, told_fixed(m, MODEL_MAX_FIXED) - 1))));
+	SET(EVENTS_LENGTH, leaf.events);
+	SET(FIXED_COUNTERS, leaf.fixed);
+	SET(FIXED_WIDTH, leaf.version >= 2 ? model_width(m, FIRST_FIXED) : 0);
+	if (leaf.version >= 5 && !(m->facts & FACT_PERFMON_2)) {
+		SET(FIXED_MASK, leaf.fixed_mask);
 		SET(SLOTS_PER_CYCLE, m->latitude[LAT_SLOTS_SHOWN] ? model_slots(m) : 0);
 	}
-	for (unsigned i = 0; i < events; i++)
-		if (!model_event(m, model_architectural_event(i)))
-			regs[EBX] |= (u32)BIT(i);
+	regs[EBX] = leaf.absent;
 }
 
 /* The x2APIC ID in EDX stays. */

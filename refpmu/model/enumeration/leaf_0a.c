@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* See leaf_0a.h. */
+#include "refpmu/model/enumeration/leaf_0a.h"
+#include "refpmu/model/archpebs/archpebs.h"
+#include "refpmu/model/internal.h"
+
+#define EVENTS_TO_VERSION_4	BITS(0, 6)
+
+/* What a type of core has. Bit n of each set: counter n, event n of Table 18-1. */
+struct core {
+	unsigned version, gp;
+	u64 fixed, events;
+};
+
+static unsigned at_most(unsigned value, unsigned most)
+{
+	return value < most ? value : most;
+}
+
+static unsigned length(u64 set)
+{
+	return set ? 64 - (unsigned)__builtin_clzll(set) : 0;
+}
+
+/* How many there are from 0 on. */
+static unsigned without_a_gap(u64 set)
+{
+	return (unsigned)__builtin_ctzll(~set);
+}
+
+static struct core own(const struct model *m)
+{
+	struct core c = {
+		.version = model_core_version(m),
+		.gp = model_gp_counters(m),
+		.fixed = model_fixed_mask(m),
+		.events = model_architectural_events(m),
+	};
+
+	/* Of a profile: a P-core of a generation whose package has no row for its E-cores. */
+	if (m->facts & FACT_HYBRID && !model_is_e_core(m))
+		c.gp = c.gp > MODEL_MORE_OF_A_P_CORE ? c.gp - MODEL_MORE_OF_A_P_CORE : 1;
+	return c;
+}
+
+static struct core of_generation(enum generation_id id)
+{
+	const struct generation *g = model_generation_row(id);
+
+	return (struct core){
+		.version = g->perfmon,
+		.gp = g->gp_no_ht,
+		.fixed = (BIT(g->fixed) - 1) | model_ext_fixed_of(id),
+		.events = model_architectural_events_of(id),
+	};
+}
+
+/* Firmware may have disabled the cores of the other type: latitude common-counters. */
+static bool tells_what_both_have(const struct model *m, enum generation_id *other)
+{
+	return model_core_beside(m, other) &&
+	       (m->has_e_cores || m->latitude[LAT_COMMON_COUNTERS]);
+}
+
+struct leaf_0a model_leaf_0a(const struct model *m)
+{
+	struct core c = own(m);
+	struct leaf_0a leaf = { .fixed = model_fixed_counters(m) };
+	enum generation_id other;
+
+	if (tells_what_both_have(m, &other)) {
+		const struct core beside = of_generation(other);
+
+		c.version = at_most(c.version, beside.version);
+		c.gp = at_most(c.gp, beside.gp);
+		c.fixed &= beside.fixed;
+		c.events &= beside.events;
+		leaf.fixed = at_most(leaf.fixed, without_a_gap(c.fixed));
+	}
+	if (c.version < 5)
+		c.events &= EVENTS_TO_VERSION_4;
+	leaf.version = c.version;
+	leaf.gp = c.gp;
+	leaf.fixed_mask = model_told_or(m, LAT_FIXED_MASK, (u32)c.fixed);
+	leaf.events = model_told_or(m, LAT_EVENTS_LENGTH, length(c.events));
+	leaf.absent = (u32)(~c.events & (BIT(leaf.events) - 1));
+	return leaf;
+}
