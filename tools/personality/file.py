@@ -37,6 +37,8 @@ FIELDS = {"perfmon-version": "PERFMON_VERSION", "gp-counters": "GP_COUNTERS",
           "fixed-mask": "FIXED_MASK", "anythread-deprecated": "ANYTHREAD_DEPRECATED",
           "max-leaf": "MAX_LEAF", "pdcm": "PDCM", "ds": "DS", "dtes64": "DTES64",
           "ds-cpl": "DS_CPL", "sgx": "SGX", "pt": "PT"}
+# What leaf 0AH of a hybrid says is no core's own: the model makes it of its two types of cores.
+OF_ALL_CORES = ("gp-counters", "events-length", "fixed-counters", "fixed-mask")
 # Others that tell of the PMU.
 OTHERS = ("STEPPING", "MODEL", "FAMILY", "EXT_MODEL", "EXT_FAMILY", "HYPERVISOR", "EVENTS_ABSENT",
           "SLOTS_ABSENT", "SLOTS_PER_CYCLE", "HYBRID", "HLE", "RTM", "RTM_ALWAYS_ABORT",
@@ -156,11 +158,23 @@ def nearest(processor):
         abs(int(one["gp"]) - processor.get("GP_COUNTERS"))))
 
 
+def is_p_core(processor, row):
+    """Of a hybrid that spec/generation.def knows."""
+    core = processor.register(0x1a, 0, "eax")
+    return any((row["token"], row["token"], core) ==
+               (one["package"], one["id"], int(one["type"], 0) << 24 | int(one["native"], 0))
+               for one in spec.table("spec/generation.def", "GENERATION_CORE",
+                                     ["package", "type", "native", "id"]))
+
+
 def check(processor):
     if processor.vendor() != "GenuineIntel":
         raise Refused(f"the processor is {processor.vendor()!r}, not an Intel one")
-    if processor.get("HYBRID"):
-        raise Refused("the model has one kind of core (CPUID.07H:EDX[15] = 1: two)")
+    row = named(processor)
+    if processor.get("HYBRID") and not (row and is_p_core(processor, row)):
+        raise Refused("of a hybrid (CPUID.07H:EDX[15] = 1) the model has the P-cores that "
+                      "spec/generation.def names "
+                      f"(CPUID.1AH:EAX is {processor.register(0x1a, 0, 'eax'):#x})")
     if processor.get("PDCM") and PERF_CAPABILITIES not in processor.msrs:
         raise Refused("it has no IA32_PERF_CAPABILITIES (MSR 345H)")
 
@@ -197,6 +211,11 @@ def knobs(processor, row):
         told["perf-capabilities"] = processor.msrs[PERF_CAPABILITIES]
     if MISC_ENABLE in processor.msrs:
         told["pebs-unavailable"] = processor.msrs[MISC_ENABLE] >> 12 & 1
+    if processor.get("HYBRID"):
+        told = {knob: value for knob, value in told.items() if knob not in OF_ALL_CORES}
+        told["missing-events"] = 0
+        told["common-counters"] = int(processor.get("GP_COUNTERS") < int(row["gp"]) or
+                                      processor.get("FIXED_COUNTERS") < int(row["fixed"]))
     return told | transactions(processor, row)
 
 

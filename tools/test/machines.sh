@@ -74,6 +74,23 @@ test_a_personality_is_enumerated()
 	grep -q 'PEBS needs version 2, a counter and the record format' "$out"
 }
 
+# Leaf 0AH of a hybrid tells what all its cores have, leaf 23H what each has: the numbers here are a
+# Meteor Lake's. Counters of the larger core that leaf 0AH doesn't tell of are there.
+test_a_personality_of_a_hybrid_has_the_counters_of_its_own_core()
+{
+	printf "   0x%08x 0x00: eax=0x%08x ebx=0x%08x ecx=0x%08x edx=0x%08x\n" \
+		0 0x23 0x756e6547 0x6c65746e 0x49656e69 1 0xa06a4 0 0x8014 0x200000 \
+		7 2 0 0 0x8000 0xa 0x07300805 0 7 0x8603 0x1a 0x40000002 0 0 0 > "$log/cpuid.txt"
+	printf '%s\n' '345 = 2f4ff' '1a0 = 880' >> "$log/cpuid.txt"
+	sed s/0x40000002/0x20000002/ "$log/cpuid.txt" > "$log/smaller.txt"
+	expect_bad 'CPUID.1AH:EAX is 0x20000002' ./run-qemu.sh --personality "$log/smaller.txt"
+	expect 0 ./run-qemu.sh --boot direct --personality "$log/cpuid.txt" --out "$log/larger" \
+		--tests 'enumeration.*'
+	grep -q '^# perfmon: .* 8 general-purpose .* 4 fixed .*0AH:EAX = 0x7300805 .*EDX = 0x8603' \
+		"$out"
+	grep -q '^ok .* - enumeration.rdpmc_of_an_absent_counter_raises_gp \[CNT-14\]$' "$out"
+}
+
 # From version 4 on: a freeze that firmware has left in the status is ended before anything counts.
 test_frozen_status_is_cleared()
 {
