@@ -165,7 +165,7 @@ TEST(metrics, fixed_counter_3_counts_slots, REQS(MET_02), NEEDS(need_perfmon, ne
  * Control: both count, and each HLT was ended by an interrupt
  */
 TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
-     NEEDS(need_perfmon, need_fixed_3))
+     NEEDS(need_perfmon, need_fixed, need_fixed_3))
 {
 	enum { HALTS = 64, WIDEST = 16, FEW = 4096 };
 	const struct pmc_mask both = pmc_or(pmc_one(PMC_FIXED(1)), pmc_one(SLOTS));

@@ -234,7 +234,7 @@ static void count_both(const struct event event[2], const struct cache_workload 
  *        at most a quarter where it names the other
  */
 TEST(offcore, off_core_events_at_once_count_by_their_own_registers, REQS(MSR_48),
-     NEEDS(need_perfmon, need_offcore, need_offcore_2))
+     NEEDS(need_perfmon, need_two_counters, need_offcore, need_offcore_2))
 {
 	static const struct {
 		u64 request;

@@ -174,6 +174,9 @@ static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 coun
 			env->event[i].pebs |= (u8)(counters & pebs);
 			return;
 		}
+	/* On none of the counters that there are, as far as the table is sure. */
+	if (!(counters & counter_caps()->gp_mask))
+		return;
 	if (env->events == DRAW_EVENTS || draw_event_of(env, code))
 		return;
 	env->event[env->events++] = (struct draw_event){

@@ -4,6 +4,7 @@
  * Identification and Feature Determination". Which sub-leaves there are, and what they say beside
  * leaf 0AH.
  */
+#include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
 #include "tests/measure/two_cpus.h"
 #include "tests/version6/version6.h"
@@ -103,6 +104,14 @@ TEST(enumeration, leaf_23h_has_each_counter_of_leaf_0ah, REQS(V6_04),
 		 "fixed counters of CPUID.0AH that CPUID.(23H,1):EBX = %#x has", r.ebx);
 }
 
+static bool need_events_of_leaf_0ah(char *reason, size_t size)
+{
+	if (cpuid_get(CPUID_EVENTS_LENGTH))
+		return true;
+	fmt_print(reason, size, "CPUID.0AH:EAX[31:24] = 0: it tells of no event");
+	return false;
+}
+
 /*
  * V6-05  CPUID.(23H,3):EAX[i] must be 1 where architectural event i is there: the other way round
  *        than CPUID.0AH:EBX[i].
@@ -114,7 +123,7 @@ TEST(enumeration, leaf_23h_has_each_counter_of_leaf_0ah, REQS(V6_04),
  * Then   bit i is 1 exactly where CPUID.0AH:EBX[i] is 0
  */
 TEST(enumeration, events_of_leaf_23h_are_those_that_leaf_0ah_has_not_as_absent, REQS(V6_05),
-     NEEDS(need_perfmon, need_events_set, need_not_hybrid))
+     NEEDS(need_perfmon, need_events_set, need_events_of_leaf_0ah, need_not_hybrid))
 {
 	const u32 absent = counter_caps()->leaf_0a_ebx, there = cpuid_read(EXTENDED, 3).eax;
 

@@ -50,8 +50,10 @@ NOT_OF_ALL = ("fault", "soak")
 # With cores of two types: a PMU for each, and each event is one of either. The first processor has
 # the larger core, and of four the last one the smaller.
 HYBRID = ("alderlake", "meteorlake", "lunarlake", "pantherlake")
-# With architectural PEBS and auto counter reload.
-VERSION_6 = ("pantherlake", "clearwaterforest")
+# With the counters group of architectural PEBS.
+SNAPSHOTS = ("pantherlake", "clearwaterforest")
+# With auto counter reload, hybrids on the smaller core.
+RELOADS = ("lunarlake", "pantherlake", "clearwaterforest")
 # Without an event that samples stores, which perf c2c asks for.
 NO_STORES = ("nehalem", "westmere")
 # Without MSR_LBR_SELECT's call-stack mode.
@@ -71,8 +73,10 @@ def absent(options):
         names |= {"c2c", "regs"}
     if options.cpu in HYBRID:               # its groups would be twice as many
         names |= {"multiplex"}
-    if options.cpu not in VERSION_6:
-        names |= {"snapshot", "reload"}
+    if options.cpu not in SNAPSHOTS:
+        names |= {"snapshot"}
+    if options.cpu not in RELOADS or (options.cpu in HYBRID and not has_both_types(options)):
+        names |= {"reload"}
     if not has_both_types(options):
         names |= {"hybrid"}
         if options.cpu in HYBRID:   # perf mem asks both PMUs, and that of no processor refuses it
@@ -116,15 +120,18 @@ def on_each_type(last):
     return "; ".join(parts)
 
 
-def reloads(pmu, rounds):
+def reloads(options, rounds):
     """The commands that sample instructions, but not where so many branches come before: then
     both counters begin again. Masks are of the group's events."""
-    parts = []
+    pin, pmu, parts = "", "cpu", []
+    if options.cpu in HYBRID:
+        pin, pmu = f"taskset {1 << options.smp - 1:x} ", "cpu_atom"
     for branches in (LATER, SOONER):
         group = (f"{{{pmu}/instructions,period={RELOADED},acr_mask=0x2/u,"
                  f"{pmu}/branch-instructions,period={branches},acr_mask=0x3/u}}")
         parts += [f"echo branches {branches}", record("reload", f"record -e '{group}'",
-                                                      f"hot spin {rounds}", "ip")]
+                                                      f"hot spin {rounds}", "ip")
+                  .replace("perf record", f"{pin}perf record")]
     return "; ".join(parts)
 
 
@@ -163,7 +170,7 @@ def known(options):
         "snapshot": pin + record("snapshot", f"record -e '{{{pmu}/cycles/ppu,{pmu}/instructions/u,"
                                  f"{pmu}/branches/u}}:S' -c {APART}", f"hot spin {SPIN}",
                                  "event,period,ip"),
-        "reload": reloads(pmu, SPIN // 10).replace("perf record", f"{pin}perf record"),
+        "reload": reloads(options, SPIN // 10),
         # It keeps a counter of cycles on.
         "watchdog": "echo 1 > /proc/sys/kernel/nmi_watchdog; "
                     "echo watchdog $(cat /proc/sys/kernel/nmi_watchdog); "

@@ -133,7 +133,7 @@ static bool has_pebs_enable(const struct pmu_caps *caps)
 {
 	const u32 known = FAC_LOAD_LATENCY | FAC_PEBS_BASELINE;
 
-	if (!caps->pebs || caps->arch_pebs || caps->gp < PEBS_COUNTERS)
+	if (!caps->pebs || !caps->record_known || caps->arch_pebs || caps->gp < PEBS_COUNTERS)
 		return false;
 	return caps->baseline || (caps->facilities & known) == FAC_LOAD_LATENCY;
 }
