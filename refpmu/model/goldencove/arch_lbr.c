@@ -57,7 +57,8 @@ struct arch_lbr_leaf model_arch_lbr_leaf(const struct model *m)
 
 	return (struct arch_lbr_leaf){
 		.depths = depths[m->latitude[LAT_LBR_DEPTHS]],
-		.lip = has(m, NO_LIP),
+		/* CPUID dumps of Alder Lake to Panther Lake: on E-cores, not on P-cores. */
+		.lip = has(m, NO_LIP) && model_is_e_core(m),
 		.deep_c_reset = has(m, NO_DEEP_C_RESET),
 		.cpl_filter = has(m, NO_CPL_FILTER),
 		.branch_filter = has(m, NO_BRANCH_FILTER),
