@@ -22,6 +22,7 @@ enum insn_kind {
 	INSN_PUSHF,
 	INSN_POPF,
 	INSN_IRET,
+	INSN_FAR_RETURN,	/* with 64-bit operands, releasing nothing */
 	INSN_STI,
 	INSN_MOV_SS,		/* MOV SS and POP SS */
 	INSN_LOAD_SS,		/* LSS: QEMU swallows a step after it */
@@ -35,7 +36,9 @@ enum insn_kind {
 	INSN_LOAD_CR0,
 	INSN_LOAD_CR4,
 	INSN_LOAD_CR3,
+	INSN_STORE_CR2,
 	INSN_STORE_CR3,
+	INSN_STORE_SEGMENT,	/* MOV of a selector into a register */
 	INSN_INVLPG,
 	INSN_INVPCID,
 	INSN_CPUID,
@@ -99,7 +102,7 @@ struct instruction {
 	bool is_pop;		/* of INSN_MOV_SS */
 	u8 selector_register;	/* INSN_MOV_SS: source, or REG_NONE: access[0] */
 	u8 operand_bytes;	/* operand size */
-	u8 operand_register;	/* INSN_LOAD_CR*, INSN_STORE_CR3, INSN_STR */
+	u8 operand_register;	/* INSN_LOAD_CR*, INSN_STORE_*, INSN_STR */
 	/* A 32-bit MOV to memory: what the local APIC's registers are written with. */
 	bool store32;
 	u8 store_register;	/* or REG_NONE: store_immediate */

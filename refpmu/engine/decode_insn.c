@@ -189,6 +189,14 @@ static void decode_memory(struct instruction *insn, const ZydisDecodedInstructio
 	}
 }
 
+/* A selector into a register; one operand of POP is the stack. */
+static bool stores_segment(const ZydisDecodedOperand *operands)
+{
+	return operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       ZydisRegisterGetClass(operands[1].reg.value) == ZYDIS_REGCLASS_SEGMENT;
+}
+
 static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 			      const ZydisDecodedOperand *operands)
 {
@@ -209,6 +217,11 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 	case ZYDIS_MNEMONIC_IRETD:
 	case ZYDIS_MNEMONIC_IRETQ:
 		return INSN_IRET;
+	case ZYDIS_MNEMONIC_RET:
+		return zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR && zi->operand_width == 64 &&
+				       !zi->raw.imm[0].size ?
+			       INSN_FAR_RETURN :
+			       INSN_PLAIN;
 	case ZYDIS_MNEMONIC_STI:
 		return INSN_STI;
 	case ZYDIS_MNEMONIC_HLT:
@@ -261,6 +274,8 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 				return INSN_MOV_SS;
 			if (operands[i].reg.value == ZYDIS_REGISTER_CR8)
 				return INSN_MOV_CR8;
+			if (operands[i].reg.value == ZYDIS_REGISTER_CR2 && i)
+				return INSN_STORE_CR2;
 			if (operands[i].reg.value == ZYDIS_REGISTER_CR3)
 				return i ? INSN_STORE_CR3 : INSN_LOAD_CR3;
 			if (operands[i].reg.value == ZYDIS_REGISTER_CR0 && i == 0)
@@ -268,7 +283,7 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 			if (operands[i].reg.value == ZYDIS_REGISTER_CR4 && i == 0)
 				return INSN_LOAD_CR4;
 		}
-		return INSN_PLAIN;
+		return stores_segment(operands) ? INSN_STORE_SEGMENT : INSN_PLAIN;
 	default:
 		return INSN_PLAIN;
 	}
@@ -431,7 +446,8 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	if (insn->kind == INSN_LOAD_CR0 || insn->kind == INSN_LOAD_CR3 ||
 	    insn->kind == INSN_LOAD_CR4)
 		insn->operand_register = decode_gpr_number(operands[1].reg.value);
-	else if (insn->kind == INSN_STORE_CR3 || insn->kind == INSN_STR)
+	else if (insn->kind == INSN_STORE_CR2 || insn->kind == INSN_STORE_CR3 ||
+		 insn->kind == INSN_STORE_SEGMENT || insn->kind == INSN_STR)
 		insn->operand_register = decode_gpr_number(operands[0].reg.value);
 	order_accesses(insn);
 	find_store32(insn, zi, operands);

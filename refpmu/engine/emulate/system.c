@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See system.h. SDM volume 2, "SYSCALL", "SYSRET", "IRET"; volume 3, "Invalidation of TLBs
+ * See system.h. SDM volume 2, "SYSCALL", "SYSRET", "IRET", "RET"; volume 3, "Invalidation of TLBs
  * and Paging-Structure Caches". Not here: process-context identifiers, which QEMU's TCG doesn't
  * offer; returns to compatibility mode.
  */
@@ -28,6 +28,11 @@
 #define STAR_SYSRET	48
 #define SYSRET_CODE	16		/* selectors after the one in STAR */
 #define SYSRET_STACK	8
+
+#define FAR_BYTES	16		/* RIP and CS, as far calls push them */
+
+#define SEGMENT_FS	4
+#define SEGMENT_GS	5
 
 #define CR3_RESERVED	BITS(40, 63)	/* beyond QEMU's physical addresses */
 
@@ -76,7 +81,7 @@ static bool do_sysret(struct cpu *cpu, const struct instruction *insn)
 	return true;
 }
 
-/* ---- IRET ---- */
+/* ---- IRET and far RET ---- */
 
 /* The descriptor of a code or data segment that can be loaded as it is. */
 static bool fetch_segment(struct cpu *cpu, u64 selector, struct vmcb_segment *segment)
@@ -98,7 +103,7 @@ static bool is_long_code(const struct vmcb_segment *segment)
 	       (segment->attributes & SEG_L) && !(segment->attributes & SEG_DB);
 }
 
-/* A return to CPL 3 takes away segments that aren't for it. */
+/* A return to an outer level takes away segments that aren't for it. */
 static bool is_for_users(const struct vmcb_segment *segment)
 {
 	return !(segment->selector & ~3u) || (segment->attributes >> SEG_DPL_SHIFT & 3) == 3;
@@ -117,8 +122,16 @@ struct frame {
 	u64 rip, cs, rflags, rsp, ss;
 };
 
-static bool load_stack(struct cpu *cpu, const struct frame *frame, struct vmcb_segment *stack)
+static bool fetch_code(struct cpu *cpu, const struct frame *frame, struct vmcb_segment *code)
 {
+	return address_is_canonical(frame->rip) && !(frame->cs >> 16) &&
+	       fetch_segment(cpu, frame->cs, code) && is_long_code(code);
+}
+
+static bool fetch_stack(struct cpu *cpu, const struct frame *frame, struct vmcb_segment *stack)
+{
+	if (frame->ss >> 16 || (frame->ss & 3) != (frame->cs & 3))
+		return false;
 	if (frame->ss & ~3ULL)
 		return fetch_segment(cpu, frame->ss, stack) && !(stack->attributes & SEG_CODE) &&
 		       (stack->attributes & SEG_WRITABLE);
@@ -131,25 +144,40 @@ static bool do_iret(struct cpu *cpu, const struct instruction *insn)
 	struct vmcb_save *save = &cpu->vmcb->save;
 	struct vmcb_segment code, stack;
 	struct frame frame;
-	unsigned rpl;
 
 	/* NMIs that wait for an IRET wait for one of the processor's own. */
 	if (insn->operand_bytes != 8 || save->cpl || (save->rflags & RFLAGS_NT) ||
 	    cpu->nmis_may_be_blocked ||
 	    !guest_read(cpu, cpu->gpr[REG_RSP], &frame, sizeof(frame), NULL))
 		return false;
-	rpl = frame.cs & 3;
-	if ((frame.rflags & ~(RFLAGS_RETURNED | RFLAGS_RF)) || !address_is_canonical(frame.rip) ||
-	    (rpl != 0 && rpl != 3) || (frame.cs >> 16) || (frame.ss >> 16) ||
-	    (frame.ss & 3) != rpl || !fetch_segment(cpu, frame.cs, &code) || !is_long_code(&code) ||
-	    !load_stack(cpu, &frame, &stack) || (rpl && !data_stays(cpu)))
+	if ((frame.rflags & ~(RFLAGS_RETURNED | RFLAGS_RF)) || !fetch_code(cpu, &frame, &code) ||
+	    !fetch_stack(cpu, &frame, &stack) || (frame.cs & 3 && !data_stays(cpu)))
 		return false;
 	save->cs = code;
 	save->ss = stack;
-	save->cpl = (u8)rpl;
+	save->cpl = frame.cs & 3;
 	save->rip = frame.rip;
 	save->rflags = frame.rflags | RFLAGS_FIXED;
 	save->rsp = cpu->gpr[REG_RSP] = frame.rsp;
+	return true;
+}
+
+/* To the same level: there is nothing but RIP and CS. */
+static bool do_far_return(struct cpu *cpu)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	const u64 *at = guest_data_at(cpu, cpu->gpr[REG_RSP], FAR_BYTES, false);
+	struct vmcb_segment code;
+	struct frame frame;
+
+	if (!at || save->rflags & RFLAGS_AC)
+		return false;
+	frame = (struct frame){ .rip = at[0], .cs = at[1] };
+	if ((frame.cs & 3) != save->cpl || !fetch_code(cpu, &frame, &code))
+		return false;
+	save->cs = code;
+	save->rip = frame.rip;
+	save->rsp = cpu->gpr[REG_RSP] += FAR_BYTES;
 	return true;
 }
 
@@ -179,14 +207,40 @@ static bool do_invlpg(struct cpu *cpu)
 
 /* ---- registers of the processor ---- */
 
+static void put_selector(struct cpu *cpu, const struct instruction *insn, u16 selector)
+{
+	u64 *to = &cpu->gpr[insn->operand_register];
+
+	*to = insn->operand_bytes == 2 ? (*to & ~BITS(0, 15)) | selector : selector;
+}
+
 /* The register is the guest's all the time. */
 static void do_str(struct cpu *cpu, const struct instruction *insn)
 {
-	u64 *to = &cpu->gpr[insn->operand_register];
 	u16 selector;
 
 	__asm__ volatile("str %0" : "=r"(selector));
-	*to = insn->operand_bytes == 2 ? (*to & ~BITS(0, 15)) | selector : selector;
+	put_selector(cpu, insn, selector);
+}
+
+/* 8C /r. FS and GS are the guest's all the time, the others while it runs. */
+static void do_store_segment(struct cpu *cpu, const struct instruction *insn)
+{
+	unsigned segment = insn->bytes[insn->length - 1] >> 3 & 7;
+	u16 selector = 0;
+
+	switch (segment) {
+	case SEGMENT_FS:
+		__asm__ volatile("mov %%fs, %0" : "=r"(selector));
+		break;
+	case SEGMENT_GS:
+		__asm__ volatile("mov %%gs, %0" : "=r"(selector));
+		break;
+	default:
+		selector = (&cpu->vmcb->save.es)[segment].selector;
+		break;
+	}
+	put_selector(cpu, insn, selector);
 }
 
 /* ---- */
@@ -223,14 +277,21 @@ static bool emulate_system_carry_out(struct cpu *cpu, const struct instruction *
 		return do_sysret(cpu, insn);
 	case INSN_IRET:
 		return do_iret(cpu, insn);
+	case INSN_FAR_RETURN:
+		return do_far_return(cpu);
 	case INSN_LOAD_CR3:
 		if (!do_load_cr3(cpu, insn))
 			return false;
 		break;
+	case INSN_STORE_CR2:
 	case INSN_STORE_CR3:
 		if (save->cpl)
 			return false;
-		cpu->gpr[insn->operand_register] = save->cr3;
+		cpu->gpr[insn->operand_register] = insn->kind == INSN_STORE_CR2 ? save->cr2 :
+										  save->cr3;
+		break;
+	case INSN_STORE_SEGMENT:
+		do_store_segment(cpu, insn);
 		break;
 	case INSN_INVLPG:
 		if (!do_invlpg(cpu))
@@ -263,8 +324,11 @@ static bool is_ours(const struct cpu *cpu, const struct instruction *insn)
 	case INSN_SYSCALL:
 	case INSN_SYSRET:
 	case INSN_IRET:
+	case INSN_FAR_RETURN:
 	case INSN_LOAD_CR3:
+	case INSN_STORE_CR2:
 	case INSN_STORE_CR3:
+	case INSN_STORE_SEGMENT:
 	case INSN_INVLPG:
 	case INSN_RDTSC:
 	case INSN_STR:
