@@ -297,19 +297,29 @@ static void atomics(void)
 
 static void strings(void)
 {
-	/* LEA RDI, [RBX + 32]; perhaps MOV ECX, n and a prefix; the string. */
+	static const u8 opcodes[] = { 0xa4, 0xa5, 0xa6, 0xa7, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf };
+	static const u8 prefixes[] = { 0x48, 0x48, 0x66, 0x67, 0x65, 0x36 };
+
+	/* LEA RDI, [RBX + 32], now and then at the data's end; perhaps MOV ECX, n and a prefix; the
+	 * string, now and then downwards. */
 	generate_put(0x48);
 	generate_put(0x8d);
 	generate_put(0xbb);
-	put32(draw(0x1000));
+	put32(draw(8) ? draw(0x1000) : MACHINE_BYTES - 0x1000 - draw(64));
+	if (!draw(16))
+		generate_put(0xfd);			/* STD */
 	if (draw(2)) {
 		generate_put(0xb9);
 		put32(draw(6));
 		generate_put(draw(2) ? 0xf3 : 0xf2);
 	}
+	if (draw(3))
+		generate_put(prefixes[draw(sizeof(prefixes))]);
+	generate_put(opcodes[draw(sizeof(opcodes))]);
+	if (!draw(3))
+		generate_put(0x9f);			/* LAHF */
 	if (draw(2))
-		generate_put(0x48);
-	generate_put((u8[]){ 0xa4, 0xa5, 0xaa, 0xab, 0xac, 0xae, 0xa6 }[draw(7)]);
+		generate_put(0xfc);			/* CLD */
 }
 
 /* The address of a place where an instruction begins, as far as they are laid out. */

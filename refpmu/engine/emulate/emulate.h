@@ -29,6 +29,7 @@ enum emulate_kind {
 	EMULATE_JUMP,
 	EMULATE_CALL,
 	EMULATE_RETURN,
+	EMULATE_STRING,		/* without a repeat prefix */
 };
 
 struct emulate_op {
@@ -79,6 +80,19 @@ void emulate_decode(const ZydisDecoder *decoder, struct emulate_op *op,
 /* Run it. false: it isn't for this, and nothing has changed. */
 bool emulate_run(const struct emulate_op *op, const struct instruction *insn,
 		 const struct emulate_state *state, const struct emulate_ops *world);
+
+/*
+ * Strings in 64-bit code with 64-bit addresses: what the two address registers lead to, NULL where
+ * it has no such operand. One iteration of it, upwards (RFLAGS.DF = 0), with or without a repeat
+ * prefix; RCX and RIP are the caller's.
+ */
+struct string_places {
+	void *rsi, *rdi;
+};
+bool emulate_string_knows(const struct instruction *insn);
+bool emulate_string_compares(const struct instruction *insn);	/* CMPS, SCAS */
+void emulate_string(const struct instruction *insn, const struct emulate_state *state,
+		    const struct string_places *at);
 
 /* emulate.asm: load all registers but RSP and these flags, call the code, store them again. */
 void emulate_call(u64 gpr[REG_COUNT], u64 *rflags, const void *code);

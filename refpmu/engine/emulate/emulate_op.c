@@ -396,6 +396,8 @@ static enum emulate_kind kind_of(const ZydisDecoder *decoder, struct emulate_op 
 	case ZYDIS_MNEMONIC_LFENCE:
 	case ZYDIS_MNEMONIC_MFENCE:
 	case ZYDIS_MNEMONIC_SFENCE:
+	if (zi->meta.category == ZYDIS_CATEGORY_STRINGOP)
+		return emulate_string_knows(insn) ? EMULATE_STRING : EMULATE_REFUSED;
 		return decode_run(decoder, op, insn, w);
 	case ZYDIS_MNEMONIC_PUSH:
 	case ZYDIS_MNEMONIC_POP:

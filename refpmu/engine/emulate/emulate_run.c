@@ -5,14 +5,20 @@
 
 #define RFLAGS_THEIRS	(RFLAGS_STATUS | RFLAGS_DF)	/* what a plain instruction changes */
 
+static void *nth_access_at(const struct emulate_ops *world, const struct instruction *insn,
+			   const u64 gpr[REG_COUNT], unsigned n)
+{
+	const struct insn_access *access = &insn->access[n];
+
+	return world->at(world->ctx, world->linear(world->ctx, insn, access, gpr), access->bytes,
+			 access->store);
+}
+
 /* Where the instruction's only access goes. */
 static void *access_at(const struct emulate_ops *world, const struct instruction *insn,
 		       const u64 gpr[REG_COUNT])
 {
-	const struct insn_access *access = &insn->access[0];
-
-	return world->at(world->ctx, world->linear(world->ctx, insn, access, gpr), access->bytes,
-			 access->store);
+	return nth_access_at(world, insn, gpr, 0);
 }
 
 /* The code at a place where it may run, which many instructions share by their bytes. */
@@ -80,6 +86,24 @@ static bool emulate_run_push(u64 gpr[REG_COUNT], const struct emulate_ops *world
 	return true;
 }
 
+static bool run_string(const struct instruction *insn, const struct emulate_state *state,
+		       const struct emulate_ops *world)
+{
+	struct string_places at = { NULL, NULL };
+
+	if (*state->rflags & RFLAGS_DF)
+		return false;
+	for (unsigned i = 0; i < insn->n_access; i++) {
+		void **place = insn->access[i].base == REG_RSI ? &at.rsi : &at.rdi;
+
+		*place = nth_access_at(world, insn, state->gpr, i);
+		if (!*place)
+			return false;
+	}
+	emulate_string(insn, state, &at);
+	return true;
+}
+
 static bool source(const struct emulate_op *op, const struct instruction *insn,
 		   const u64 gpr[REG_COUNT], const struct emulate_ops *world, u64 *value)
 {
@@ -144,6 +168,8 @@ static bool run_other(const struct emulate_op *op, const struct instruction *ins
 			return false;
 		gpr[REG_RSP] += sizeof(*rip) + op->release;
 		return true;
+	case EMULATE_STRING:
+		return run_string(insn, state, world);
 	default:
 		return false;
 	}

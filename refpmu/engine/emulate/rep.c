@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* See rep.h. */
 #include "refpmu/hv/guest_memory.h"
+#include "refpmu/engine/emulate/emulate.h"
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/retire.h"
 #include "refpmu/engine/engine_cpu.h"
 
 #define AT_ONCE		512	/* iterations between two looks for interrupts */
+#define REPNE		0xf2
+#define REPE		0xf3	/* and REP */
 
 void rep_note(struct cpu *cpu)
 {
@@ -52,71 +55,65 @@ void rep_begin(struct cpu *cpu)
 	rep_note(cpu);
 }
 
-/* MOVSx (A4H, A5H), STOSx (AAH, ABH). */
+static bool has_prefix(const struct instruction *insn, u8 prefix)
+{
+	for (unsigned i = 0; i + 1u < insn->length; i++)
+		if (insn->bytes[i] == prefix)
+			return true;
+	return false;
+}
+
+/* Which prefix is the one that holds, of several, processors may see otherwise. */
 static bool is_simple(const struct cpu *cpu, const struct instruction *insn)
 {
-	u8 opcode = insn->bytes[insn->length - 1];
-
-	return (opcode == 0xa4 || opcode == 0xa5 || opcode == 0xaa || opcode == 0xab) &&
-	       insn->bytes[insn->length - 2] != 0x0f && insn->count_mask == ~0ULL &&
-	       !insn->incomplete && !(cpu->vmcb->save.rflags & RFLAGS_DF);
+	return emulate_string_knows(insn) && !(cpu->vmcb->save.rflags & RFLAGS_DF) &&
+	       !(has_prefix(insn, REPE) && has_prefix(insn, REPNE));
 }
 
-static void emulate_rep_copy(void *to, const void *from, unsigned bytes)
-{
-	switch (bytes) {
-	case 1:
-		__builtin_memcpy(to, from, 1);
-		break;
-	case 2:
-		__builtin_memcpy(to, from, 2);
-		break;
-	case 4:
-		__builtin_memcpy(to, from, 4);
-		break;
-	default:
-		__builtin_memcpy(to, from, 8);
-		break;
-	}
-}
-
-/* In order: the load of MOVS, the store. */
 static bool iterate(struct cpu *cpu, const struct instruction *insn)
 {
-	const struct insn_access *access = insn->access;
-	unsigned bytes = access[0].bytes;
-	void *at[2] = { &cpu->gpr[REG_RAX], NULL };
-	bool loads = insn->n_access == 2;
+	struct vmcb_save *save = &cpu->vmcb->save;
+	const struct emulate_state state = { cpu->gpr, &save->rip, &save->rflags };
+	struct string_places at = { NULL, NULL };
 
 	for (unsigned i = 0; i < insn->n_access; i++) {
-		void **place = &at[i + !loads];
+		const struct insn_access *access = &insn->access[i];
+		void **place = access->base == REG_RSI ? &at.rsi : &at.rdi;
 
-		*place = guest_data_at(cpu, decode_linear(cpu, insn, &access[i], cpu->gpr), bytes,
-				       access[i].store);
+		*place = guest_data_at(cpu, decode_linear(cpu, insn, access, cpu->gpr),
+				       access->bytes, access->store);
 		if (!*place)
 			return false;
 	}
 	retire_accesses(cpu, &cpu->engine->rep.retired, insn, cpu->gpr);
-	emulate_rep_copy(at[1], at[0], bytes);
-	if (loads)
-		cpu->gpr[REG_RSI] += bytes;
-	cpu->gpr[REG_RDI] += bytes;
+	emulate_string(insn, &state, &at);
 	cpu->gpr[REG_RCX]--;
 	return true;
 }
 
+/* After an iteration: what was compared ends it, or RCX does. */
+static bool is_last(const struct cpu *cpu, const struct instruction *insn)
+{
+	bool equal = cpu->vmcb->save.rflags & RFLAGS_ZF;
+
+	return !cpu->gpr[REG_RCX] ||
+	       (emulate_string_compares(insn) && equal != has_prefix(insn, REPE));
+}
+
 bool rep_run(struct cpu *cpu, const struct instruction *insn)
 {
-	bool needs_retire = model_needs_retire(&cpu->model);
+	bool needs_retire = model_needs_retire(&cpu->model), done = !cpu->gpr[REG_RCX];
 	unsigned n = 0;
 
 	if (!is_simple(cpu, insn) || model_in_tx(&cpu->model))
 		return false;
 	rep_begin(cpu);
 	cpu->engine->siblings.steps++;
-	while (cpu->gpr[REG_RCX] && n < AT_ONCE && iterate(cpu, insn))
+	while (!done && n < AT_ONCE && iterate(cpu, insn)) {
+		done = is_last(cpu, insn);
 		n++;
-	if (!cpu->gpr[REG_RCX]) {
+	}
+	if (done) {
 		cpu->engine->rep.active = false;
 		cpu_skip(cpu, insn->length);
 		cpu->engine->statistics.emulated += needs_retire;

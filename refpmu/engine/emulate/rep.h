@@ -37,9 +37,10 @@ void rep_end(struct cpu *cpu, const struct instruction *insn, u64 rcx);
 void rep_drop_rf(struct cpu *cpu);
 
 /*
- * Carry out MOVS or STOS at RIP without a world switch, or some of its iterations, and report it
+ * Carry out the string at RIP without a world switch, or some of its iterations, and report it
  * when it is done. For 64-bit code (struct emulate_ops says where), outside of transactions, which
- * look at each access. false: it is another string, or its next iteration isn't plain accesses.
+ * look at each access. false: it isn't simple (I/O, downwards, ...), or its next iteration isn't
+ * plain accesses.
  */
 bool rep_run(struct cpu *cpu, const struct instruction *insn);
 
