@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Emulated instructions: one instruction at a time, run in the hypervisor's own mode without a
- * world switch. Instructions with general registers and at most one memory operand, or with XMM
- * registers only, are executed directly; the memory operand is replaced by [reg] with a free
- * register; branches and stack instructions are carried out in C. Pure: where memory is, and
- * whether the program may go there, the caller says.
+ * world switch. Instructions with general registers and at most one memory operand, with XMM
+ * registers only, and unaligned moves of those, are executed directly; the memory operand is
+ * replaced by [reg] with a free register; branches, stack and string instructions are carried out
+ * in C. Pure: where memory is, and whether the program may go there, the caller says.
  *
  * A list of what is done, not of what isn't: whatever could fault, but by its access to memory,
  * isn't. So nothing here ever faults.

@@ -42,12 +42,20 @@ static bool is_plain(const ZydisDecodedInstruction *zi)
 	}
 }
 
+/* Others fault where their operand isn't aligned. */
+static bool is_unaligned_move(ZydisMnemonic mnemonic)
+{
+	return mnemonic == ZYDIS_MNEMONIC_MOVUPS || mnemonic == ZYDIS_MNEMONIC_MOVUPD ||
+	       mnemonic == ZYDIS_MNEMONIC_MOVDQU;
+}
+
 /* XMM registers, perhaps general ones; look_at_operands() sees to it that nothing else. */
 static bool is_vector(const ZydisDecodedInstruction *zi)
 {
 	return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	       (zi->meta.isa_ext == ZYDIS_ISA_EXT_SSE || zi->meta.isa_ext == ZYDIS_ISA_EXT_SSE2) &&
-	       (zi->attributes & ZYDIS_ATTRIB_HAS_MODRM) && zi->raw.modrm.mod == 3;
+	       (zi->attributes & ZYDIS_ATTRIB_HAS_MODRM) &&
+	       (zi->raw.modrm.mod == 3 || is_unaligned_move(zi->mnemonic));
 }
 
 /* Not all that the decoder calls so: registers instead of a prefetch's address raise #UD. */
@@ -388,6 +396,8 @@ static enum emulate_kind kind_of(const ZydisDecoder *decoder, struct emulate_op 
 		return EMULATE_REFUSED;
 	if (is_nothing(zi))
 		return EMULATE_NOTHING;
+	if (zi->meta.category == ZYDIS_CATEGORY_STRINGOP)
+		return emulate_string_knows(insn) ? EMULATE_STRING : EMULATE_REFUSED;
 	switch (zi->mnemonic) {
 	case ZYDIS_MNEMONIC_LEA:
 		return decode_lea(op, insn, w);
@@ -396,8 +406,6 @@ static enum emulate_kind kind_of(const ZydisDecoder *decoder, struct emulate_op 
 	case ZYDIS_MNEMONIC_LFENCE:
 	case ZYDIS_MNEMONIC_MFENCE:
 	case ZYDIS_MNEMONIC_SFENCE:
-	if (zi->meta.category == ZYDIS_CATEGORY_STRINGOP)
-		return emulate_string_knows(insn) ? EMULATE_STRING : EMULATE_REFUSED;
 		return decode_run(decoder, op, insn, w);
 	case ZYDIS_MNEMONIC_PUSH:
 	case ZYDIS_MNEMONIC_POP:
