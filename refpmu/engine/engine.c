@@ -84,10 +84,11 @@ static bool may_execute(const struct cpu *cpu)
 	return chosen != ENGINE_STEP || !model_needs_retire(&cpu->model);
 }
 
-/* Is translated code for the instruction at RIP, and those after it? */
+/* Is translated code for the instruction at RIP, and those after it? CPL 1 and 2 have none. */
 static bool may_translate(const struct cpu *cpu)
 {
 	return cpu->engine->translates && chosen == ENGINE_FAST &&
+	       (cpu_cpl(cpu) == 0 || cpu_cpl(cpu) == 3) &&
 	       model_bulk_possible(&cpu->model, cpu_cpl(cpu));
 }
 
@@ -119,9 +120,8 @@ static bool keys_allow(const struct cpu *cpu)
 
 static bool mode_fits(const struct cpu *cpu)
 {
-	if (!cpu_64bit_code(cpu) || cpu->vmcb->save.cr4 & CR4_LA57)
-		return false;
-	return cpu_cpl(cpu) == 0 || (cpu_cpl(cpu) == 3 && keys_allow(cpu));
+	return cpu_64bit_code(cpu) && !(cpu->vmcb->save.cr4 & CR4_LA57) &&
+	       (cpu_cpl(cpu) != 3 || keys_allow(cpu));
 }
 
 static bool run_transaction(struct cpu *cpu)

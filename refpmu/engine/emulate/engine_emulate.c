@@ -74,8 +74,7 @@ bool engine_emulate_fits(const struct cpu *cpu)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
 
-	return cpu_64bit_code(cpu) && (!cpu_cpl(cpu) || cpu_cpl(cpu) == 3) &&
-	       !(save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) &&
+	return cpu_64bit_code(cpu) && !(save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) &&
 	       !(save->dr7 & DR7_ENABLED) && cpu->shadow == SHADOW_NONE &&
 	       !(cpu->vmcb->control.event_injection & EVENT_VALID);
 }
