@@ -61,6 +61,60 @@ static void memory_operand(u8 reg)
 	}
 }
 
+/* LEA RDI or RSI, [RBX + n]: now and then across the end of the page before the data. */
+static void string_pointer(u8 modrm)
+{
+	selftest_program_put(0x48), selftest_program_put(0x8d), selftest_program_put(modrm);
+	put32(draw(4) ? draw(1000) : draw(16) - 16);
+}
+
+static void one_string(void)
+{
+	static const u8 opcodes[] = { 0xa4, 0xa5, 0xa6, 0xa7, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf };
+
+	string_pointer(0xbb);
+	/* The same place twice: so that REPE goes on. */
+	if (draw(4))
+		string_pointer(0xb3);
+	else
+		selftest_program_put(0x48), selftest_program_put(0x89), selftest_program_put(0xfe);
+	if (draw(3)) {
+		selftest_program_put(0xb9), put32(draw(9));	/* MOV ECX, n */
+		selftest_program_put(draw(3) ? 0xf3 : 0xf2);
+	}
+	if (!draw(8))
+		selftest_program_put(0x66);
+	else if (draw(2))
+		selftest_program_put(0x48);
+	selftest_program_put(opcodes[draw((u32)sizeof(opcodes))]);
+	if (draw(2))
+		selftest_program_put(0x9c), selftest_program_put(0x58);	/* PUSHF, POP */
+}
+
+/* MOV of a selector, or of CR2, which no program changes. A far return to what follows it. */
+static void one_system_instruction(void)
+{
+	switch (draw(3)) {
+	case 0:
+		if (draw(2))
+			selftest_program_put(draw(2) ? 0x48 : 0x66);
+		selftest_program_put(0x8c);
+		selftest_program_put((u8)(0xc0 | draw(6) << 3 | draw(3)));
+		break;
+	case 1:
+		selftest_program_put(0x0f), selftest_program_put(0x20);
+		selftest_program_put((u8)(0xd0 | draw(3)));
+		break;
+	default:
+		/* MOV EAX, CS; PUSH; LEA RAX, [RIP + 3]; PUSH; RETFQ */
+		selftest_program_put(0x8c), selftest_program_put(0xc8), selftest_program_put(0x50);
+		selftest_program_put(0x48), selftest_program_put(0x8d), selftest_program_put(0x05);
+		put32(3);
+		selftest_program_put(0x50), selftest_program_put(0x48), selftest_program_put(0xcb);
+		break;
+	}
+}
+
 static void one_instruction(void)
 {
 	static const u8 operations[] = { 0x01, 0x03, 0x29, 0x2b, 0x31, 0x33, 0x21, 0x0b, 0x13,
@@ -100,18 +154,19 @@ static void one_instruction(void)
 			selftest_program_put(0x58);
 			break;
 		}
-		/* LEA RDI, [RBX + n]; LEA RSI, [RBX + n]; MOV ECX, n; REP MOVSB or STOSQ */
-		selftest_program_put(0x48), selftest_program_put(0x8d), selftest_program_put(0xbb),
-			put32(draw(1000));
-		selftest_program_put(0x48), selftest_program_put(0x8d), selftest_program_put(0xb3),
-			put32(draw(1000));
-		selftest_program_put(0xb9), put32(draw(9));
-		selftest_program_put(0xf3), selftest_program_put(draw(2) ? 0xa4 : 0xaa);
+		if (draw(4))
+			one_string();
+		else
+			one_system_instruction();
 		break;
 	case 9:
-		/* MOVDQU */
-		selftest_program_put(0xf3), selftest_program_put(0x0f),
-			selftest_program_put(draw(2) ? 0x6f : 0x7f);
+		/* MOVDQU, MOVUPS, MOVUPD */
+		if (draw(2))
+			selftest_program_put(0xf3), selftest_program_put(0x0f),
+				selftest_program_put(draw(2) ? 0x6f : 0x7f);
+		else
+			selftest_program_put(draw(2) ? 0x66 : 0x3e), selftest_program_put(0x0f),
+				selftest_program_put(draw(2) ? 0x10 : 0x11);
 		memory_operand((u8)draw(8));
 		/* PXOR */
 		selftest_program_put(0x66), selftest_program_put(0x0f), selftest_program_put(0xef),
