@@ -165,8 +165,10 @@ def known(options):
                     f"cat /tmp/switches.{SPIN} /tmp/switches.{2 * SPIN}",
         "rdpmc": f"{pin}hot read {READ}",
         "hybrid": on_each_type(options.smp - 1),
-        "regs": pin + record("regs", f"record -e cycles:ppu --intr-regs=di -c {APART}",
-                             f"hot spin {SPIN}", "ip,iregs"),
+        # On one processor: perf opens an event for each, and each has a period of its own.
+        "regs": (pin or "taskset 1 ") +
+                record("regs", f"record -e cycles:ppu --intr-regs=di -c {APART}",
+                       f"hot spin {SPIN}", "ip,iregs"),
         "snapshot": pin + record("snapshot", f"record -e '{{{pmu}/cycles/ppu,{pmu}/instructions/u,"
                                  f"{pmu}/branches/u}}:S' -c {APART}", f"hot spin {SPIN}",
                                  "event,period,ip"),
