@@ -70,9 +70,9 @@ enum generation_set {
 	/* Their cores have one logical processor. */
 	GENS_ONE_THREAD = GENS_E_CORES | GENS_CLEARWATERFOREST,
 	GENS_FROM_LNC = GENS_LUNARLAKE | GENS_PANTHERLAKE,	/* P-cores from Lion Cove on */
-	/* CPUID.1CH:ECX[19:16] is 0FH: CPUID dumps of Lunar Lake, Arrow Lake-S and Panther Lake, both
-	 * types of cores. Crestmont: of a server by a mail on Linux's branch counters, which says
-	 * four; of a client it is 0 (dumps of Meteor Lake and Arrow Lake). */
+	/* CPUID.1CH:ECX[19:16] is 0FH: CPUID dumps of Lunar Lake, Arrow Lake-S and Panther Lake,
+	 * both types of cores. Crestmont: of a server by a mail on Linux's branch counters, which
+	 * says four; of a client it is 0 (dumps of Meteor Lake and Arrow Lake). */
 	GENS_LBR_LOG = GENS_FROM_CMT | GENS_FROM_LNC,
 	/* Those with architectural PEBS. */
 	GENS_ARCH_PEBS = GENS_PANTHERLAKE | GENS_CLEARWATERFOREST,

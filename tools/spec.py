@@ -200,7 +200,7 @@ def with_leaf_23h():
 def applies(text, cpu, through):
     """Does a requirement's column of generations include this row of generation.def? through is
     codes(). What follows "with" is taken as given, except for full-width writes, formats of
-    records and leaf 23H, which the rows know of. tests/frame/applies.c says the same to the
+    records, architectural PEBS and leaf 23H, which the rows know of. tests/frame/applies.c says the same to the
     harness."""
     order = list(through)
     own = order.index(cpu["code"])
@@ -211,6 +211,8 @@ def applies(text, cpu, through):
         return False
     least = re.search(r"with format (\d+)", text)
     if least and not int(least[1]) <= int(cpu["pebs_format"]) < ARCHITECTURAL_PEBS:
+        return False
+    if "with architectural PEBS" in text and int(cpu["pebs_format"]) != ARCHITECTURAL_PEBS:
         return False
     if "with leaf 23H" in text and cpu["token"] not in with_leaf_23h():
         return False

@@ -65,6 +65,7 @@ static void facilities_are_looked_at(void)
 			 format);
 		CHECK_EQ(format >= 6 && format < 15, applies("v5+ with format 6", &to), "%u",
 			 format);
+		CHECK_EQ(format == 15, applies("v5+ with architectural PEBS", &to), "%u", format);
 	}
 	CHECK(!applies("v5+ with leaf 23H", &to));
 	to.leaf_23h = true;
@@ -73,7 +74,8 @@ static void facilities_are_looked_at(void)
 	to.pebs_format = 6;
 	CHECK(!applies("v5+ with leaf 23H", &to) && !applies("v5+ with format 6", &to));
 	CHECK(applies_to_all_models("v5+ with format 6") &&
-	      applies_to_all_models("v5+ with leaf 23H"));
+	      applies_to_all_models("v5+ with leaf 23H") &&
+	      applies_to_all_models("v6+ with architectural PEBS"));
 }
 
 static void an_unknown_processor_is_of_any_generation(void)

@@ -92,6 +92,8 @@ static bool formats_fit(const char *generations, unsigned format)
 {
 	if (contains(generations, "with format 6"))
 		return format >= 6 && format < PEBS_FORMAT_ARCHITECTURAL;
+	if (contains(generations, "with architectural PEBS"))
+		return format == PEBS_FORMAT_ARCHITECTURAL;
 	if (contains(generations, "with format 5"))
 		return format >= 5 && format < PEBS_FORMAT_ARCHITECTURAL;
 	return true;
@@ -99,15 +101,18 @@ static bool formats_fit(const char *generations, unsigned format)
 
 bool applies_to_all_models(const char *generations)
 {
-	for (unsigned version = 1; version <= 8; version++) {
-		struct applicant to = { "-", version, true, false, 6, true };
+	static const unsigned formats[] = { 6, PEBS_FORMAT_ARCHITECTURAL };
 
-		if (applies(generations, &to))
-			return true;
-		to.full_width = false;
-		if (applies(generations, &to))
-			return true;
-	}
+	for (unsigned version = 1; version <= 8; version++)
+		for (unsigned i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+			struct applicant to = { "-", version, true, false, formats[i], true };
+
+			if (applies(generations, &to))
+				return true;
+			to.full_width = false;
+			if (applies(generations, &to))
+				return true;
+		}
 	return false;
 }
 

@@ -21,8 +21,8 @@ struct applicant {
  * Is this processor among those that the column names? Words "all", "vN" and "vN+" (version), "X",
  * "X+" and "X-Y" (codes), "KVM" (a guest of KVM), with commas. What follows "with", "without",
  * "client" or "formats" is a condition that a test's needs look at, but for FW_WRITE, "format N"
- * (of PEBS records in a DS area; and later) and "leaf 23H". A processor that is in no table is
- * taken to be of any generation that a row names.
+ * (of PEBS records in a DS area; and later), "architectural PEBS" and "leaf 23H". A processor that
+ * is in no table is taken to be of any generation that a row names.
  */
 bool applies(const char *generations, const struct applicant *to);
 

@@ -58,8 +58,7 @@ static struct core of_generation(enum generation_id id)
 /* Firmware may have disabled the cores of the other type: latitude common-counters. */
 static bool tells_what_both_have(const struct model *m, enum generation_id *other)
 {
-	return model_core_beside(m, other) &&
-	       (m->has_e_cores || m->latitude[LAT_COMMON_COUNTERS]);
+	return model_core_beside(m, other) && (m->has_e_cores || m->latitude[LAT_COMMON_COUNTERS]);
 }
 
 struct leaf_0a model_leaf_0a(const struct model *m)
