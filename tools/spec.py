@@ -200,8 +200,8 @@ def with_leaf_23h():
 def applies(text, cpu, through):
     """Does a requirement's column of generations include this row of generation.def? through is
     codes(). What follows "with" is taken as given, except for full-width writes, formats of
-    records, architectural PEBS and leaf 23H, which the rows know of. tests/frame/applies.c says the same to the
-    harness."""
+    records, architectural PEBS and leaf 23H, which the rows know of. tests/frame/applies.c says
+    the same to the harness."""
     order = list(through)
     own = order.index(cpu["code"])
     full_width = "FAC_FW_WRITE" in cpu["facilities"]
