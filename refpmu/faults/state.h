@@ -85,6 +85,7 @@ struct fault_state {
 	/* Transactions. */
 	u64 fallback_inner;	/* RIP, of the innermost XBEGIN */
 	u64 tx_status;		/* IA32_PERF_GLOBAL_STATUS when it began */
+	bool tx_committed;	/* the last one has ended well */
 	u64 information_before;	/* that of the abort before */
 	bool was_nested;	/* the last abort was of nested ones */
 

@@ -114,11 +114,15 @@ void fault_tx_ends(struct model *m)
 {
 	if (m->tx.depth > 1)
 		checkpoint_again(m, FAULT_TX_CHECKPOINT_INNER_END);
+	faults_of(m)->tx_committed = true;
 }
 
 void fault_tx_checkpoint(struct model *m)
 {
 	faults_of(m)->tx_status = m->global_status;
+	if (m->tx.cycles && broken(m, faults_of(m)->tx_committed ? FAULT_TX_CYCLES_ADD_COMMITS :
+								   FAULT_TX_CYCLES_ADD_ABORTS))
+		m->tx.cycles_so_far = m->tx.cycles;
 }
 
 bool fault_tx_end_noted(struct model *m, bool noted)
@@ -197,6 +201,7 @@ u64 fault_tx_information(struct model *m, u64 value)
 void fault_tx_aborts(struct model *m, bool nested)
 {
 	faults_of(m)->was_nested = nested;
+	faults_of(m)->tx_committed = false;
 	faults_of(m)->information_before = m->tx.information;
 }
 

@@ -253,6 +253,31 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_of_the_transaction, REQS(TSX_09),
  * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
  *
+ * Given  transactions that XABORT ends, one with 1000 loads, then one with 1
+ * When   each makes a record of RTM_RETIRED.ABORTED
+ * Then   bits 31:0 at B8H of the second are smaller by at least 500 cycles: those of the first one
+ *        aren't in them
+ * Control: each transaction has made one record
+ */
+TEST(tsx, rtm_abort_record_does_not_hold_the_cycles_of_earlier_transactions, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	struct transaction_abort longer, shorter;
+
+	if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, LONG, &longer) ||
+	    !transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, SHORT, &shorter))
+		return;
+	CHECK_RANGE(t, TSX_09, (shorter.tx & TX_CYCLES) + CYCLES_MORE, TX_CYCLES,
+		    longer.tx & TX_CYCLES,
+		    "cycles of a transaction with %u loads more, the one with fewer being the "
+		    "later one",
+		    LONG - SHORT);
+}
+
+/*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
  * Given  a transaction of 4000 loads that XABORT ends; one of 4000 loads with one nested in it of
  *        as many, which XABORT ends
  * When   each makes a record of RTM_RETIRED.ABORTED

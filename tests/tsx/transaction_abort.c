@@ -200,6 +200,29 @@ TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_0
 }
 
 /*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  a transaction with 1000 loads, then one with 1; both commit
+ * When   a load after each is recorded
+ * Then   bits 31:0 at B8H, the cycles of the last transaction, are smaller by at least 500 for the
+ *        second: those of the first one aren't in them
+ */
+TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	u64 longer, shorter;
+
+	if (!transaction_works(t) || !record_after_a_commit(t, LONGER, &longer) ||
+	    !record_after_a_commit(t, SHORTER, &shorter))
+		return;
+	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + CYCLES_MORE, TX_CYCLES, longer & TX_CYCLES,
+		    "cycles of a committed transaction with %u loads more, the one with fewer "
+		    "being the later one",
+		    LONGER - SHORTER);
+}
+
+/*
  * TSX-12  The interrupt of a counter that overflows inside a transaction must come after the abort
  *         or the commit, and its overflow must be shown.
  *         SDM volume 1, Runtime Considerations (of Intel TSX); 18.11.5 Performance Monitoring and

@@ -129,6 +129,28 @@ static bool cycles_begin_with_the_outermost(struct fixture *r)
 	return fixture_records(r) == 1 && (u32)fixture_record(r, 0, 0xb8) > 10;
 }
 
+/* The cycles of a short transaction after a long one that ended so. */
+static bool cycles_begin_anew(struct fixture *r, bool commits)
+{
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	abort_for(r, TX_EXPLICIT);
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, 1000);
+	if (commits) {
+		rules_tx_end(r);
+	} else {
+		model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
+		abort_for(r, TX_EXPLICIT);
+	}
+	abort_for(r, TX_EXPLICIT);
+	return fixture_records(r) == (commits ? 1 : 2) &&
+	       (u32)fixture_record(r, commits ? 0 : 1, 0xb8) < 100;
+}
+
+RULE(cycles_begin_anew_after_a_commit, cycles_begin_anew(r, true))
+RULE(cycles_begin_anew_after_an_abort, cycles_begin_anew(r, false))
+
 /* RSP is at 48H, RFLAGS at 00H: CF, SF and what is always 1. */
 static bool an_abort_has_its_registers(struct fixture *r)
 {
@@ -368,6 +390,8 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_CHECKPOINT_INNER_END] = inner_end_keeps_nothing,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
 	[FAULT_TX_CYCLES_INNER] = cycles_begin_with_the_outermost,
+	[FAULT_TX_CYCLES_ADD_COMMITS] = cycles_begin_anew_after_a_commit,
+	[FAULT_TX_CYCLES_ADD_ABORTS] = cycles_begin_anew_after_an_abort,
 	[FAULT_TX_RIP_INNER] = goes_to_the_outermost,
 	[FAULT_TX_FILTER_LOADS_ONLY] = no_instruction_is_in,
 	[FAULT_TX_FILTER_CYCLES] = no_cycle_is_in,
