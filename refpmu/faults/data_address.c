@@ -104,6 +104,8 @@ static bool address_missing(struct model *m, enum event_kind kind)
 static u64 other_address(struct model *m, const struct model_access *a,
 			 const struct memory_result *o, u64 linear)
 {
+	if (a->store && a->locked && broken(m, FAULT_DLA_LOCKED_EMPTY))
+		return 0;
 	if (!o->l1_hit && broken(m, FAULT_DLA_FAR_LINE))
 		return linear & -(u64)MEMORY_LINE;
 	if (broken(m, FAULT_DLA_ADDRESS_8))

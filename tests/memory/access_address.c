@@ -12,7 +12,7 @@
 #include "tests/measure/mem_sample.h"
 
 #define ODD		13u	/* into a line, where eight bytes stay in it */
-#define SPLIT_LOAD	61u	/* workload_split */
+#define SPLIT_LOAD	61u	/* workload_split, workload_split_lock */
 #define SPLIT_STORE	125u
 #define LINE		64u
 #define ROUNDS_MOST	20000u
@@ -51,6 +51,17 @@ static const struct shape {
 	  SPLIT_STORE, UPPER },
 };
 
+/* A locked addition or exchange loads and stores at one place. */
+static const struct shape locked_shapes[] = {
+	{ "locked additions", &workload_lock, ODD, 0, 0, NEAR },
+	{ "exchanges", &workload_exchange, ODD, 0, 0, NEAR },
+	{ "locked additions across a line's end", &workload_split_lock, 0, SPLIT_LOAD, SPLIT_LOAD,
+	  NEAR },
+	{ "locked additions across a page's end", &workload_split_lock, PAGE_SIZE - LINE,
+	  SPLIT_LOAD, SPLIT_LOAD, NEAR },
+	{ "locked additions above 4 GiB", &workload_lock, ODD, 0, 0, HIGH },
+};
+
 enum accesses { LOADS_OF_IT, STORES_OF_IT };		/* of a shape */
 enum fields { ADDRESS, LATENCY_AND_ADDRESS, HIT_AND_ADDRESS }; /* of a record that are looked at */
 
@@ -68,6 +79,16 @@ static void lay_out(struct cache_workload *h, const struct shape *s, enum access
 			     (which == STORES_OF_IT ? s->store : s->load);
 }
 
+static void check_each(struct test *t, struct test_claim claim, const struct cache_workload *h,
+		       enum accesses which)
+{
+	for (unsigned i = 0; i < taken; i++)
+		test_check_eq(t, claim, h->first, records[i].address,
+			      "address of record %u of %s, "
+			      "%s",
+			      i, which == STORES_OF_IT ? "stores" : "loads", h->name);
+}
+
 /* Records of one facility: all hold the address. */
 static bool check_addresses(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 			    const struct shape *s, enum accesses which)
@@ -82,11 +103,7 @@ static bool check_addresses(struct test *t, struct test_claim claim, struct mem_
 	taken = count = mem_sample_take(setup, &h, records);
 	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
 		return false;
-	for (unsigned i = 0; i < count; i++)
-		test_check_eq(t, claim, h.first, records[i].address,
-			      "address of record %u of %s, "
-			      "%s",
-			      i, which == STORES_OF_IT ? "stores" : "loads", h.name);
+	check_each(t, claim, &h, which);
 	return true;
 }
 
@@ -371,6 +388,39 @@ TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, 
 		    !check_addresses(t, AT(DLA_10), &stores, &shapes[i], STORES_OF_IT))
 			return;
 		check_hits(t, shapes[i].name);
+	}
+}
+
+/*
+ * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  locked additions and exchanges within a line, across the end of one and of a page, and
+ *        above 4 GiB; all of one shape are to one address
+ * When   IA32_PMC1 makes two records of each shape, of the event of stores; and records of the
+ *        event of split stores, as far as the locked ones are such
+ * Then   the address at 98H of each record is that of the first byte of the store's destination
+ */
+TEST(dla, locked_store_record_holds_the_address_of_its_destination, REQS(DLA_02),
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
+{
+	struct mem_sample_setup stores, splits;
+
+	if (!profile(t, EK_STORES, &stores) || !profile(t, EK_SPLIT_STORES, &splits))
+		return;
+	splits.wanted = RECORDS_NEAR;
+	splits.most = ROUNDS_MOST;
+	for (unsigned i = 0; i < sizeof(locked_shapes) / sizeof(locked_shapes[0]); i++) {
+		const struct shape *s = &locked_shapes[i];
+		struct cache_workload h;
+
+		if (!check_addresses(t, AT(DLA_02), &stores, s, STORES_OF_IT))
+			return;
+		if (s->workload != &workload_split_lock)
+			continue;
+		lay_out(&h, s, STORES_OF_IT);
+		taken = mem_sample_take(&splits, &h, records);
+		check_each(t, AT(DLA_02), &h, STORES_OF_IT);
 	}
 }
 

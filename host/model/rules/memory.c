@@ -158,6 +158,15 @@ static bool has_an_address(struct fixture *r, u32 event)
 	return bytes(r) && field(r, 0, RECORD_DLA) >= A;
 }
 
+static bool locked_stores_have_addresses(struct fixture *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 2, STORES, BIT(2), 3, 2);
+	for (u64 i = 0; i < 20; i++)
+		fixture_locked_add(r, A + 64 * i);
+	return bytes(r) && field(r, 0, RECORD_DLA) >= A;
+}
+
 /* What another processor of the package has modified. */
 static bool others_lines_have_addresses(struct fixture *r)
 {
@@ -345,6 +354,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_PS_EN_ENABLES] = stores_need_pebs_en,
 	[FAULT_DLA_L2_HIT] = l2_hits_have_addresses,
 	[FAULT_DLA_STLB_MISS_STORES] = walks_of_stores_have_addresses,
+	[FAULT_DLA_LOCKED_EMPTY] = locked_stores_have_addresses,
 	[FAULT_DLA_XSNP_HITM] = others_lines_have_addresses,
 	[FAULT_LL_COUNTS_UNTAGGED] = only_tagged_loads_count,
 	[FAULT_LL_EN_OF_ANY] = another_enable_is_none,
