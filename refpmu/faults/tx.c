@@ -182,6 +182,8 @@ u64 fault_tx_information(struct model *m, u64 value)
 		return value;
 	if (broken(m, m->tx.elided ? FAULT_HLE_SAYS_RTM : FAULT_TX_SAYS_HLE))
 		value ^= INFO_HLE | INFO_RTM;
+	if (m->tx.elided && m->tx.n_locks > 1 && broken(m, FAULT_HLE_NESTED_SAYS_RTM))
+		value ^= INFO_HLE | INFO_RTM;
 	if (broken(m, FAULT_TX_CAUSE_EXCHANGED))
 		value ^= INFO_INSTRUCTION | INFO_OTHER;
 	if (broken(m, FAULT_TX_CAPACITY_MISSING))

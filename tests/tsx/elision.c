@@ -127,6 +127,33 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
 }
 
 /*
+ * TSX-14  HLE_RETIRED.ABORTED with PEBS must make a record of an aborted elision, with bit 32 of
+ *         the TX abort information and not bit 33.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  an elided lock inside another one, which PAUSE aborts
+ * When   each counter makes a record of HLE_RETIRED.ABORTED
+ * Then   in the TX abort information at B8H bit 32 (HLE_Abort) is 1 and bit 33 (RTM_Abort) 0, as
+ *        for a single one
+ */
+TEST(tsx, hle_abort_record_of_nested_elisions_has_bit_32_and_not_bit_33, REQS(TSX_14),
+     NEEDS(need_perfmon, need_pebs, need_hle))
+{
+	if (!transaction_elision_works(t))
+		return;
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		struct transaction_abort abort;
+
+		if (!transaction_record(t, AT(TSX_14), c, &transaction_elided_nested, FEWER,
+					&abort))
+			return;
+		CHECK_EQ(t, TSX_14, TX_HLE_ABORT, abort.tx & (TX_HLE_ABORT | TX_RTM_ABORT),
+			 "HLE_Abort and not RTM_Abort, bits 33:32 of B8H, of %s, IA32_PMC%u",
+			 abort.piece->name, c);
+	}
+}
+
+/*
  * TSX-15  R/EIP of an HLE abort record must be the instruction following the outermost XACQUIRE.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
  *
