@@ -533,6 +533,8 @@ u64 fault_disarms(struct model *m, u64 counters)
 
 u64 fault_status_clears(struct model *m, u64 bits)
 {
+	const u64 enabled = m->pebs_enable & IA32_PEBS_ENABLE_PEBS_EN_PMC;
+
 	if (m->config.fault == FAULT_NONE)
 		return bits;
 	bits = fault_ext_clears(m, fault_kvm_clears(m, fault_v5_clears(m, bits)));
@@ -540,6 +542,9 @@ u64 fault_status_clears(struct model *m, u64 bits)
 		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
 	if (bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && broken(m, FAULT_OVFBUF_STAYS_BESIDE))
 		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
+	if (bits & IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && m->global_status & ~bits & enabled &&
+	    broken(m, FAULT_OVFBUF_CLEARS_PEBS_BITS))
+		bits |= enabled;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		if (m->active & BIT(i) && broken(m, FAULT_RUNNING_BITS_STAY))
 			bits &= ~model_global_bit(i);

@@ -218,3 +218,57 @@ TEST(pmi, ovfbuf_and_a_counter_bit_are_cleared_separately, REQS(PMI_08),
 	counters_clear(bits);
 	CHECK_EQ(t, PMI_08, 0, counters_status() & bits, "after clearing both");
 }
+
+/* Counter c wraps with the window's last load, and waits for the next one. false: the write that
+ * closes the window has the event. */
+static bool wait_for_an_event(unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+	workload_run(&workload_load, PERIOD, pmc_one(c));
+	return !ds_bytes();
+}
+
+/*
+ * PMI-08  A write to IA32_PERF_GLOBAL_OVF_CTRL must clear the named bits of
+ *         IA32_PERF_GLOBAL_STATUS and no others.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  OvfBuf is set by a record at the threshold; then a counter of loads with PEBS and without
+ *        PDist has wrapped with its last load, and waits for the next one; each such counter in
+ *        turn. A record of the write that closes its window makes the test INCONCLUSIVE
+ * When   bit 62 alone of IA32_PERF_GLOBAL_OVF_CTRL is written, with the counter's bit of
+ *        IA32_PEBS_ENABLE still set; then the counter's bit
+ * Then   OvfBuf is 0 after the first write and the counter's status bit stays 1; after the second
+ *        it is 0
+ * Control: both were set
+ */
+TEST(pmi, clearing_ovfbuf_keeps_the_status_bit_of_an_armed_counter, REQS(PMI_08),
+     NEEDS(need_perfmon, need_any_pebs, need_events))
+{
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		u64 bits = OVF_BUF | BIT(c);
+
+		if (pebs_has_pdist(c))
+			continue;
+		setup.threshold = 1;
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		if (!wait_for_an_event(c)) {
+			test_inconclusive(t, "the write that closes the window has the event");
+			counter_reset();
+			return;
+		}
+		CONTROL_EQ(t, PMI_08, bits, counters_status() & bits,
+			   "OvfBuf and the bit of IA32_PMC%u, which has wrapped", c);
+		counters_clear(OVF_BUF);
+		CHECK_EQ(t, PMI_08, BIT(c), counters_status() & bits,
+			 "after clearing OvfBuf alone, IA32_PMC%u being armed", c);
+		counters_clear(BIT(c));
+		CHECK_EQ(t, PMI_08, 0, counters_status() & bits, "after clearing IA32_PMC%u's bit",
+			 c);
+		counter_reset();
+	}
+}

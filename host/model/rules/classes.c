@@ -95,6 +95,16 @@ static bool ovfbuf_stays_beside(struct fixture *r, u64 cleared)
 RULE(ovfbuf_stays_beside_condchgd, ovfbuf_stays_beside(r, IA32_PERF_GLOBAL_STATUS_COND_CHGD))
 RULE(ovfbuf_stays_beside_fixed_2, ovfbuf_stays_beside(r, BIT(34)))
 
+/* Counter 0 has wrapped and waits for its next event. */
+static bool an_armed_counters_bit_stays_beside_ovfbuf(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 2);
+	fixture_wrmsr(r, 0x390, IA32_PERF_GLOBAL_STATUS_OVF_BUF);
+	return fixture_status(r) & BIT(0);
+}
+
 static bool ovfbuf_stays(struct fixture *r)
 {
 	fixture_ds(r, 8, 1);
@@ -221,6 +231,7 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_CONDCHGD_STAYS] = condchgd_is_cleared,
 	[FAULT_CONDCHGD_CLEARS_OVFBUF] = ovfbuf_stays_beside_condchgd,
 	[FAULT_FIXED_CLEARS_OVFBUF] = ovfbuf_stays_beside_fixed_2,
+	[FAULT_OVFBUF_CLEARS_PEBS_BITS] = an_armed_counters_bit_stays_beside_ovfbuf,
 	[FAULT_OVFBUF_FALLS] = ovfbuf_stays,
 	[FAULT_COUNTER_WITH_INT_CLEARS_STATUS] = a_write_leaves_the_status,
 	[FAULT_ASSIST_CLEARS_FIXED_BIT] = an_assist_leaves_fixed_bits,
