@@ -53,6 +53,8 @@ _Static_assert(DS_pebs_counter7_reset == DS_pebs_counter0_reset + GP_SLOTS_OF_FO
 _Static_assert(PAGES_HIGH == 2, "a page for the area, a page for the buffer");
 _Static_assert(GUARD_BYTES + DS_HIGH_CAPACITY * RECORD_MAX_SIZE + GUARD_BYTES <= PAGE_SIZE,
 	       "a buffer in a page");
+_Static_assert(PAGES_CARRY == 3, "a page for the area, one on each side of the multiple of 4 GiB");
+_Static_assert(DS_CARRY_MOST + GUARD_BYTES <= PAGE_SIZE, "the buffer's beginning in a page");
 
 /* All memory of a processor is in one piece: for each area a page, and that of its buffer. */
 #define SHARE		(PAGE_SIZE + (MEMORY_BYTES + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE)
@@ -70,7 +72,7 @@ static struct ds {
 	size_t used;			/* of memory: what is filled and looked at */
 	bool opened;			/* since ds_forget() */
 	u64 above;			/* what linear addresses are more than those here */
-} areas[CPU_MAX][DS_PLACED + 1];
+} areas[CPU_MAX][DS_CARRY + 1];
 static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
 
 static struct ds *ds_this_cpu(void)
@@ -111,6 +113,7 @@ bool ds_init(void)
 	take_pages(&areas[cpu_index()][DS_HIGH], (u64)(uintptr_t)pages_get()->high);
 	take_pages(&areas[cpu_index()][DS_UPPER],
 		   (u64)(uintptr_t)pages_get()->small + PAGING_UPPER);
+	take_pages(&areas[cpu_index()][DS_CARRY], (u64)(uintptr_t)pages_get()->carry);
 	return true;
 }
 
@@ -127,6 +130,14 @@ void ds_place(unsigned area, unsigned buffer)
 
 	d->area = (volatile u64 *)(void *)(carry + PLACED_PAGES * PAGE_SIZE - area);
 	d->buffer = carry - buffer;
+	d->memory = d->buffer - GUARD_BYTES;
+}
+
+void ds_carry(unsigned buffer)
+{
+	struct ds *d = &areas[cpu_index()][DS_CARRY];
+
+	d->buffer = pages_get()->small + (PAGES_CARRY - 1) * PAGE_SIZE - buffer;
 	d->memory = d->buffer - GUARD_BYTES;
 }
 
@@ -193,7 +204,7 @@ bool ds_was_opened(void)
 void ds_forget(void)
 {
 	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
-		for (unsigned i = 0; i <= DS_PLACED; i++)
+		for (unsigned i = 0; i <= DS_CARRY; i++)
 			areas[cpu][i].opened = false;
 }
 

@@ -47,6 +47,11 @@ bool ds_init(void);
  * before the end of a page, a multiple of 8, and the buffer so many before a multiple of 64 KiB. */
 #define DS_PLACED	 (DS_UPPER + 1)
 #define DS_PLACED_MOST	 0x400		/* bytes */
+/* That of DS_HIGH at other linear addresses: the buffer begins as many bytes before a multiple of
+ * 4 GiB as ds_carry() says, up to DS_CARRY_MOST. */
+#define DS_CARRY	 (DS_PLACED + 1)
+#define DS_CARRY_MOST	 0x400		/* bytes */
+void ds_carry(unsigned buffer);
 void ds_use(unsigned area);
 void ds_place(unsigned area, unsigned buffer);
 

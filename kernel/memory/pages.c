@@ -4,8 +4,9 @@
 #include "kernel/memory/arena.h"
 #include "kernel/memory/paging.h"
 
-/* To split the large pages around: up to two of 2 MiB, and four levels for the high address. */
-#define TABLES	8u
+/* To split the large pages around: up to two of 2 MiB, and four levels for each of the high
+ * addresses: these, the last ones before the multiple of 4 GiB and those from there on. */
+#define TABLES	14u
 
 static struct pages pages;
 
@@ -14,11 +15,21 @@ u64 pages_need(void)
 	return (u64)(PAGES_SMALL + 1 + TABLES) * PAGE_SIZE;
 }
 
+/* The first n pages once more, from there on. */
+static bool map_again(u64 linear, unsigned n)
+{
+	for (u64 at = 0; at < (u64)n * PAGE_SIZE; at += PAGE_SIZE)
+		if (!paging_map(linear + at, (u64)(uintptr_t)pages.small + at, PAGE_DATA))
+			return false;
+	return true;
+}
+
 bool pages_init(u64 hpet_base)
 {
 	pages = (struct pages){
 		.small = arena_alloc((size_t)PAGES_SMALL * PAGE_SIZE),
 		.high = (u8 *)(uintptr_t)PAGES_HIGH_LINEAR,
+		.carry = (u8 *)(uintptr_t)PAGES_CARRY_LINEAR - (PAGES_CARRY - 1) * PAGE_SIZE,
 		.uncacheable = arena_alloc(PAGE_SIZE),
 		.device = (u8 *)(uintptr_t)hpet_base,
 	};
@@ -27,11 +38,8 @@ bool pages_init(u64 hpet_base)
 			      PAGE_DATA) ||
 	    !paging_set((u64)(uintptr_t)pages.uncacheable, PAGE_DEVICE))
 		return false;
-	for (unsigned i = 0; i < PAGES_HIGH; i++)
-		if (!paging_map(PAGES_HIGH_LINEAR + (u64)i * PAGE_SIZE,
-				(u64)(uintptr_t)pages.small + (u64)i * PAGE_SIZE, PAGE_DATA))
-			return false;
-	return true;
+	return map_again((u64)(uintptr_t)pages.high, PAGES_HIGH) &&
+	       map_again((u64)(uintptr_t)pages.carry, PAGES_CARRY);
 }
 
 const struct pages *pages_get(void)

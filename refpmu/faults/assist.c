@@ -336,6 +336,9 @@ static void break_index(struct model *m, const struct retire_ctx *s, unsigned x,
 	if (plan->index % CARRY < plan->area.pebs_index % CARRY &&
 	    broken(m, FAULT_INDEX_LOSES_CARRY))
 		plan->index -= CARRY;
+	if (plan->index >> 32 > plan->area.pebs_index >> 32 &&
+	    broken(m, FAULT_INDEX_LOSES_CARRY_32))
+		plan->index -= BIT(32);
 	if (broken(m, FAULT_INDEX_LATE)) {
 		plan->advances = false;
 		faults_of(m)->late_index.waits = true;

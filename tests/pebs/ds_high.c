@@ -14,6 +14,8 @@
 
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
+#define RECORDS_ACROSS	4u
+
 /* One record of counter c into the buffer as it is described now. The log stays. */
 static const struct pmi_log *one_more(unsigned c)
 {
@@ -63,6 +65,66 @@ TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
 		      "a byte at offset %ld of the buffer", (long)offset);
 		CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record at the threshold");
 		counter_reset();
+	}
+	ds_use(0);
+}
+
+/* Four records of counter c, the third one at the threshold, into a buffer that begins so many
+ * bytes before a multiple of 4 GiB. */
+static void check_carry(struct test *t, unsigned c, unsigned before)
+{
+	struct ds_setup setup = sampling_setup(RECORDS_ACROSS);
+	const unsigned threshold = RECORDS_ACROSS - 1;
+	int64_t offset = 0;
+
+	setup.threshold = threshold;
+	ds_carry(before);
+	ds_open(&setup);
+	for (unsigned made = 1; made <= RECORDS_ACROSS; made++) {
+		const struct pmi_log *log = one_more(c);
+
+		sampling_want(t, made);
+		CHECK_EQ(t, DS_03, ds_base() + made * ds_record_size(), ds_index(),
+			 "index after record %u of a buffer that begins %u bytes before a "
+			 "multiple of 4 GiB, IA32_PMC%u",
+			 made, before, c);
+		CHECK(t, REC_13, !ds_written_outside(0, made, &offset),
+		      "a byte at offset %ld of the buffer after record %u", (long)offset, made);
+		CHECK(t, DS_02, ds_record_written(made - 1), "record %u is behind the one before",
+		      made);
+		if (made <= threshold)
+			CHECK_EQ(t, DS_05, made == threshold, log->count,
+				 "interrupts of record %u, the threshold being after %u", made,
+				 threshold);
+	}
+	counter_reset();
+}
+
+/*
+ * DS-02   A record must be written at the address in the PEBS index field, also where that isn't
+ *         the buffer base.
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a PEBS buffer for four records, its threshold after the third; a multiple of 4 GiB is
+ *        where the second one ends, or within it
+ * When   each PEBS counter makes four records
+ * Then   each is behind the one before, and the index in memory is where it ends; nothing else is
+ *        written; the third one raises an interrupt, and those before it none
+ */
+TEST(ds, index_carries_across_a_multiple_of_4_gib, REQS(DS_02, DS_03, DS_05, REC_13),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	ds_use(DS_CARRY);
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		unsigned size = (unsigned)record_size(counter_caps()->record_format);
+
+		check_carry(t, c, 2 * size);
+		check_carry(t, c, size + size / 2);
 	}
 	ds_use(0);
 }

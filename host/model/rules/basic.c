@@ -264,6 +264,26 @@ static bool index_is_a_multiple_of_64_kib(struct fixture *r)
 	return fixture_peek(r, FIXTURE_DS + 0x28) == FIXTURE_MEMORY_BASE;
 }
 
+#define FOUR_GIB	(FIXTURE_MEMORY_BASE & ~BITS(0, 31))
+
+/* As if there were memory for a record in front of a multiple of 4 GiB. */
+static bool write_below_4_gib(void *ctx, u64 linear, const void *bytes, size_t size)
+{
+	return linear == FOUR_GIB - FIXTURE_RECORD || write_memory(ctx, linear, bytes, size);
+}
+
+static bool index_is_a_multiple_of_4_gib(struct fixture *r)
+{
+	write_memory = r->host.write;
+	r->host.write = write_below_4_gib;
+	fixture_poke(r, FIXTURE_DS + 0x20, FOUR_GIB - FIXTURE_RECORD);
+	fixture_poke(r, FIXTURE_DS + 0x28, FOUR_GIB - FIXTURE_RECORD);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 3);
+	return fixture_peek(r, FIXTURE_DS + 0x28) == FOUR_GIB;
+}
+
 /* The second one's record tells whether it hit, as it does. */
 static bool stores_hit(struct fixture *r, u64 linear, u16 width, u64 pushed)
 {
@@ -438,6 +458,7 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_DS_AREA_ONE_PAGE] = record_of_an_area_across_pages,
 	[FAULT_DS_AREA_AT_LINE] = record_of_an_area_behind_a_line,
 	[FAULT_RECORD_AT_LINE] = record_of_an_area_behind_a_line,
+	[FAULT_INDEX_LOSES_CARRY_32] = index_is_a_multiple_of_4_gib,
 	[FAULT_INDEX_LOSES_CARRY] = index_is_a_multiple_of_64_kib,
 	[FAULT_RFLAGS_NO_SYSTEM] = system_flags_are_recorded,
 	[FAULT_EVENTING_IP_REP] = a_string_load_is_named,
