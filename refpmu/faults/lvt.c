@@ -44,6 +44,14 @@ static void freeze_by_pmc0_only(struct model *m, struct freeze_plan *plan)
 		plan->lbrs = false;
 }
 
+static void stop_recording(struct model *m)
+{
+	if (model_has_arch_lbr(m) && broken(m, FAULT_THRESHOLD_CLEARS_LBREN))
+		m->lbr.control &= ~IA32_LBR_CTL_LBREN;
+	if (!model_has_arch_lbr(m) && broken(m, FAULT_THRESHOLD_CLEARS_LBR))
+		m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
+}
+
 void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *plan)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -83,9 +91,8 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (plan->counters)
 		freeze_other_counters(m, plan);
 	fault_freeze_way(m, plan);
-	if (pmi->action == ACTION_THRESHOLD_INT && plan->lbrs && model_has_arch_lbr(m) &&
-	    broken(m, FAULT_THRESHOLD_CLEARS_LBREN))
-		m->lbr.control &= ~IA32_LBR_CTL_LBREN;
+	if (pmi->action == ACTION_THRESHOLD_INT && plan->lbrs && plan->streamlined)
+		stop_recording(m);
 }
 
 /* ---- on its way ---- */

@@ -220,8 +220,7 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 		rule->flags &= (u16)~EV_INSN;
 	if (rule->pebs && rule->invert && broken(m, FAULT_TOTAL_CYCLES_REFUSED))
 		rule->pebs = false;
-	if (setting->frozen)
-		setting->frozen = fault_counter_frozen(m, i);
+	setting->frozen = fault_counter_frozen(m, i, setting->frozen);
 	if (setting->frozen && rule->usr && broken(m, FAULT_CTR_FRZ_CPL_0_ONLY))
 		setting->frozen = rule->os = false;
 	if (faults_of(m)->frozen)

@@ -150,6 +150,66 @@ TEST(pmi, ctr_frz_stops_counters_at_cpl_3_until_one_write_clears_all_bits, REQS(
 	end();
 }
 
+/* Counter c overflows with its interrupt, and freezes; the handler leaves status and enables. */
+static const struct pmi_log *freeze_by(unsigned c)
+{
+	static const struct pmi_options leave = {
+		.keep_status = true, .keep_counting = true, .stay_masked = true,
+	};
+
+	pmi_open(&leave);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	overflow(c, COUNT_INT);
+	return pmi_settle();
+}
+
+/*
+ * FRZ-05  Clearing CTR_Frz alone must let the counters that IA32_PERF_GLOBAL_CTRL enables go on.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; 18.2.4.1
+ * FRZ-07  Two reads of a frozen counter must give the same value.
+ *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS
+ *
+ * Given  IA32_DEBUGCTL[12] = 1; each counter in turn, fixed counters from 4 on left out, which
+ *        count what may not occur, has overflowed with its interrupt and is enabled
+ * When   work is done; CTR_Frz alone is cleared, the counter's overflow bit is still set, and work
+ *        is done
+ * Then   that counter doesn't move, and then it does
+ * Control: there was one interrupt, and CTR_Frz and the counter's bit are set
+ */
+TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05, FRZ_07),
+     NEEDS(need_perfmon, need_branches, need_version_4, need_freeze))
+{
+	const u64 all = counters_all().bits;
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		const struct pmi_log *log;
+		u64 frozen;
+
+		if (!(all & BIT(c)) || !moves(c))
+			continue;
+		log = freeze_by(c);
+		CONTROL_EQ(t, IDS(FRZ_05, FRZ_07), 1, log->count, "interrupts of counter %u", c);
+		CONTROL_EQ(t, IDS(FRZ_05, FRZ_07), CTR_FRZ | BIT(c), overflow_status(),
+			   "status after the overflow of counter %u", c);
+		counters_enable(pmc_one(c));
+		frozen = counter_read(c);
+		work(false);
+		CHECK_EQ(t, FRZ_07, frozen, counter_read(c),
+			 "counter %u, which froze by its overflow, after more work", c);
+		counters_clear(CTR_FRZ);
+		CHECK_EQ(t, FRZ_05, BIT(c), overflow_status(),
+			 "status after CTR_FRZ alone was cleared, counter %u", c);
+		work(false);
+		counters_disable();
+		CHECK_RANGE(t, FRZ_05, frozen + 1, ~0ULL, counter_read(c),
+			    "counter %u after work, CTR_FRZ alone cleared", c);
+		msr_write(MSR_IA32_DEBUGCTL, 0);
+		counter_program_disabled(c, 0, 0);
+		counters_clear(overflow_status());
+		pmi_close();
+	}
+}
+
 /* What IA32_PMC2 counts of a window in which IA32_PMC0 and IA32_PMC1 overflow on one branch, those
  * of `interrupting` with their interrupt; LVTPC is masked. */
 static u64 witness(u64 debugctl, u64 interrupting)

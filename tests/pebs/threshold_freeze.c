@@ -34,8 +34,10 @@ static const struct pmi_log *reach_threshold(unsigned counter, u64 debugctl)
 	ds_open(&setup);
 	pebs_arm(counter, LOADS, COUNT_BOTH, PERIOD);
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
-	workload_run(&workload_load, ROUNDS, pmc_one(counter));
+	counters_enable(pmc_one(counter));	/* until the handler */
+	workload_run_uncounted(&workload_load, ROUNDS);
 	log = pmi_settle();
+	counters_disable();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
@@ -58,15 +60,20 @@ static u64 frozen(const struct pmi_entry *entry)
  * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
  *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ * FRZ-18  On version 4 and later an interrupt must change neither IA32_PERF_GLOBAL_CTRL nor
+ *         IA32_DEBUGCTL[0].
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 18-53
  *
  * Given  each of IA32_PMC0 to IA32_PMC3 with PEBS and without its interrupt, the threshold after
  *        one record; IA32_DEBUGCTL.LBR = 1; delivery as fixed and as NMI by turns
  * When   it makes a record with none, each, and both of IA32_DEBUGCTL[12] and [11]
  * Then   at the handler's entry exactly what was asked for is frozen: version 4 has CTR_Frz and
- *        LBR_Frz, earlier ones have IA32_PERF_GLOBAL_CTRL = 0 and IA32_DEBUGCTL.LBR = 0
+ *        LBR_Frz, with IA32_PERF_GLOBAL_CTRL and IA32_DEBUGCTL.LBR as they were; earlier ones have
+ *        IA32_PERF_GLOBAL_CTRL = 0 and IA32_DEBUGCTL.LBR = 0
  * Control: there is one interrupt each time, and without a freeze nothing is frozen
  */
-TEST(ds, threshold_interrupt_of_each_counter_freezes_what_it_is_asked_to, REQS(PMI_18, PMI_19),
+TEST(ds, threshold_interrupt_of_each_counter_freezes_what_it_is_asked_to,
+     REQS(PMI_18, PMI_19, FRZ_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_no_baseline, need_freeze))
 {
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
@@ -74,15 +81,10 @@ TEST(ds, threshold_interrupt_of_each_counter_freezes_what_it_is_asked_to, REQS(P
 			const struct pmi_log *log = reach_threshold(c, freezes[i] | LBR);
 
 			sampling_want(t, 1);
-			if (!CONTROL_EQ(t, IDS(PMI_18, PMI_19), 1, log->count,
+			if (!CONTROL_EQ(t, IDS(PMI_18, PMI_19, FRZ_18), 1, log->count,
 					"threshold interrupts of IA32_PMC%u, IA32_DEBUGCTL = %#lx",
 					c, freezes[i] | LBR))
 				return;
-			if (counter_caps()->version < 4 && !(freezes[i] & FREEZE) &&
-			    !log->entry[0].global_ctrl) {
-				test_inconclusive(t, "the interrupt comes only after the window");
-				return;
-			}
 			CHECK_EQ(t, PMI_18, freezes[i] & FREEZE, frozen(&log->entry[0]) & FREEZE,
 				 "IA32_DEBUGCTL[12], counters frozen at the handler's entry, "
 				 "IA32_PMC%u, IA32_DEBUGCTL = %#lx",
@@ -91,6 +93,16 @@ TEST(ds, threshold_interrupt_of_each_counter_freezes_what_it_is_asked_to, REQS(P
 				 frozen(&log->entry[0]) & FREEZE_LBRS,
 				 "IA32_DEBUGCTL[11], branch records frozen at the handler's entry, "
 				 "IA32_PMC%u, IA32_DEBUGCTL = %#lx",
+				 c, freezes[i] | LBR);
+			if (counter_caps()->version < 4)
+				continue;
+			CHECK_EQ(t, FRZ_18, LBR, log->entry[0].debugctl & LBR,
+				 "IA32_DEBUGCTL.LBR at the handler's entry, IA32_PMC%u, "
+				 "IA32_DEBUGCTL = %#lx",
+				 c, freezes[i] | LBR);
+			CHECK_EQ(t, FRZ_18, BIT(c), log->entry[0].global_ctrl,
+				 "IA32_PERF_GLOBAL_CTRL at the handler's entry, IA32_PMC%u, "
+				 "IA32_DEBUGCTL = %#lx",
 				 c, freezes[i] | LBR);
 		}
 }

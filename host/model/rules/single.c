@@ -211,6 +211,27 @@ rule *const single_icelake_rules[FAULT_COUNT] = {
 	[FAULT_FIXED_CTRL_DISARMS_ALL] = another_field_disarms_nothing,
 	[FAULT_PEBS_OFF_KEEPS_FIXED] = pebs_enable_disarms_fixed_counters,
 	[FAULT_RDPMC_METRICS_ANY_INDEX] = metrics_have_index_0,
+static bool a_threshold_leaves_recording_on(struct fixture *r)
+{
+	fixture_ds(r, 8, 1);
+	fixture_wrmsr(r, 0x1d9, BIT(0) | BIT(11));
+	return one_record(r, 0, 0) && fixture_status(r) & BIT(58) && get(r, 0x1d9) & BIT(0);
+}
+
+/* Its overflow froze; then CTR_Frz alone is cleared. */
+static bool the_counter_that_froze_goes_on(struct fixture *r)
+{
+	u64 frozen;
+
+	fixture_wrmsr(r, 0x1d9, BIT(12));
+	if (!one_overflow(r))
+		return false;
+	frozen = PMC(0);
+	fixture_wrmsr(r, 0x390, BIT(59));
+	fixture_nops(r, 5);
+	return PMC(0) >= frozen + 5 && fixture_status(r) == BIT(0);
+}
+
 };
 
 rule *const single_goldencove_rules[FAULT_COUNT] = {
@@ -239,6 +260,8 @@ static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
 {
 	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
 	fixture_wrmsr(r, 0x3f4, (FIXTURE_PHYSICAL + 0x1000) | size);
+	[FAULT_CTR_FRZ_HOLDS_OVERFLOWED] = the_counter_that_froze_goes_on,
+	[FAULT_THRESHOLD_CLEARS_LBR] = a_threshold_leaves_recording_on,
 	fixture_wrmsr(r, 0x3f5, BIT(32) | 0x7fffffULL << 36 | byte);
 	fixture_wrmsr(r, 0x1903 + 4 * n, BIT(63) | 0xf0000000);
 	fixture_program(r, n, INST, 0, 4);

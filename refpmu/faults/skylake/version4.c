@@ -128,8 +128,12 @@ void fault_freeze_way(struct model *m, struct freeze_plan *plan)
 		*plan = (struct freeze_plan){ .lbrs = false };
 }
 
-bool fault_counter_frozen(struct model *m, unsigned i)
+bool fault_counter_frozen(struct model *m, unsigned i, bool frozen)
 {
+	if (!frozen)
+		return m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI && model_version_4(m) &&
+		       m->global_status & model_global_bit(i) &&
+		       broken(m, FAULT_CTR_FRZ_HOLDS_OVERFLOWED);
 	return !broken(m, FAULT_CTR_FRZ_INERT) &&
 	       !(i >= FIRST_FIXED && broken(m, FAULT_CTR_FRZ_GP_ONLY));
 }

@@ -10,9 +10,9 @@ u64 fault_frozen_clears(struct model *m, u64 bits);
 u64 fault_status_shown(struct model *m, u64 status);
 /* The status bits that counter i's overflow sets. */
 u64 fault_status_of_overflow(struct model *m, unsigned i, u64 status);
-/* By which way an interrupt freezes; is counter i frozen while CTR_Frz is set? */
+/* By which way an interrupt freezes; is counter i frozen, as CTR_Frz says? */
 void fault_freeze_way(struct model *m, struct freeze_plan *plan);
-bool fault_counter_frozen(struct model *m, unsigned i);
+bool fault_counter_frozen(struct model *m, unsigned i, bool frozen);
 /* An overflow that doesn't interrupt. A register takes a value. A counter is read. */
 void fault_quiet_overflow(struct model *m);
 bool fault_frozen_loses(struct model *m, enum model_reg reg);
