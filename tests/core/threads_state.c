@@ -452,7 +452,7 @@ TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22),
 struct freeze {
 	struct two_cpus both;
 	unsigned freezer;	/* the side that overflows with its freeze bit on */
-	u64 control[2], counted;
+	u64 control[2], status[2], counted;
 };
 
 /* Both count; the freezer overflows; then the other works on. */
@@ -477,17 +477,19 @@ static void freeze_and_count(void *arg)
 		workload_run_user(&workload_branch, PERIOD);
 	two_cpus_barrier(&f->both);
 	f->control[side] = msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
+	f->status[side] = overflow_status();
 	if (side != f->freezer)
 		workload_run_user(&workload_branch, PERIOD);
 	two_cpus_barrier(&f->both);
 	counters_disable();
 	if (side != f->freezer) {
 		f->counted = counter_read(0);
+		counters_clear(overflow_status());
 		return;
 	}
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counter_program_disabled(0, 0, 0);
-	counters_clear(1);
+	counters_clear(overflow_status());
 	pmi_unmask();		/* what waits is taken here */
 	pmi_end();
 }
@@ -582,4 +584,37 @@ TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24),
 		CHECK_RANGE(t, FRZ_24, whole, ~0ULL, f.counted,
 			    "instructions at CPL 3 that %s counts meanwhile", two_cpus_name(cpu));
 	}
+}
+
+/*
+ * FRZ-24  A frozen logical processor must not freeze another one.
+ *         SDM Table 35-2 and those of each processor (scope: Thread)
+ *
+ * Given  two processors count at CPL 3, one of them with IA32_DEBUGCTL[12] = 1 and an overflow
+ * When   that one overflows; the other one works on
+ * Then   the other one's status stays 0, its IA32_PERF_GLOBAL_CTRL is unchanged, and it counts all
+ *        its instructions
+ * Control: CTR_Frz and the overflow bit of the one that overflowed are set
+ */
+TEST(pmi, streamlined_freeze_on_pmi_stops_its_own_processor_only, REQS(FRZ_24),
+     NEEDS(need_perfmon, need_instructions, need_version_4, need_freeze, need_second_processor))
+{
+	const u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
+
+	FOR_EACH_PARTNER (cpu)
+		for (unsigned freezer = 0; freezer < 2; freezer++) {
+			struct freeze f = { .freezer = freezer };
+			const char *whose = two_cpus_whose(cpu, !freezer);
+
+			if (!two_cpus_run(t, &f.both, cpu, freeze_and_count, &f))
+				return;
+			CONTROL_EQ(t, FRZ_24, CTR_FRZ | 1, f.status[freezer],
+				   "status of the side that froze (%u)", freezer);
+			CHECK_EQ(t, FRZ_24, 0, f.status[!freezer],
+				 "status of %s, which didn't overflow", whose);
+			CHECK_EQ(t, FRZ_24, 1, f.control[!freezer], "IA32_PERF_GLOBAL_CTRL of %s",
+				 whose);
+			CHECK_RANGE(t, FRZ_24, whole, ~0ULL, f.counted,
+				    "instructions at CPL 3 that %s counts after the freeze", whose);
+		}
 }
