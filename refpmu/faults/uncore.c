@@ -45,10 +45,14 @@ void fault_uncore_read(struct model *m, struct model_uncore *u, const struct msr
 
 u64 fault_uncore_clears(struct model *m, u64 bits)
 {
+	const u64 shown = model_uncore_of(m)->global_status & ALL_ENABLES;	/* counters */
+
 	if (broken(m, FAULT_UNCORE_CLEARS_CORE))
 		m->global_status &= ~IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 	if (bits & UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC && broken(m, FAULT_UNCORE_CLEARS_EIGHT))
 		bits |= UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC;
+	if (bits & shown && !(shown & ~bits) && broken(m, FAULT_UNCORE_LAST_CLEARS_CHG))
+		bits |= UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_CHG;
 	if (broken(m, FAULT_UNCORE_CLEARS_CHG))
 		bits |= UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_CHG;
 	if (bits & UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PMI &&

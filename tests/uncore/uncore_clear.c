@@ -71,3 +71,57 @@ TEST(unc, each_write_to_the_uncore_ovf_ctrl_keeps_every_other_status_bit, REQS(U
 		uncore_off();
 	}
 }
+
+/* This counter alone wraps, without its interrupt. The status as it is then. */
+static u64 set_bit_of(unsigned c)
+{
+	const u64 bit = c < UNCORE_COUNTERS ? BIT(c) : EN_FC0;
+
+	if (c < UNCORE_COUNTERS)
+		uncore_count_filtered(c, UNCORE_CLOCKS);
+	else
+		uncore_program(UNCORE_FIXED, 0, false);
+	uncore_preset(c < UNCORE_COUNTERS ? c : UNCORE_FIXED, PRESET);
+	uncore_enable(bit);
+	for (unsigned i = 0; i < WAITS && !(uncore_status() & bit); i++)
+		uncore_spin();
+	uncore_enable(0);
+	return uncore_status();
+}
+
+/*
+ * UNC-04  A bit of MSR_UNCORE_PERF_GLOBAL_STATUS must stay until 1 is written to it in
+ *         MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; writing 0 must have no effect.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  one counter alone has wrapped, each in turn, without its interrupt; CHG, of which no more
+ *        is stated than that it tells of a change, may be set
+ * When   1 is written to that counter's bit of MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, which leaves no
+ *        counter's bit
+ * Then   CHG, if it was set, still is
+ * Control: the counter's bit alone was set beside CHG, and the write has cleared it; CHG is set for
+ *        some counter, or the test is INCONCLUSIVE
+ */
+TEST(unc, clearing_the_only_counter_bit_keeps_chg, REQS(UNC_04), NEEDS(need_perfmon, need_uncore))
+{
+	unsigned with_chg = 0;
+
+	for (unsigned c = 0; c <= UNCORE_COUNTERS; c++) {
+		const u64 bit = c < UNCORE_COUNTERS ? BIT(c) : EN_FC0;
+		const u64 before = set_bit_of(c);
+
+		CONTROL_EQ(t, UNC_04, bit, before & ~CHG,
+			   "uncore status but CHG, one counter has wrapped");
+		uncore_clear(bit);
+		CONTROL_EQ(t, UNC_04, 0, uncore_status() & ~CHG,
+			   "uncore status but CHG after 393H = %#lx", bit);
+		if (before & CHG) {
+			with_chg++;
+			CHECK_EQ(t, UNC_04, CHG, uncore_status() & CHG,
+				 "CHG, which was set, after 393H = %#lx", bit);
+		}
+		uncore_off();
+	}
+	if (!with_chg)
+		test_inconclusive(t, "CHG is never set");
+}

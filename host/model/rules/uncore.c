@@ -88,6 +88,17 @@ static bool clearing_one_keeps_the_others(struct fixture *r)
 	return right && fixture_get(r, 0x392) == (fixed | changed);
 }
 
+static bool clearing_the_last_keeps_chg(struct fixture *r)
+{
+	fixture_set(r, U_FIXED, TOP - 3);
+	fixture_set(r, U_FIXED_CTRL, EN);
+	fixture_set(r, U_CTRL, EN_FC0);
+	fixture_nops(r, 8);
+	fixture_set(r, U_CTRL, 0);
+	fixture_wrmsr(r, 0x393, BIT(32));
+	return fixture_get(r, 0x392) == BIT(63);
+}
+
 /* MSR_UNCORE_ADDR_OPCODE_MATCH. */
 static bool match_is_held(struct fixture *r)
 {
@@ -132,6 +143,7 @@ static bool all_selected_cores_get_it(struct fixture *r)
 rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_ODD_DEAF] = all_selected_cores_get_it,
 	[FAULT_UNCORE_MATCH_WRITE_DROPPED] = match_is_held,
+	[FAULT_UNCORE_LAST_CLEARS_CHG] = clearing_the_last_keeps_chg,
 	[FAULT_UNCORE_CLEARS_CHG] = clearing_one_keeps_the_others,
 	[FAULT_UNCORE_CLEARS_FIXED_WITH_PMI] = clearing_one_keeps_the_others,
 	[FAULT_UNCORE_USER_UNCOUNTED] = a_miss_at_cpl_3_counts,
