@@ -10,6 +10,8 @@
 #define WINDOWS		40u
 #define FEW_WINDOWS	10u
 #define ROUNDS		64u	/* of a loop */
+#define PLAIN_ROUNDS	1000u	/* of one without another branch */
+#define FEW_OF		4u	/* fewer than a quarter */
 #define LEAST		100u	/* entries of each kind */
 
 struct share {
@@ -112,4 +114,51 @@ TEST(lbr, mispredicted_branch_has_no_flag_of_a_transaction, REQS(LBR_19, LBR_23)
 			 "transaction",
 			 entries[kind], kind);
 	}
+}
+
+static unsigned mispredicted(const struct lbr_stack *stack)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < stack->depth; k++)
+		n += stack->branch[k].mispredicted;
+	return n;
+}
+
+/*
+ * LBR-18  With format 3 bit 63 of FROM must be 1 for a mispredicted branch.
+ *         SDM 17.6.1 LBR Stack, Table 17-9
+ * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
+ *         SDM 17.9, Table 17-14
+ * LBR-21  With formats 5 and 7 INFO[63] must be the mispredict flag.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  forty windows of a loop with a branch by unpredictable bits are recorded, each over the
+ *        one before: the stack is cleared before the first alone
+ * When   a thousand rounds of a loop without another branch are recorded over that
+ * Then   fewer than a quarter of the entries have the mispredict flag
+ * Control: there were entries with the flag, as many as the stack has or more
+ */
+TEST(lbr, mispredict_flag_of_an_entry_is_not_that_of_the_branch_before_it_there,
+     REQS(LBR_18, LBR_19, LBR_21), NEEDS(need_lbr))
+{
+	static const struct lbr_piece random = { &workload_random, NULL, NULL };
+	static const struct lbr_piece plain = { &workload_load, NULL, NULL };
+	struct lbr_stack stack;
+	unsigned before = 0;
+
+	lbr_open(0, 0);
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		lbr_go_on(&random, ROUNDS, IA32_DEBUGCTL_LBR, &stack);
+		before += mispredicted(&stack);
+	}
+	CONTROL_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), stack.depth, ~0ULL, before,
+		      "entries of %u windows that have the mispredict flag", WINDOWS);
+	lbr_go_on(&plain, PLAIN_ROUNDS, IA32_DEBUGCTL_LBR, &stack);
+	lbr_close();
+	CHECK_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), 0, (stack.depth - 1) / FEW_OF,
+		    mispredicted(&stack),
+		    "of %u entries of a plain loop, recorded over those, that have the flag",
+		    stack.depth);
 }

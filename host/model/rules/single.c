@@ -13,6 +13,7 @@
 #define UMASK2_01	BIT(40)
 #define HANDLER		0x5678
 #define SPLIT		(ADDRESS + 0x35)	/* eight bytes from here on are in two lines */
+#define STACK		32u			/* last branch records */
 #define LEAST		256			/* events to an overflow with PDist */
 
 enum { MEM = 1, GPR = 2 };
@@ -134,6 +135,20 @@ static bool a_frozen_stack_keeps_its_calls(struct fixture *r)
 	return fixture_get(r, 0x1c9) == 1;
 }
 
+/* Each entry is of a mispredicted branch, then of one that isn't. */
+static bool each_entry_has_a_flag_of_its_own(struct fixture *r)
+{
+	fixture_set(r, 0x1d9, IA32_DEBUGCTL_LBR);
+	for (unsigned i = 0; i < STACK; i++)
+		fixture_branch(r, BRANCH_CONDITIONAL, true);
+	for (unsigned i = 0; i < STACK; i++)
+		fixture_branch(r, BRANCH_JUMP, true);
+	for (unsigned i = 0; i < STACK; i++)
+		if (get(r, 0xdc0 + i) & BIT(63))
+			return false;
+	return true;
+}
+
 static void to_cpl_0(struct fixture *r)
 {
 	model_transfer(&r->m, 0x1234, HANDLER, 3, 0, false);
@@ -248,6 +263,7 @@ rule *const single_skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_FRZ_POPS] = a_frozen_stack_keeps_its_calls,
 	[FAULT_LBR_EVENTS_BY_BEGIN] = levels_are_where_branches_end,
 	[FAULT_LBR_RETURNS_BY_BEGIN] = levels_are_where_branches_end,
+	[FAULT_LBR_MISPRED_STAYS] = each_entry_has_a_flag_of_its_own,
 };
 
 /* ---- version 6 and architectural PEBS: conditions that rules/archpebs.c doesn't have ---- */

@@ -82,6 +82,7 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 	const unsigned format = model_lbr_format(m);
 	u64 flag = format >= 5 ? LBR5_INFO_MISPRED : LBR4_FROM_MISPRED;
 	u64 cycles = m->cycles - m->lbr.cycles;
+	const struct lbr_entry *over = &m->lbr.entry[(m->lbr.tos + 1u) % plan->entries];
 
 	if (broken(m, FAULT_LBR_FROM_NEXT))
 		plan->from += 4;
@@ -91,6 +92,8 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 	}
 	if (broken(m, FAULT_LBR_TO_FROM))
 		plan->to = b->from;
+	if ((format >= 5 ? over->info : over->from) & flag && broken(m, FAULT_LBR_MISPRED_STAYS))
+		*(format >= 5 ? &plan->info : &plan->from) |= flag;
 	if (broken(m, FAULT_LBR_MISPRED_INVERTED))
 		*(format >= 5 ? &plan->info : &plan->from) ^= flag;
 	if (format == 4 && broken(m, FAULT_LBR_FLAGS_IN_TO)) {
