@@ -192,6 +192,9 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 	if (d->kind == PMI_NMI && faults_of(m)->raising.action == ACTION_THRESHOLD_INT &&
 	    broken(m, FAULT_THRESHOLD_NOT_AS_NMI))
 		d->kind = PMI_FIXED;
+	if (d->kind == PMI_NMI && d->vector && d->vector < FIRST_LEGAL_VECTOR &&
+	    broken(m, FAULT_NMI_WANTS_VECTOR))
+		d->kind = PMI_DROPPED;
 	if (d->kind == PMI_FIXED)
 		break_vector(m, d);
 	if (d->kind == PMI_FIXED && faults_of(m)->interrupts_off &&

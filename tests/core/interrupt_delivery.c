@@ -137,6 +137,37 @@ TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon
 	pmi_end();
 }
 
+/*
+ * PMI-06  The delivery mode in LVTPC, fixed or NMI, must be honoured.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  LVTPC with delivery mode NMI and one of five vectors, also those below 16, which a fixed
+ *        interrupt can't have: "the vector information is ignored"
+ * When   IA32_PMC0 overflows
+ * Then   there is one interrupt, and it is an NMI
+ */
+TEST(pmi, nmi_is_delivered_whatever_the_vector_of_lvtpc, REQS(PMI_06),
+     NEEDS(need_perfmon, need_branches))
+{
+	static const u8 vectors[] = { 0, 1, 15, 16, 255 };
+	static const struct pmi_options nmi = { .nmi = true };
+
+	for (unsigned i = 0; i < sizeof(vectors); i++) {
+		const struct pmi_log *log;
+
+		pmi_open(&nmi);
+		apic_lvtpc_write(vectors[i] | LVT_DELIVERY_NMI);
+		overflow(0, COUNT_INT);
+		log = pmi_end();
+		overflow_off(0);
+		if (CHECK_EQ(t, PMI_06, 1, log->count, "NMIs of an overflow, vector %u in LVTPC",
+			     vectors[i]))
+			CHECK_EQ(t, PMI_06, VECTOR_NMI, log->entry[0].vector,
+				 "vector of the interrupt, delivery mode NMI, %u in LVTPC",
+				 vectors[i]);
+	}
+}
+
 static void check_lvtpc(struct test *t, unsigned c, bool nmi)
 {
 	const struct pmi_options stay = { .nmi = nmi, .stay_masked = true };

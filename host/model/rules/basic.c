@@ -415,7 +415,15 @@ static bool each_thread_has_what_it_enumerates(struct fixture *r)
 	return model_rdmsr(&thread[1].m, 0xc1 + (regs[0] >> 8 & 0xff) - 1).status == MSR_DONE;
 }
 
+/* Delivery mode NMI, vector 1. */
+static bool an_nmi_needs_no_vector(struct fixture *r)
+{
+	fixture_write_lvtpc(r, 0x401);
+	return one_overflow(r);
+}
+
 rule *const basic_rules[FAULT_COUNT] = {
+	[FAULT_NMI_WANTS_VECTOR] = an_nmi_needs_no_vector,
 	[FAULT_ABSENT_EVENT_COUNTS] = absent_event_is_silent,
 	[FAULT_NO_LEVEL_COUNTS] = no_level_no_count,
 	[FAULT_LOADS_LOSE_A_CARRY] = loads_carry,

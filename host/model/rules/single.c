@@ -211,21 +211,6 @@ static bool ctr_frz_is_set_beside_lbr_frz(struct fixture *r)
 	return one_overflow(r) && (fixture_status(r) & BITS(58, 59)) == BITS(58, 59);
 }
 
-static bool fixed_3_leaves_the_bit_of_metrics(struct fixture *r)
-{
-	fixture_wrmsr(r, 0x391, BIT(48) | BIT(35));
-	fixture_wrmsr(r, 0x390, BIT(35));
-	return fixture_status(r) == BIT(48);
-}
-
-rule *const single_icelake_rules[FAULT_COUNT] = {
-	[FAULT_ADAPTIVE_UPPER_ALWAYS] = upper_counters_have_a_bit_of_their_own,
-	[FAULT_ADAPTIVE_BY_ANY_SELECT] = upper_counters_have_a_bit_of_their_own,
-	[FAULT_FIXED3_CLEARS_METRICS] = fixed_3_leaves_the_bit_of_metrics,
-	[FAULT_APPLICABLE_DROPS_FIXED] = fixed_and_other_are_named,
-	[FAULT_FIXED_CTRL_DISARMS_ALL] = another_field_disarms_nothing,
-	[FAULT_PEBS_OFF_KEEPS_FIXED] = pebs_enable_disarms_fixed_counters,
-	[FAULT_RDPMC_METRICS_ANY_INDEX] = metrics_have_index_0,
 static bool a_threshold_leaves_recording_on(struct fixture *r)
 {
 	fixture_ds(r, 8, 1);
@@ -247,6 +232,21 @@ static bool the_counter_that_froze_goes_on(struct fixture *r)
 	return PMC(0) >= frozen + 5 && fixture_status(r) == BIT(0);
 }
 
+static bool fixed_3_leaves_the_bit_of_metrics(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x391, BIT(48) | BIT(35));
+	fixture_wrmsr(r, 0x390, BIT(35));
+	return fixture_status(r) == BIT(48);
+}
+
+rule *const single_icelake_rules[FAULT_COUNT] = {
+	[FAULT_ADAPTIVE_UPPER_ALWAYS] = upper_counters_have_a_bit_of_their_own,
+	[FAULT_ADAPTIVE_BY_ANY_SELECT] = upper_counters_have_a_bit_of_their_own,
+	[FAULT_FIXED3_CLEARS_METRICS] = fixed_3_leaves_the_bit_of_metrics,
+	[FAULT_APPLICABLE_DROPS_FIXED] = fixed_and_other_are_named,
+	[FAULT_FIXED_CTRL_DISARMS_ALL] = another_field_disarms_nothing,
+	[FAULT_PEBS_OFF_KEEPS_FIXED] = pebs_enable_disarms_fixed_counters,
+	[FAULT_RDPMC_METRICS_ANY_INDEX] = metrics_have_index_0,
 };
 
 rule *const single_goldencove_rules[FAULT_COUNT] = {
@@ -260,10 +260,12 @@ rule *const single_goldencove_rules[FAULT_COUNT] = {
 
 rule *const single_skylake_rules[FAULT_COUNT] = {
 	[FAULT_CTR_FRZ_NOT_BESIDE_LBR_FRZ] = ctr_frz_is_set_beside_lbr_frz,
+	[FAULT_CTR_FRZ_HOLDS_OVERFLOWED] = the_counter_that_froze_goes_on,
+	[FAULT_THRESHOLD_CLEARS_LBR] = a_threshold_leaves_recording_on,
 	[FAULT_LBR_FRZ_POPS] = a_frozen_stack_keeps_its_calls,
+	[FAULT_LBR_MISPRED_STAYS] = each_entry_has_a_flag_of_its_own,
 	[FAULT_LBR_EVENTS_BY_BEGIN] = levels_are_where_branches_end,
 	[FAULT_LBR_RETURNS_BY_BEGIN] = levels_are_where_branches_end,
-	[FAULT_LBR_MISPRED_STAYS] = each_entry_has_a_flag_of_its_own,
 };
 
 /* ---- version 6 and architectural PEBS: conditions that rules/archpebs.c doesn't have ---- */
@@ -276,8 +278,6 @@ static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
 {
 	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
 	fixture_wrmsr(r, 0x3f4, (FIXTURE_PHYSICAL + 0x1000) | size);
-	[FAULT_CTR_FRZ_HOLDS_OVERFLOWED] = the_counter_that_froze_goes_on,
-	[FAULT_THRESHOLD_CLEARS_LBR] = a_threshold_leaves_recording_on,
 	fixture_wrmsr(r, 0x3f5, BIT(32) | 0x7fffffULL << 36 | byte);
 	fixture_wrmsr(r, 0x1903 + 4 * n, BIT(63) | 0xf0000000);
 	fixture_program(r, n, INST, 0, 4);
