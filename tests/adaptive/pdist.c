@@ -13,21 +13,28 @@
 #define ROUNDS		320u	/* events before the marks: more than PDIST_LEAST_PERIOD */
 #define MARKS		9u	/* that are tried */
 
-/* A record of the counter, which overflows after that many events. */
-static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 event, u64 period,
-		 const struct workload *w, u64 rounds, struct pmc_mask with)
+/* A record of the counter, which overflows after that many events; flags of IA32_PERFEVTSELx. */
+static bool take_with(struct test *t, struct test_claim claim, unsigned counter, u16 event,
+		      u64 flags, u64 period, const struct workload *w, u64 rounds,
+		      struct pmc_mask with)
 {
 	const struct adaptive_run run = { .counter = counter, .config = CONFIG_GPR };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);
 
 	ds_open(&setup);
-	pebs_arm(counter, event, COUNT_BOTH, period);
+	pebs_arm(counter, event, flags, period);
 	workload_run(w, rounds, pmc_or(pmc_one(counter), with));
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
 	counters_clear(counters_status());
 	return adaptive_one_record(t, claim, &run);
+}
+
+static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 event, u64 period,
+		 const struct workload *w, u64 rounds, struct pmc_mask with)
+{
+	return take_with(t, claim, counter, event, COUNT_BOTH, period, w, rounds, with);
 }
 
 static bool need_pdist_of_pmc1(char *reason, size_t size)
@@ -41,7 +48,8 @@ static bool need_pdist_of_pmc1(char *reason, size_t size)
 
 /* Loads, then branches: the counter overflows on a marked one, and the record names that very one.
  */
-static void check_marked_events(struct test *t, struct test_claim claim, unsigned counter)
+static void check_marked_events(struct test *t, struct test_claim claim, unsigned counter,
+				u64 flags)
 {
 	const struct {
 		const struct workload *workload;
@@ -56,12 +64,13 @@ static void check_marked_events(struct test *t, struct test_claim claim, unsigne
 		for (unsigned mark = 0; mark < MARKS; mark++) {
 			const u64 period = calibration_period(event, ROUNDS + 1 + mark);
 
-			if (!take(t, claim, counter, event, period, w, ROUNDS, NO_OTHERS))
+			if (!take_with(t, claim, counter, event, flags, period, w, ROUNDS,
+				       NO_OTHERS))
 				return;
 			test_check_eq(t, claim, workload_mark(w, mark), adaptive_at(AT_EVENTING_IP),
 				      "EventingIP, IA32_PMC%u overflows on mark %u of %s, event "
-				      "%#x",
-				      counter, mark, w->name, event);
+				      "%#x, flags %#lx",
+				      counter, mark, w->name, event, flags);
 		}
 	}
 }
@@ -79,7 +88,22 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist),
      .under_every_fault = true)
 {
-	check_marked_events(t, AT(FIX_13), 0);
+	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH);
+}
+
+/*
+ * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
+ *         on which it overflowed.
+ *         intel/perfmon README: PDist, Precise Distribution
+ *
+ * Given  IA32_PMC0 with INT = 1; loads, then branches, each marked one at an address of its own
+ * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
+ * Then   EventingIP is that very one; whether there is an interrupt isn't judged
+ */
+TEST(adaptive, pdist_record_of_pmc0_is_as_precise_with_its_interrupt, REQS(FIX_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
+{
+	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH | COUNT_INT);
 }
 
 #define FIRST_PERIOD	300u	/* more than PDIST_LEAST_PERIOD, and so is the second one */
@@ -138,7 +162,7 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_after_a_reload, REQS(FIX_13),
 TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist_of_pmc1))
 {
-	check_marked_events(t, AT(FIX_14), 1);
+	check_marked_events(t, AT(FIX_14), 1, COUNT_BOTH);
 }
 
 /*

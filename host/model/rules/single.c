@@ -96,6 +96,15 @@ static bool the_least_distance_is_precise(struct fixture *r)
 	return at(r, 8) == r->ip - 4;
 }
 
+static bool an_interrupt_leaves_it_precise(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_program_pebs(r, 0, PREC_DIST_LOADS, INT, LEAST);
+	fixture_start(r, BIT(0));
+	loads(r, LEAST);
+	return at(r, 8) == r->ip - 4;
+}
+
 /* The counter overflows twice; the second record is that of the very load. */
 static bool a_reloaded_counter_is_precise(struct fixture *r)
 {
@@ -251,6 +260,7 @@ rule *const single_icelake_rules[FAULT_COUNT] = {
 
 rule *const single_goldencove_rules[FAULT_COUNT] = {
 	[FAULT_STORE_SAMPLE_SPLIT_SECOND] = split_stores_have_their_address,
+	[FAULT_PDIST_WITHOUT_INT] = an_interrupt_leaves_it_precise,
 	[FAULT_PDIST_FIRST_RECORD] = a_reloaded_counter_is_precise,
 	[FAULT_TX_RECORD_COMMITS_FIXED] = a_fixed_record_aborts,
 	[FAULT_PDIST_FROM_257] = the_least_distance_is_precise,

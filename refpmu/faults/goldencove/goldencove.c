@@ -74,6 +74,9 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 	faults_of(m)->precise |= BIT(i);
 	if (!i && overflow->due && broken(m, FAULT_PDIST_PMC0_NEXT))
 		overflow->due = false;
+	if (!i && overflow->due && m->counter[i].rule.interrupt &&
+	    broken(m, FAULT_PDIST_WITHOUT_INT))
+		overflow->due = false;
 	if (!i && overflow->due && m->pebs_enable & ~1ULL && broken(m, FAULT_PDIST_PMC0_ALONE))
 		overflow->due = false;
 }
