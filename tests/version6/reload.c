@@ -203,6 +203,60 @@ TEST(version6, overflow_at_cpl_3_reloads_the_counter_that_names_it, REQS(V6_18),
 	}
 }
 
+/* Both count branches from CAUSE_PERIOD below 0 on; CFG_B of `reloaded` is `names`. */
+static void run_both_overflow(unsigned reloaded, unsigned cause, u64 names)
+{
+	counter_program(reloaded, EVENT, COUNT_BOTH);
+	counter_preset(reloaded, CAUSE_PERIOD);
+	counter_program(cause, EVENT, COUNT_BOTH);
+	counter_preset(cause, CAUSE_PERIOD);
+	msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
+	msr_write(version6_cfg_b(reloaded), names);
+	workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(reloaded), pmc_one(cause)));
+}
+
+/*
+ * V6-18  An overflow of a counter that CFG_B of another one names must load that one with
+ *        CFG_C[31:0].
+ *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
+ *
+ * Given  two counters of one event and one start; CFG_B of the first names the second
+ * When   both overflow on one branch, for each counter that can be reloaded and each that can cause
+ *        it
+ * Then   the first holds CFG_C[31:0], with ones above it, and what it counted since
+ * Control: with CFG_B = 0 the two hold the same count above 0, and the status bits of both are 1;
+ *          with the name in it the second's is 1
+ */
+TEST(version6, counter_that_overflows_with_its_cause_is_reloaded, REQS(V6_18),
+     NEEDS(need_perfmon, need_pair, need_branches))
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 general = counter_caps()->gp_mask;
+
+	FOR_EACH_COUNTER(reloaded, v->reloadable & general)
+	FOR_EACH_COUNTER(cause, v->causes & general & ~BIT(reloaded))
+	{
+		const u64 both = BIT(reloaded) | BIT(cause);
+
+		run_both_overflow(reloaded, cause, 0);
+		CONTROL_EQ(t, V6_18, both, counters_status() & both,
+			   "status bits of IA32_PMC%u and IA32_PMC%u, CFG_B = 0", reloaded, cause);
+		CONTROL_EQ(t, V6_18, counter_read(cause), counter_read(reloaded),
+			   "IA32_PMC%u against IA32_PMC%u, which has the same start, CFG_B = 0",
+			   reloaded, cause);
+		stop_pair(reloaded, cause);
+		run_both_overflow(reloaded, cause, BIT(cause));
+		CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
+			   "status bit of IA32_PMC%u, which loads IA32_PMC%u", cause, reloaded);
+		CHECK_RANGE(t, V6_18, loaded(reloaded), loaded(reloaded) + ROUNDS,
+			    counter_read(reloaded),
+			    "IA32_PMC%u after an overflow on the branch on which IA32_PMC%u "
+			    "overflows",
+			    reloaded, cause);
+		stop_pair(reloaded, cause);
+	}
+}
+
 /* General-purpose counters that can be reloaded and cause it; 0: fewer than three. */
 static u64 three_of_both(void)
 {

@@ -166,6 +166,20 @@ static bool one_that_names_another_shows(struct fixture *r)
 	return PMC(3) == 2 && fixture_status(r) == BIT(3);
 }
 
+/* Counter 2 overflows with counter 3, at the fifth instruction. */
+static bool one_that_overflows_too_is_reloaded(struct fixture *r)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, CFG_B(2), BIT(3));
+	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
+	fixture_program(r, 2, INST, 0, 5);
+	fixture_program(r, 3, INST, 0, 5);
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_nops(r, 7);
+	fixture_stop(r);
+	return PMC(2) == MINUS(98);
+}
+
 /* Fixed counter 0 overflows at the fifth instruction. */
 static bool a_fixed_cause_reloads(struct fixture *r)
 {
@@ -211,6 +225,7 @@ rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_RELOAD_ZERO] = a_cause_reloads,
 	[FAULT_RELOAD_SHOWS] = one_reloads_itself,
 	[FAULT_RELOAD_HIDES_ANY] = one_that_names_another_shows,
+	[FAULT_RELOAD_NOT_BESIDE_WRAP] = one_that_overflows_too_is_reloaded,
 	[FAULT_RELOAD_UNNAMED] = without_a_mask_none_is,
 	[FAULT_RELOAD_BY_PMC0] = what_is_no_cause_is_refused,
 	[FAULT_RELOAD_NOT_BY_FIXED] = a_fixed_cause_reloads,

@@ -166,6 +166,9 @@ u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
 
 bool fault_reloads(struct model *m, unsigned i, u64 causes, bool reloads)
 {
+	if (reloads && causes & BIT(i) && !(m->cfg_b[i] & model_global_bit(i)) &&
+	    broken(m, FAULT_RELOAD_NOT_BESIDE_WRAP))
+		return false;
 	return reloads || (model_reloadable(m) & ~causes & BIT(i) && !m->cfg_b[i] &&
 			   broken(m, FAULT_RELOAD_UNNAMED));
 }
