@@ -132,6 +132,22 @@ static bool hit_is_lost(struct model *m, const struct retire_ctx *s, const struc
 	       (a->locked && broken(m, FAULT_DLA_LOCKED_MISSES));
 }
 
+/* Faults of the bits beside the code of a sampled store. */
+static u64 store_sample_bits(struct model *m, const struct model_access *a,
+			     const struct memory_result *o, u64 source)
+{
+	const u64 stlb = model_further_bits(m, &(struct tagged_load){ .stlb_miss = true });
+	const u64 lock = model_further_bits(m, &(struct tagged_load){ .locked = true });
+
+	if (o->stlb_miss && broken(m, FAULT_STORE_SAMPLE_STLB_BIT_4))
+		source = (source & ~stlb) | DATA_SOURCE_LL_STLB_MISS;
+	if (a->locked && broken(m, FAULT_STORE_SAMPLE_UNLOCKED))
+		source &= ~lock;
+	if (!a->locked && broken(m, FAULT_STORE_SAMPLE_LOCKED_ALWAYS))
+		source |= lock;
+	return source;
+}
+
 void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x, unsigned a,
 			struct record *record)
 {
@@ -142,6 +158,9 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 	record->data_linear_address = other_address(m, access, &s->outcome[a].memory,
 						    record->data_linear_address);
 	fault_glc_store(m, s->rule[x]->kind, record);
+	if (s->rule[x]->kind == EK_STORE_SAMPLE)
+		record->data_source = store_sample_bits(m, access, &s->outcome[a].memory,
+							record->data_source);
 	if (s->rule[x]->kind == EK_STORE_SAMPLE && s->r->access[0].linear != access->linear &&
 	    broken(m, FAULT_STORE_SAMPLE_FIRST))
 		record->data_linear_address = s->r->access[0].linear;

@@ -12,6 +12,7 @@
 
 #define CONFIG		(CONFIG_MEMORY | CONFIG_GPR)
 #define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
+#define AT_SOURCE	(BASIC_BYTES + ADAPTIVE_MEMORY_data_source)
 #define AT_ADDRESS	(BASIC_BYTES + ADAPTIVE_MEMORY_data_linear_address)
 #define AT_RIP		(BASIC_BYTES + ADAPTIVE_MEMORY_BYTES + ADAPTIVE_GPR_rip)
 #define BATCH		250u	/* rounds */
@@ -183,5 +184,79 @@ TEST(adaptive, store_sample_address_is_the_stores_for_each_size_and_place, REQS(
 
 		if (!check_addresses(t, AT(ADP_13), &run, shapes[s].name))
 			return;
+	}
+}
+
+/* The records of the stores themselves, and how many of these have the bits. */
+static void count_bits(const struct store_run *run, unsigned records, u64 bits, unsigned *stores,
+		       unsigned *with)
+{
+	*stores = *with = 0;
+	for (unsigned i = 0; i < records; i++) {
+		const unsigned at = i * adaptive_bytes(CONFIG);
+
+		if (adaptive_at(at + AT_ADDRESS) != run->address ||
+		    sampling_is_switching(run->workload, adaptive_at(at + AT_RIP)))
+			continue;
+		++*stores;
+		*with += (adaptive_at(at + AT_SOURCE) & bits) != 0;
+	}
+}
+
+/*
+ * HYB-24  A record of a sampled store that missed the STLB, or that was locked, must have the bit
+ *         set that a record of such a load has on its core, and one of a plain store must not.
+ *         Linux store_latency_data; INTEL_HYBRID_LAT_CONSTRAINT and INTEL_HYBRID_STLAT_CONSTRAINT:
+ *         its decoders of loads
+ *
+ * Given  loops with a store to one address: after INVLPG, which needs a page walk; a locked
+ *        addition; a plain one
+ * When   IA32_PMC0 makes records of sampled stores with the memory group
+ * Then   this core's bit of an STLB miss is 1 in more than half of the first, its lock bit in each
+ *        of the second; of the plain ones none has the lock bit, and fewer than half the other
+ */
+TEST(adaptive, sampled_store_has_the_stlb_and_lock_bits_of_its_type_of_core, REQS(HYB_24),
+     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
+{
+	enum part { NONE, FEWER, MORE, EACH };
+	const struct {
+		const struct workload *workload;
+		const char *name;
+		u64 bit;
+		enum part part;
+	} rows[] = {
+		{ &workload_fresh_page_store, "after INVLPG", latency_stlb_bit(), MORE },
+		{ &workload_lock, "of a locked addition", latency_lock_bit(), EACH },
+		{ &workload_store, "of eight bytes", latency_stlb_bit(), FEWER },
+		{ &workload_store, "of eight bytes", latency_lock_bit(), NONE },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct store_run run = {
+			.workload = rows[i].workload,
+			.place.memory = pages_get()->small,
+			.address = (u64)(uintptr_t)pages_get()->small,
+			.wanted = MEM_SAMPLE_RECORDS,
+		};
+		unsigned records, stores, with;
+
+		records = take(&run);
+		count_bits(&run, records, rows[i].bit, &stores, &with);
+		if (!stores && !test_is_strict(t)) {
+			test_inconclusive(t, "no store was tagged: %s", rows[i].name);
+			return;
+		}
+		if (!CONTROL_RANGE(t, HYB_24, 1, MEM_SAMPLE_MOST, stores, "records of stores %s",
+				   rows[i].name))
+			return;
+		CHECK_RANGE(t, HYB_24,
+			    rows[i].part == EACH ? stores :
+			    rows[i].part == MORE ? stores / 2 + 1 :
+						   0,
+			    rows[i].part == NONE  ? 0 :
+			    rows[i].part == FEWER ? (stores - 1) / 2 :
+						    stores,
+			    with, "of %u records of stores %s have the bit %#lx", stores,
+			    rows[i].name, rows[i].bit);
 	}
 }

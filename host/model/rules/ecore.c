@@ -22,6 +22,31 @@ RULE(loads_are_sampled_on_two,
 RULE(stores_are_sampled_on_all,
      event_makes_record(r, 0, STORE_LATENCY) && event_makes_record(r, 7, STORE_LATENCY))
 
+/* The data source of a sampled store: each store is to another page. */
+static u64 source_of_store(struct fixture *r, bool locked)
+{
+	enum { MEM = 1, SOURCE_AT = 0x28, PAGE = 0x1000, ROUNDS = 200 };
+
+	fixture_stop(r);
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, MEM);
+	fixture_program_pebs(r, 0, STORE_LATENCY, BIT(34), 2);
+	fixture_start(r, BIT(0));
+	for (u64 i = 0; i < ROUNDS && fixture_index(r) == FIXTURE_BUFFER; i++) {
+		struct model_retired one = { .stores = 1,
+					     .n_access = 1,
+					     .access = {
+						     { ADDRESS + i * PAGE, 8, true, locked } } };
+
+		fixture_retire(r, &one);
+	}
+	return at(r, SOURCE_AT);
+}
+
+/* Bit 6: STLB miss; bit 5: locked; bit 4 is neither. */
+RULE(stores_have_the_bits_of_loads,
+     (source_of_store(r, false) & 0x70) == 0x40 && (source_of_store(r, true) & 0x30) == 0x20)
+
 /* ---- registers ---- */
 
 RULE(no_metrics, REFUSED(0x329, 0) && model_rdmsr(&r->m, 0x329).status == MSR_GP &&
@@ -54,6 +79,9 @@ rule *const skymont_rules[FAULT_COUNT] = {
 	[FAULT_PDIST_PMC1_NEXT] = pmc1_is_precise,
 	[FAULT_LATENCY_PMC0_ONLY] = loads_are_sampled_on_two,
 	[FAULT_STORE_SAMPLE_PMC0_ONLY] = stores_are_sampled_on_all,
+	[FAULT_STORE_SAMPLE_STLB_BIT_4] = stores_have_the_bits_of_loads,
+	[FAULT_STORE_SAMPLE_UNLOCKED] = stores_have_the_bits_of_loads,
+	[FAULT_STORE_SAMPLE_LOCKED_ALWAYS] = stores_have_the_bits_of_loads,
 	[FAULT_E_CORE_HAS_METRICS] = no_metrics,
 	[FAULT_E_CORE_METRICS_ENABLE] = no_metrics,
 	[FAULT_HOLE_ANSWERS] = a_hole_is_one_everywhere,
