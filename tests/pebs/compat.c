@@ -11,6 +11,7 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
+#include "tests/pebs/compat.h"
 
 #define LOW_HALF	0xffffffffULL
 #define EBP_THERE	0x7f5f0f5fULL	/* as tests/pebs/compat.asm sets it, and these: */
@@ -19,16 +20,6 @@
 /* Bit 1, TF, IF and DF: interrupts are off there. */
 #define FLAGS_KNOWN	(BIT(1) | BIT(8) | BIT(9) | BIT(10))
 
-/* As tests/pebs/compat.asm lays it out. */
-struct compat_call {
-	u64 memory, n, msr, on;
-	u64 back;
-};
-_Static_assert(offsetof(struct compat_call, back) == 32, "CALL_BACK");
-
-void compat_loads(struct compat_call *call) __attribute__((visibility("hidden")));
-extern const u8 compat_begin[] __attribute__((visibility("hidden")));
-extern const u8 compat_end[] __attribute__((visibility("hidden")));
 extern const u64 compat_rsp __attribute__((visibility("hidden")));
 
 static struct compat_call call;
@@ -39,15 +30,20 @@ static u64 address(const volatile void *p)
 	return (u64)(uintptr_t)p;
 }
 
-static bool need_low_memory(char *reason, size_t size)
+bool compat_in_reach(u64 data, char *reason, size_t size)
 {
-	if (!((address(compat_end) | address(&call + 1) | address(memory + 8)) >> 32))
+	if (!((address(compat_end) | data) >> 32))
 		return true;
 	fmt_print(reason, size,
 		  "the program is above 4 GiB (%#lx), out of reach of "
 		  "compatibility mode",
 		  address(compat_end));
 	return false;
+}
+
+static bool need_low_memory(char *reason, size_t size)
+{
+	return compat_in_reach(address(&call + 1) | address(memory + 8), reason, size);
 }
 
 /* All of the registers, of a load in the loop. */

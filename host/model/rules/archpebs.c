@@ -390,6 +390,16 @@ static bool a_header_of_cpl_3_is_of_64_bit_mode(struct fixture *r)
 	return AT(0) == (BIT(63) | BIT(30) | 0x40);
 }
 
+static bool a_header_of_compatibility_mode_is_not(struct fixture *r)
+{
+	sampler(r, 0, 0, NEVER);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 4; i++)
+		fixture_retire(r, &(struct model_retired){ .compatibility = true });
+	fixture_stop(r);
+	return AT(0) == (BIT(63) | 0x40);
+}
+
 static bool code_3_is_the_depth(struct fixture *r)
 {
 	fixture_wrmsr(r, 0x14cf, 16);
@@ -485,6 +495,7 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_ONE_LAYOUT] = each_has_its_layout,
 	[FAULT_ARCH_PDIST_NEXT] = pdist_is_exact,
 	[FAULT_ARCH_THRESHOLD_NOT_FIXED] = fixed_counters_reach_the_threshold,
+	[FAULT_ARCH_MODE_IN_COMPATIBILITY] = a_header_of_compatibility_mode_is_not,
 	[FAULT_ARCH_MODE_CLEAR_CPL3] = a_header_of_cpl_3_is_of_64_bit_mode,
 	[FAULT_ARCH_LBR_32] = code_3_is_the_depth,
 	[FAULT_ARCH_COUNTERS_8] = counters_8_and_9_are_in_it,

@@ -106,6 +106,8 @@ static void header(struct model *m, const struct retire_ctx *s, u8 *bytes)
 		format &= ~ARCH_PEBS_MODE_64;
 	if (format & ARCH_PEBS_MODE_64 && s->r->cpl && broken(m, FAULT_ARCH_MODE_CLEAR_CPL3))
 		format &= ~ARCH_PEBS_MODE_64;
+	if (s->r->compatibility && broken(m, FAULT_ARCH_MODE_IN_COMPATIBILITY))
+		format |= ARCH_PEBS_MODE_64;
 	if (format & ARCH_PEBS_GPR && broken(m, FAULT_ARCH_HEADER_WITHOUT_GPR))
 		format &= ~ARCH_PEBS_GPR;
 	if (broken(m, FAULT_ARCH_CONT_SET))
