@@ -9,7 +9,7 @@
 
 /* As tests/pebs/compat.asm lays it out. */
 struct compat_call {
-	u64 memory, n, msr, on;		/* n loads of `memory`; `on` is written to the MSR, then 0 */
+	u64 memory, n, msr, on;	/* n loads of `memory`; `on` is written to the MSR, then 0 */
 	u64 back;
 };
 _Static_assert(offsetof(struct compat_call, back) == 32, "CALL_BACK");
