@@ -106,7 +106,8 @@ TEST(netburst, edge_flag_counts_edges_only_with_compare, REQS(NB_19), NEEDS(need
 }
 
 /* Several counters over one window; they are started and stopped in the same order. */
-static void count_together(const struct netburst_setting *s, unsigned count, u64 *value)
+static void count_together_of(const struct workload *w, const struct netburst_setting *s,
+			      unsigned count, u64 *value)
 {
 	for (unsigned i = 0; i < count; i++) {
 		netburst_program(&s[i]);
@@ -114,11 +115,16 @@ static void count_together(const struct netburst_setting *s, unsigned count, u64
 	}
 	for (unsigned i = 0; i < count; i++)
 		netburst_start(s[i].counter);
-	workload_run_uncounted(&workload_sparse, LONG);
+	workload_run_uncounted(w, LONG);
 	for (unsigned i = 0; i < count; i++)
 		netburst_stop(s[i].counter);
 	for (unsigned i = 0; i < count; i++)
 		value[i] = netburst_read(s[i].counter);
+}
+
+static void count_together(const struct netburst_setting *s, unsigned count, u64 *value)
+{
+	count_together_of(&workload_sparse, s, count, value);
 }
 
 static void check_about(struct test *t, struct test_claim claim, u64 about, u64 got,
@@ -155,6 +161,48 @@ TEST(netburst, complement_counts_the_clocks_that_compare_does_not, REQS(NB_18),
 	CONTROL(t, NB_18, value[0] > LONG, "clocks with instructions: %lu", value[0]);
 	check_about(t, AT(NB_18), value[2], value[0] + value[1],
 		    "clocks with instructions and those with none, against all");
+}
+
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  uops_retired on four counters over one window: clocks with more than 0, clocks with 0, all
+ *        clocks, and the micro-operations themselves
+ * When   locked additions retire, which are several micro-operations each
+ * Then   the first two add up to the third, give or take an eighth for the instructions that
+ *        switch: a clock with several counts 1
+ * Control: there are clocks with more than 0, and more micro-operations than such clocks
+ */
+TEST(netburst, compare_counts_one_for_a_clock_with_several_events, REQS(NB_18),
+     NEEDS(need_netburst))
+{
+	enum { WITH, WITHOUT, CLOCKS, UOPS, COUNTED };
+	static const struct {
+		unsigned counter;
+		u64 flags;
+	} settings[COUNTED] = {
+		[WITH] = { NB_IQ_COUNTER0, NB_CCCR_COMPARE },
+		[WITHOUT] = { NB_IQ_COUNTER1, NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT },
+		[CLOCKS] = { NB_IQ_COUNTER4,
+			     NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(THRESHOLD_MOST) },
+		[UOPS] = { NB_IQ_COUNTER2, 0 },
+	};
+	struct netburst_setting s[COUNTED];
+	u64 value[COUNTED];
+
+	for (unsigned i = 0; i < COUNTED; i++)
+		s[i] = (struct netburst_setting){ .counter = settings[i].counter,
+						  .event = NB_EVENT_UOPS_RETIRED,
+						  .mask = NB_UOPS_RETIRED_NBOGUS,
+						  .levels = netburst_both(netburst_thread()),
+						  .flags = settings[i].flags };
+	count_together_of(&workload_lock, s, COUNTED, value);
+	CONTROL_RANGE(t, NB_18, LONG, value[UOPS] - 1, value[WITH],
+		      "clocks with micro-operations, of which %lu retire", value[UOPS]);
+	check_about(t, AT(NB_18), value[CLOCKS], value[WITH] + value[WITHOUT],
+		    "clocks with micro-operations and those with none, against all");
 }
 
 #define RETIRE_MOST	3u	/* micro-operations in a clock */

@@ -117,6 +117,7 @@ static u64 uops(struct netburst_fixture *r, u64 cccr)
 	return value(r, 12);
 }
 
+NETBURST_RULE(compare_counts_one, uops(r, THRESHOLD(0)) == 8)
 NETBURST_RULE(middle_thresholds, uops(r, THRESHOLD(2)) == 4 && uops(r, THRESHOLD(3)) == 0)
 
 /* At CPL 0, where the rig's branches are, with the other thread's flags alone. */
@@ -447,6 +448,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_EDGE_ALONE] = edge_needs_compare,
 	[FAULT_NB_OVF_STICKS_ENABLED] = ovf_is_cleared_while_enabled,
 	[FAULT_NB_CASCADE_UNASKED] = cascade_is_asked_for,
+	[FAULT_NB_COMPARE_ADDS] = compare_counts_one,
 	[FAULT_NB_THRESHOLD_MIDDLE] = middle_thresholds,
 	[FAULT_NB_BRANCH_RETIRED_BOTH] = branch_retired_is_specific,
 	[FAULT_NB_MISPRED_PEBS] = mispredictions_make_no_records,

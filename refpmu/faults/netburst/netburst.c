@@ -293,6 +293,9 @@ void fault_nb_filter(struct model *m, u64 cccr, struct netburst_filter *f)
 		return;
 	if (f->compare && broken(m, FAULT_NB_COMPARE_IGNORED))
 		f->compare = false;
+	if (f->compare && !f->edge && !f->complement && !threshold &&
+	    broken(m, FAULT_NB_COMPARE_ADDS))
+		f->compare = false;
 	if (f->edge && broken(m, FAULT_NB_EDGE_IGNORED))
 		f->edge = false;
 	if (threshold > 1 && threshold < NB_CCCR_THRESHOLD >> NB_CCCR_THRESHOLD_SHIFT &&
