@@ -2,6 +2,7 @@
 /* Faults of architectural PEBS: what is enabled, the groups, the bytes, the buffer. */
 #include "refpmu/faults/archpebs/archpebs.h"
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/state.h"
 #include "refpmu/model/lbr.h"
 
 #define NOT_WRITTEN	0xa5a5a5a5a5a5a5a5ULL
@@ -274,10 +275,10 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 		threshold(plan, true);
 	if (plan->threshold && wr == thresh && broken(m, FAULT_ARCH_THRESHOLD_BEYOND))
 		threshold(plan, false);
-	if (plan->threshold && m->pebs_index & IA32_PEBS_INDEX_WR &&
-	    field(m->pebs_index, IA32_PEBS_INDEX_WR) >= thresh &&
+	if (plan->threshold && thresh == 1 && faults_of(m)->thresh_interrupted &&
 	    broken(m, FAULT_ARCH_THRESHOLD_ONE))
 		threshold(plan, false);
+	faults_of(m)->thresh_interrupted |= plan->threshold;
 	if (plan->threshold && broken(m, FAULT_ARCH_THRESHOLD_OVFBUF))
 		plan->set = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (broken(m, FAULT_ARCH_OVFBUF_TOO))
