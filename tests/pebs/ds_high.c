@@ -90,7 +90,7 @@ static void check_carry(struct test *t, unsigned c, unsigned before)
 			 made, before, c);
 		CHECK(t, REC_13, !ds_written_outside(0, made, &offset),
 		      "a byte at offset %ld of the buffer after record %u", (long)offset, made);
-		CHECK(t, DS_02, ds_record_written(made - 1), "record %u is behind the one before",
+		CHECK(t, DS_02, ds_record_written(made - 1), "record %u is after the one before",
 		      made);
 		if (made <= threshold)
 			CHECK_EQ(t, DS_05, made == threshold, log->count,
@@ -113,7 +113,7 @@ static void check_carry(struct test *t, unsigned c, unsigned before)
  * Given  a PEBS buffer for four records, its threshold after the third; a multiple of 4 GiB is
  *        where the second one ends, or within it
  * When   each PEBS counter makes four records
- * Then   each is behind the one before, and the index in memory is where it ends; nothing else is
+ * Then   each is after the one before, and the index in memory is where it ends; nothing else is
  *        written; the third one raises an interrupt, and those before it none
  */
 TEST(ds, index_carries_across_a_multiple_of_4_gib, REQS(DS_02, DS_03, DS_05, REC_13),
