@@ -19,9 +19,11 @@ enum event_kind {
 	EK_COND_TAKEN, EK_COND_NOT_TAKEN, EK_FAR_BRANCHES,
 	EK_NEAR_INDIRECT,	/* jumps and calls; returns are another kind */
 	EK_COND_TAKEN_BACKWARD, EK_COND_TAKEN_FORWARD,
-	/* Slots of fixed counters 4 to 6. */
+	/* Slots by what they were used for, as fixed counters 4 to 6 count them; and of waits. */
 	EK_SLOTS_BAD_SPECULATION, EK_SLOTS_FRONTEND_BOUND, EK_SLOTS_RETIRING,
+	EK_SLOTS_BACKEND_BOUND,
 	EK_FRONTEND,		/* what MSR_PEBS_FRONTEND selects */
+	EK_LBR_INSERTS,		/* entries of the last branch records */
 	EK_LOADS, EK_STORES, EK_LOCK_LOADS,
 	/* Accesses that cross a line; that miss the first or the second translation buffer. */
 	EK_SPLIT_LOADS, EK_SPLIT_STORES,
@@ -34,6 +36,8 @@ enum event_kind {
 	EK_PRECISE_STORE,
 	EK_STORE_SAMPLE,	/* stores, as load latency samples loads */
 	EK_STORE_FORWARD,	/* loads that a store in front of them blocks */
+	/* Accesses that go to the last-level cache; that it hasn't the line of. */
+	EK_LLC_REFERENCES, EK_LLC_MISSES,
 	EK_OFFCORE_0, EK_OFFCORE_1,	/* what MSR_OFFCORE_RSP_0, _1 select */
 	/* Transactions: how they begin and end, and why some abort. */
 	EK_TX_STARTED, EK_TX_COMMITTED, EK_TX_STARTED_HLE, EK_TX_COMMITTED_HLE,

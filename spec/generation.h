@@ -67,6 +67,7 @@ enum generation_set {
 	/* Crestmont and later; those of them before version 6. */
 	GENS_FROM_CMT = GENS_SIERRAFOREST | GENS_SKYMONT | GENS_CLEARWATERFOREST,
 	GENS_CMT_SKT = GENS_SIERRAFOREST | GENS_SKYMONT,
+	GENS_FROM_SKT = GENS_SKYMONT | GENS_CLEARWATERFOREST,
 	/* Their cores have one logical processor. */
 	GENS_ONE_THREAD = GENS_E_CORES | GENS_CLEARWATERFOREST,
 	GENS_FROM_LNC = GENS_LUNARLAKE | GENS_PANTHERLAKE,	/* P-cores from Lion Cove on */

@@ -166,10 +166,13 @@ static const struct {
 };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
-/* Not micro-operations: test_model_counter.c and test_model_pebs.c have them. */
+/* Not micro-operations: test_model_counter.c and test_model_pebs.c have them. Nor the last-level
+ * cache: rules/memory.c. */
 static bool is_drawn(size_t e)
 {
-	return events[e].gens & GENS_TO_BDW && events[e].code != EVENT_UOPS_RETIRED_ALL;
+	return events[e].gens & GENS_TO_BDW && events[e].code != EVENT_UOPS_RETIRED_ALL &&
+	       events[e].code != EVENT_LONGEST_LAT_CACHE_REFERENCE &&
+	       events[e].code != EVENT_LONGEST_LAT_CACHE_MISS;
 }
 
 /* Row n of those of the program's generations; others' rows don't move what it draws. */

@@ -73,6 +73,16 @@ static bool captured(struct model *m, const struct model_access *a)
 	       !(model_is_split(a) && broken(m, FAULT_PS_SPLIT_LOST));
 }
 
+static bool last_level(struct model *m, enum event_kind kind, const struct model_access *a,
+		       u8 source, bool is)
+{
+	if (a->store)
+		return is && !broken(m, FAULT_LLC_STORES_MISSED);
+	if (kind == EK_LLC_REFERENCES)
+		return is || (source == SOURCE_L2 && broken(m, FAULT_LLC_REFERENCES_OF_L2));
+	return is || (is_l3_hit(source) && broken(m, FAULT_LLC_MISSES_OF_L3));
+}
+
 bool fault_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o, bool is)
 {
@@ -93,6 +103,9 @@ bool fault_access_is(struct model *m, enum event_kind kind, const struct model_a
 		return a->store ? stlb_miss(m, a, &o->memory, is) : is;
 	case EK_PRECISE_STORE:
 		return is && captured(m, a);
+	case EK_LLC_REFERENCES:
+	case EK_LLC_MISSES:
+		return last_level(m, kind, a, o->memory.source, is);
 	default:
 		return by_source(m, kind, a, o->memory.source, is);
 	}

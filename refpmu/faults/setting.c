@@ -43,10 +43,12 @@ bool fault_pebs_enabled(struct model *m, unsigned counter, bool enabled)
 	return counter != 2 || !broken(m, FAULT_PMC2_NO_PEBS);
 }
 
-/* The last-level cache events: Table 18-1. */
-static bool is_last_level(u16 code)
+static bool is_architectural(u16 code)
 {
-	return code == EVENT_LONGEST_LAT_CACHE_REFERENCE || code == EVENT_LONGEST_LAT_CACHE_MISS;
+	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
+		if (code == model_architectural_event(i))
+			return true;
+	return false;
 }
 
 static const struct event_row *latency_event(const struct model *m)
@@ -66,7 +68,10 @@ const struct event_row *fault_event(struct model *m, unsigned n, const struct ev
 	event = fault_glc_event(m, n, fault_v5_event(m, n, event));
 	named = model_event(m, code);
 	latency = latency_event(m);
-	if (!named && is_last_level(code) && broken(m, FAULT_ABSENT_EVENT_COUNTS))
+	if (named && named->kind >= EK_SLOTS_BAD_SPECULATION &&
+	    named->kind <= EK_SLOTS_BACKEND_BOUND && broken(m, FAULT_TOPDOWN_EVENTS_SILENT))
+		return NULL;
+	if (!named && is_architectural(code) && broken(m, FAULT_ABSENT_EVENT_COUNTS))
 		return model_event(m, EVENT_INST_RETIRED_ANY_P);
 	if (!event && named && named->flags & EV_PS && broken(m, FAULT_PS_ANY_COUNTER))
 		return named;

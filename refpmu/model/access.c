@@ -70,7 +70,8 @@ void model_access_watch(struct model *m, bool watch, bool latency)
 
 bool model_access_matters(const struct model_rule *rule)
 {
-	if (rule->kind >= EK_SPLIT_LOADS && rule->kind <= EK_OFFCORE_1)
+	if ((rule->kind >= EK_SPLIT_LOADS && rule->kind <= EK_OFFCORE_1) ||
+	    rule->kind == EK_SLOTS_BACKEND_BOUND)
 		return true;
 	return rule->pebs && rule->flags & EV_STORE_L1;
 }
@@ -166,6 +167,10 @@ static bool matches(struct model *m, enum event_kind kind, const struct model_ac
 		return !a->store && o->memory.stlb_miss;
 	case EK_STLB_MISS_STORES:
 		return a->store && o->memory.stlb_miss;
+	case EK_LLC_REFERENCES:
+		return is_l3_hit(o->memory.source) || is_l3_miss(o->memory.source);
+	case EK_LLC_MISSES:
+		return is_l3_miss(o->memory.source);
 	case EK_OFFCORE_0:
 	case EK_OFFCORE_1:
 		return model_offcore_is(m, kind - EK_OFFCORE_0, a, o->memory.source);

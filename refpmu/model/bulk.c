@@ -92,7 +92,7 @@ static u64 most_per_instruction(const struct model *m, const struct model_rule *
 static bool is_seen_alone(enum event_kind kind)
 {
 	return kind == EK_NEAR_INDIRECT || kind == EK_COND_TAKEN_BACKWARD ||
-	       kind == EK_COND_TAKEN_FORWARD || model_is_topdown(kind);
+	       kind == EK_COND_TAKEN_FORWARD || kind == EK_LBR_INSERTS || model_is_topdown(kind);
 }
 
 bool model_bulk_possible(const struct model *m, u8 cpl)

@@ -264,74 +264,6 @@ void model_disarm(struct model *m, u64 counters)
 			m->counter[i].armed = m->counter[i].pmi_deferred = false;
 }
 
-/*
- * The manual says of no branch whether it is mispredicted, so any predictor will do. This one is
- * static: of conditional branches those that lead backward are predicted taken, the others not; all
- * other branches are predicted right. Without a history the mistakes of a block follow from how
- * often it ran and how often its branch was taken (bulk.h).
- */
-bool model_mispredicted(const struct model_retired *r)
-{
-	return r->branch == BRANCH_CONDITIONAL && r->taken != r->backward;
-}
-
-static bool taken(const struct model_retired *r)
-{
-	return r->branch != BRANCH_CONDITIONAL || r->taken;
-}
-
-/* How often does the event occur on this instruction? Cycle events: in each of its cycles. */
-static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool frontend)
-{
-	enum model_branch b = r->branch;
-
-	switch (kind) {
-	case EK_NONE:
-		return 0;
-	case EK_INSTRUCTIONS:
-	case EK_CORE_CYCLES:
-	case EK_REF_CYCLES:
-		return 1;
-	case EK_BRANCHES:
-		return b != BRANCH_NONE;
-	case EK_COND_BRANCHES:
-		return b == BRANCH_CONDITIONAL;
-	case EK_NEAR_CALLS:
-		return b == BRANCH_CALL;
-	case EK_NEAR_RETURNS:
-		return b == BRANCH_RETURN;
-	case EK_NEAR_TAKEN:
-		return b != BRANCH_NONE && b != BRANCH_FAR && taken(r);
-	case EK_MISPREDICTS:
-		return model_mispredicted(r);
-	case EK_COND_TAKEN:
-		return b == BRANCH_CONDITIONAL && r->taken;
-	case EK_COND_NOT_TAKEN:
-		return b == BRANCH_CONDITIONAL && !r->taken;
-	case EK_COND_TAKEN_BACKWARD:
-		return b == BRANCH_CONDITIONAL && r->taken && r->backward;
-	case EK_COND_TAKEN_FORWARD:
-		return b == BRANCH_CONDITIONAL && r->taken && !r->backward;
-	case EK_FAR_BRANCHES:
-		return b == BRANCH_FAR;
-	case EK_NEAR_INDIRECT:
-		return (b == BRANCH_JUMP || b == BRANCH_CALL) && r->indirect;
-	case EK_FRONTEND:
-		return frontend;
-	case EK_UOPS:
-		/* Address and data of a store are two: docs/READINGS.md, "Micro-operations". */
-		return 1 + (u64)r->stores;
-	case EK_LOADS:
-		return r->loads;
-	case EK_STORES:
-		return r->stores;
-	case EK_LOCK_LOADS:
-		return r->locked_loads;
-	default:
-		return 0;
-	}
-}
-
 static bool is_cycle_event(const struct model_rule *rule)
 {
 	return rule->kind == EK_CORE_CYCLES || rule->kind == EK_REF_CYCLES ||
@@ -480,24 +412,6 @@ static u8 level_of(struct model *m, u8 cpl)
 	return cpl == 1 || cpl == 2 ? fault_level(m, cpl) : cpl;
 }
 
-/* How often does the event of counter i occur on this instruction? */
-static u64 events_of(struct model *m, struct retire_ctx *s, unsigned i)
-{
-	const struct model_rule *rule = s->rule[i];
-
-	if (s->uncounted & BIT(i))
-		return 0;
-	if (rule->kind == EK_SLOTS)
-		return model_slots(m);
-	if (model_is_topdown((enum event_kind)rule->kind))
-		return model_topdown(m, s->r, (enum event_kind)rule->kind);
-	if (rule->kind >= EK_TX_FIRST)
-		return model_tx_occurs(m, s, rule->kind);
-	if (rule->kind >= EK_SPLIT_LOADS)
-		return model_access_count(m, s, rule->kind);
-	return occurrences(rule->kind, s->r, s->frontend);
-}
-
 static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
@@ -506,7 +420,7 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	u64 add, before = c->value;
 
 	fault_at_counter(m, i);
-	add = events_of(m, s, i) + switching(m, s, i);
+	add = (s->uncounted & BIT(i) ? 0 : model_events_of(m, s, rule)) + switching(m, s, i);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
 	if (!scope || !(level_of(m, s->cpl) ? rule->usr : rule->os)) {
@@ -654,6 +568,7 @@ static void count_all(struct model *m, struct retire_ctx *s)
 	if (s->wrapped && model_has_ext(m))
 		model_reload_by(m, s->wrapped);
 	m->smm_events = 0;
+	m->lbr.inserted = 0;
 	if (s->due | s->interrupts)
 		model_serve(m, s);
 }

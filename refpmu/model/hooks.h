@@ -395,6 +395,8 @@ HOOK(fault_arch_lbr_depth, struct model *m, u64 depth, const struct lbr_entry *b
 HOOK_VALUE(u64, fault_lbr_logged, add, struct model *m, u8 cpl)
 HOOK(fault_lbr_log, struct model *m, const struct lbr_branch *branch, struct lbr_plan *plan)
 HOOK_VALUE(u64, fault_lbr_record_info, info, struct model *m)
+/* What LBR Inserts counts of an instruction. */
+HOOK_VALUE(u64, fault_lbr_inserts, n, struct model *m, const struct model_retired *r)
 
 /* ---- archpebs/: faults/archpebs/ ---- */
 

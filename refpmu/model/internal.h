@@ -164,16 +164,24 @@ void model_metrics_write(struct model *m, u64 value);
 void model_metrics_retired(struct model *m, const struct model_retired *r, u64 cycles, u64 base);
 /* Are the metrics counted? With fixed counter 3. */
 bool model_metrics_run(const struct model *m);
-/* Slots of an instruction of one of these kinds: fixed counters 4 to 6. */
-u64 model_topdown(struct model *m, const struct model_retired *r, enum event_kind kind);
+/* Slots of an instruction, which takes so many cycles, of one of these kinds: fixed counters 4 to
+ * 6, architectural events 8 to 11. */
+u64 model_topdown(const struct model *m, const struct model_retired *r, u64 cycles,
+		  enum event_kind kind);
 /* Slots of a cycle: TOPDOWN.SLOTS. */
 u64 model_slots(const struct model *m);
 
-/* Is it one of fixed counters 4 to 6? */
+/* Is it slots of one category? */
 static inline bool model_is_topdown(enum event_kind kind)
 {
-	return kind >= EK_SLOTS_BAD_SPECULATION && kind <= EK_SLOTS_RETIRING;
+	return kind >= EK_SLOTS_BAD_SPECULATION && kind <= EK_SLOTS_BACKEND_BOUND;
 }
+
+/* occurrence.c */
+/* A branch that the predictor takes for another way. */
+bool model_mispredicted(const struct model_retired *r);
+/* How often does this event occur on the instruction? */
+u64 model_events_of(struct model *m, struct retire_ctx *s, const struct model_rule *rule);
 
 /* event.c */
 /* Does general-purpose counter n count all cycles as a precise event? */
@@ -203,13 +211,11 @@ bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
 const struct event_row *model_event(const struct model *m, u32 code);
 /* The architectural events in the order of CPUID.0AH:EBX. */
-#define MODEL_ARCHITECTURAL_EVENTS	8
+#define MODEL_ARCHITECTURAL_EVENTS	13
 u16 model_architectural_event(unsigned n);
 /* Those that this processor has, and those of any generation's row: bit n is event n. */
 u64 model_architectural_events(const struct model *m);
 u64 model_architectural_events_of(enum generation_id id);
-/* A branch that the predictor takes for another way. */
-bool model_mispredicted(const struct model_retired *r);
 /* A control register has changed: decode all rules anew. */
 void model_configure(struct model *m);
 /*

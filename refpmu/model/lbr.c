@@ -230,8 +230,8 @@ static void apply_plan(struct model *m, const struct lbr_plan *plan)
 	m->lbr.cycles = m->cycles;
 }
 
-/* A transfer of control while the recording is on. */
-static void record_branch(struct model *m, const struct lbr_branch *b)
+/* A transfer of control while the recording is on: does it make an entry? */
+static bool record_branch(struct model *m, const struct lbr_branch *b)
 {
 	struct lbr_plan plan = {
 		.records = passes_filter(m, b),
@@ -246,6 +246,7 @@ static void record_branch(struct model *m, const struct lbr_branch *b)
 	fault_lbr(m, b, &plan);
 	fault_lbr_log(m, b, &plan);
 	apply_plan(m, &plan);
+	return plan.records;
 }
 
 /* Of a branch that is taken. */
@@ -268,9 +269,9 @@ static u64 kind_of(enum model_branch branch, bool indirect)
 	return LBR_NO_KIND;
 }
 
-void model_lbr_retired(struct model *m, const struct model_retired *r)
+static struct lbr_branch branch_of(const struct model *m, const struct model_retired *r)
 {
-	const struct lbr_branch b = {
+	return (struct lbr_branch){
 		.from = r->ip,
 		.to = r->after.rip,
 		.kind = r->branch != BRANCH_CONDITIONAL || r->taken ?
@@ -282,6 +283,20 @@ void model_lbr_retired(struct model *m, const struct model_retired *r)
 		.mispredicted = model_mispredicted(r),
 		.in_tx = model_in_tx(m),
 	};
+}
+
+u64 model_lbr_inserts(const struct model *m, const struct model_retired *r)
+{
+	const struct lbr_branch b = branch_of(m, r);
+	struct lbr_plan plan = { .records = passes_filter(m, &b) };
+
+	stack_calls(m, &b, &plan);
+	return m->lbr.inserted + (r->branch != BRANCH_NONE && model_lbr_on(m) && plan.records);
+}
+
+void model_lbr_retired(struct model *m, const struct model_retired *r)
+{
+	const struct lbr_branch b = branch_of(m, r);
 
 	if (r->branch != BRANCH_NONE && model_lbr_on(m))
 		record_branch(m, &b);
@@ -322,7 +337,7 @@ void model_lbr_aborted(struct model *m, const struct model_retired *r)
 	};
 
 	if (model_lbr_on(m))
-		record_branch(m, &b);
+		m->lbr.inserted += record_branch(m, &b);
 }
 
 /*
@@ -344,7 +359,7 @@ void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, bo
 	if (!model_lbr_on(m))
 		return;
 	if (!debug || !fault_lbr_debug(m, true))
-		record_branch(m, &b);
+		m->lbr.inserted += record_branch(m, &b);
 	else if (model_has_arch_lbr(m))
 		m->lbr.control &= ~(u64)IA32_LBR_CTL_LBREN;
 	else

@@ -51,6 +51,8 @@ bool model_lbr_has_info(const struct model *m);
 /* An instruction has retired; a transaction has aborted. */
 void model_lbr_retired(struct model *m, const struct model_retired *r);
 void model_lbr_aborted(struct model *m, const struct model_retired *r);
+/* Entries that an instruction makes when it retires, and those of events since the last one did. */
+u64 model_lbr_inserts(const struct model *m, const struct model_retired *r);
 /* Of instructions that are reported in bulk: are branches of this level recorded; one was taken. */
 bool model_lbr_records(const struct model *m, u8 cpl);
 void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b);

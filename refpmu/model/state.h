@@ -124,6 +124,7 @@ struct model {
 		u8 depth;
 		u8 tos;
 		u64 cycles;	/* when the newest entry was made */
+		u64 inserted;	/* entries of events that no instruction counted yet */
 		struct lbr_entry entry[MODEL_LBR_ENTRIES];
 		/* Event logging, of IA32_PMC0 to IA32_PMC3: whose events; how many since the newest
 		 * entry, and of the instruction that is being counted. */

@@ -20,7 +20,8 @@
 #define STALLS	100	/* loads from memory, each of which waits for the one before */
 #define CMASK_NEVER 255	/* no cycle retires that many instructions */
 
-/* Table 18-1: bit of CPUID.0AH:EBX, event select and umask. */
+/* Table 18-1, and events 7 to 12 (KVM's selftests): bit of CPUID.0AH:EBX, event select and umask.
+ */
 static const struct {
 	unsigned bit;
 	u16 event;
@@ -29,7 +30,10 @@ static const struct {
 	{ 0, 0x003c, "unhalted core cycles" }, { 1, 0x00c0, "instructions retired" },
 	{ 2, 0x013c, "unhalted reference cycles" }, { 3, 0x4f2e, "last-level cache references" },
 	{ 4, 0x412e, "last-level cache misses" }, { 5, 0x00c4, "branches retired" },
-	{ 6, 0x00c5, "mispredicted branches" },
+	{ 6, 0x00c5, "mispredicted branches" }, { 7, 0x01a4, "top-down slots" },
+	{ 8, 0x02a4, "top-down back-end bound" }, { 9, 0x0073, "top-down bad speculation" },
+	{ 10, 0x019c, "top-down front-end bound" }, { 11, 0x02c2, "top-down retiring" },
+	{ 12, 0x01e4, "entries of the last branch records" },
 };
 
 /*
@@ -82,7 +86,8 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
  *
  * Given  loads that each wait for memory, and a branch by unpredictable bits
  * When   the last general-purpose counter counts each architectural event that isn't marked as
- *        absent: mispredicted branches over the branches, all others over the loads
+ *        absent: mispredicted branches and bad speculation over the branches, all others over the
+ *        loads, but LBR inserts, which CNT-51 is about
  * Then   it counts 1 or more
  */
 TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
@@ -95,11 +100,13 @@ TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
 	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
 		return;
 	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
-		if (counter_caps()->events_absent & BIT(architectural[i].bit))
+		if (counter_caps()->events_absent & BIT(architectural[i].bit) ||
+		    architectural[i].event == EVENT_LBR_INSERTS)
 			continue;
 		counter_program(last, architectural[i].event, COUNT_BOTH);
 		counter_write(last, 0);
-		if (architectural[i].bit == 6)
+		if (architectural[i].event == EVENT_BR_MISP_RETIRED_ALL_BRANCHES ||
+		    architectural[i].event == EVENT_TOPDOWN_BAD_SPECULATION)
 			workload_run(&workload_random, MANY, pmc_one(last));
 		else
 			cache_workload_run(&h, MANY, pmc_one(last));

@@ -26,6 +26,7 @@ import spec         # noqa: E402
 PERF_CAPABILITIES, MISC_ENABLE = 0x345, 0x1a0
 REGISTERS = ("eax", "ebx", "ecx", "edx")
 SIGNATURE = 0x0fff3fff
+EVENTS = 13  # architectural events, of CPUID.0AH:EBX
 CPUID_LINE = re.compile(r"\s*0x([0-9a-f]{8}) 0x([0-9a-f]{2,8}):" +
                         "".join(rf"\s+{name}=0x([0-9a-f]{{8}})" for name in REGISTERS), re.I)
 MSR_LINE = re.compile(r"\s*(?:msr\s+)?(?:0x)?([0-9a-f]{2,8})(?:\s*[=:]\s*|\s+)(?:0x)?"
@@ -206,7 +207,7 @@ def knobs(processor, row):
     for width, counters in (("gp-width", "gp-counters"), ("fixed-width", "fixed-counters")):
         if not told.get(counters) and not told.get(width):
             told.pop(width, None)
-    told["missing-events"] = processor.register(0xa, 0, "ebx") & (1 << 8) - 1
+    told["missing-events"] = processor.register(0xa, 0, "ebx") & (1 << EVENTS) - 1
     if processor.get("PDCM"):
         told["perf-capabilities"] = processor.msrs[PERF_CAPABILITIES]
     if MISC_ENABLE in processor.msrs:

@@ -95,7 +95,8 @@ class Drawn:
                                           range(0, 16 if usual == 4 else 8))
 
     def events(self):
-        length = self.maybe("events-length", 8 if self.version >= 5 else 7, range(0, 9))
+        usual = 7 if self.version < 5 else 8 if self.version < 6 else 13
+        length = self.maybe("events-length", usual, range(0, 14))
         self.maybe("missing-events", 0, range(1 << length))
 
     def capabilities(self):

@@ -22,7 +22,7 @@ static u64 counted_branches(struct fixture *r, u32 event, u64 bits, enum model_b
 }
 
 RULE(absent_event_is_silent,
-     counted_branches(r, EVENT_LONGEST_LAT_CACHE_REFERENCE, 0, BRANCH_NONE, false, 10) == 0)
+     counted_branches(r, EVENT_TOPDOWN_SLOTS_P, 0, BRANCH_NONE, false, 10) == 0)
 
 static bool no_level_no_count(struct fixture *r)
 {

@@ -347,7 +347,49 @@ static bool profiled_store_to_the_l2_misses(struct fixture *r)
 	return l2_store_misses(r);
 }
 
+/* ---- the events of the last-level cache ---- */
+
+static void count_from_now(struct fixture *r, u32 event)
+{
+	become(r, GEN_HASWELL, false);
+	fixture_program(r, 0, event, 0, 0);
+	fixture_start(r, BIT(0));
+}
+
+static bool l2_hits_are_no_references(struct fixture *r)
+{
+	count_from_now(r, 0x4f2e);
+	act(r, ACT_PREFETCH_L2, A);
+	act(r, ACT_DRAIN, 0);
+	fixture_load(r, A);
+	fixture_stop(r);
+	return PMC(0) == 0;
+}
+
+/* The line that the twenty push out of the L2 is still in the L3. */
+static bool l3_hits_are_no_misses(struct fixture *r)
+{
+	count_from_now(r, 0x412e);
+	for (u64 i = 0; i < 20; i++)
+		fixture_load(r, A + i * 32768);
+	act(r, ACT_DRAIN, 0);
+	fixture_load(r, A + 4 * 32768);
+	fixture_stop(r);
+	return PMC(0) == 20;
+}
+
+static bool stores_are_references(struct fixture *r)
+{
+	count_from_now(r, 0x4f2e);
+	fixture_store(r, A);
+	fixture_stop(r);
+	return PMC(0) == 1;
+}
+
 rule *const memory_rules[FAULT_COUNT] = {
+	[FAULT_LLC_REFERENCES_OF_L2] = l2_hits_are_no_references,
+	[FAULT_LLC_MISSES_OF_L3] = l3_hits_are_no_misses,
+	[FAULT_LLC_STORES_MISSED] = stores_are_references,
 	[FAULT_LL_EN_ENABLES] = records_need_pebs_en,
 	[FAULT_LL_L3_AS_SNOOPED] = hits_the_l3,
 	[FAULT_PS_EN_IGNORED] = fields_need_ps_en,

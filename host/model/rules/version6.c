@@ -35,9 +35,11 @@ RULE(counters_are_in_the_bitmaps, leaf_is(r, 1, 0x3ff, 0xf, 0, 0) && THERE(0xca)
 					  THERE(0x30c) && !THERE(0x30d))
 RULE(a_hole_is_a_hole, leaf_is(r, 1, 0xff, 0x77, 0, 0) && THERE(0x30b) && !THERE(0x30c) &&
 			       THERE(0x30d) && THERE(0x30f) && !THERE(0x310))
-RULE(events_are_the_other_way_round, leaf(r, 0x23, 3, 0) == (~leaf(r, 0xa, 0, 1) & 0xff))
+RULE(events_are_the_other_way_round, leaf(r, 0x23, 3, 0) == (~leaf(r, 0xa, 0, 1) & 0x1fff))
 RULE(subleaves_4_and_5_come_together,
      (leaf(r, 0x23, 0, 0) >> 4 & 1) == (leaf(r, 0x23, 0, 0) >> 5 & 1))
+
+RULE(an_event_that_isnt_there_is_marked, leaf(r, 0xa, 0, 1) == BIT(9))
 
 /* ---- selects ---- */
 
@@ -233,11 +235,47 @@ rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_RELOAD_WITHOUT_PMI] = a_cause_interrupts,
 };
 
+/* ---- LBR inserts ---- */
+
+/* Two jumps and a return while IA32_LBR_CTL holds this; then an interrupt. */
+static u64 inserts(struct fixture *r, u64 control)
+{
+	fixture_program(r, 2, 0x01e4, 0, 0);
+	fixture_wrmsr(r, 0x14ce, control);
+	fixture_start(r, BIT(2));
+	fixture_branch(r, BRANCH_JUMP, true);
+	fixture_branch(r, BRANCH_JUMP, true);
+	fixture_branch(r, BRANCH_RETURN, true);
+	model_transfer(&r->m, 0x1000, 0x2000, 0, 0, false);
+	fixture_stop(r);
+	return PMC(2);
+}
+
+/* Jumps, which leave the front end some slots, and take others. */
+static bool slots_have_events(struct fixture *r)
+{
+	fixture_program(r, 2, 0x019c, 0, 0);
+	fixture_program(r, 3, 0x02c2, 0, 0);
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_nops(r, 10);
+	fixture_stop(r);
+	return PMC(2) > 0 && PMC(3) > 0;
+}
+
+RULE(inserts_are_entries, inserts(r, 0x7f0007) == 4)
+RULE(inserts_go_by_the_filter, inserts(r, 0x200007) == 1)
+RULE(inserts_are_none_while_off, inserts(r, 0x7f0006) == 0)
+
 rule *const version6_rules[FAULT_COUNT] = {
+	[FAULT_TOPDOWN_EVENTS_SILENT] = slots_have_events,
+	[FAULT_LBR_INSERTS_UNFILTERED] = inserts_go_by_the_filter,
+	[FAULT_LBR_INSERTS_WHILE_OFF] = inserts_are_none_while_off,
+	[FAULT_LBR_INSERTS_OF_BRANCHES] = inserts_are_entries,
 	[FAULT_EXT_UNANNOUNCED] = leaf_23_is_announced,
 	[FAULT_EXT_ABSENT_SUBLEAF] = absent_subleaves_are_0,
 	[FAULT_EXT_SUBLEAF_MODULO] = absent_subleaves_are_0,
 	[FAULT_EXT_GP_SHORT] = counters_are_in_the_bitmaps,
+	[FAULT_CPUID_EVENT_SHOWN] = an_event_that_isnt_there_is_marked,
 	[FAULT_EXT_EVENTS_ABSENT] = events_are_the_other_way_round,
 	[FAULT_EXT_PEBS_HALF] = subleaves_4_and_5_come_together,
 	[FAULT_UMASK2_REFUSED] = umask2_is_taken,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/goldencove/event_log.c: of events in last branch records. */
+/*
+ * Faults of refpmu/model/goldencove/event_log.c: of events in last branch records; and of the event
+ * that counts these.
+ */
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/lbr.h"
 #include "spec/arch_lbr.h"
@@ -20,6 +23,21 @@ u64 fault_lbr_record_info(struct model *m, u64 info)
 	return info & FIELDS && m->lbr.logs && broken(m, FAULT_LBR_LOG_NOT_RECORDED) ?
 		       info & ~FIELDS :
 		       info;
+}
+
+u64 fault_lbr_inserts(struct model *m, const struct model_retired *r, u64 n)
+{
+	const bool taken = r->branch != BRANCH_NONE &&
+			   (r->branch != BRANCH_CONDITIONAL || r->taken);
+
+	if (m->config.fault == FAULT_NONE)
+		return n;
+	if (m->lbr.inserted && broken(m, FAULT_LBR_INSERTS_OF_BRANCHES))
+		n -= m->lbr.inserted;
+	if (n || !taken)
+		return n;
+	return broken(m,
+		      model_lbr_on(m) ? FAULT_LBR_INSERTS_UNFILTERED : FAULT_LBR_INSERTS_WHILE_OFF);
 }
 
 static u64 modulo_4(const struct model *m, u64 info)

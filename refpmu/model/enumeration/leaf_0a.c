@@ -4,7 +4,9 @@
 #include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/internal.h"
 
+/* CPUID dumps: version 5 tells of 8, although leaf 23H of these processors has more. */
 #define EVENTS_TO_VERSION_4	BITS(0, 6)
+#define EVENTS_OF_VERSION_5	BITS(0, 7)
 
 /* What a type of core has. Bit n of each set: counter n, event n of Table 18-1. */
 struct core {
@@ -76,8 +78,8 @@ struct leaf_0a model_leaf_0a(const struct model *m)
 		c.events &= beside.events;
 		leaf.fixed = at_most(leaf.fixed, without_a_gap(c.fixed));
 	}
-	if (c.version < 5)
-		c.events &= EVENTS_TO_VERSION_4;
+	if (c.version < 6)
+		c.events &= c.version < 5 ? EVENTS_TO_VERSION_4 : EVENTS_OF_VERSION_5;
 	leaf.version = c.version;
 	leaf.gp = c.gp;
 	leaf.fixed_mask = model_told_or(m, LAT_FIXED_MASK, (u32)c.fixed);

@@ -46,16 +46,19 @@ static u64 part_of(const struct model *m, unsigned i, unsigned whole, u64 sum)
 	return part < whole ? part : whole;
 }
 
-/* The same reading of slots as that of the metrics, of the cycles that don't wait for loads. */
-u64 model_topdown(struct model *m, const struct model_retired *r, enum event_kind kind)
+/* The same reading of slots as that of the metrics. */
+u64 model_topdown(const struct model *m, const struct model_retired *r, u64 cycles,
+		  enum event_kind kind)
 {
-	const u64 cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION], slots = model_slots(m);
+	const u64 base = m->latitude[LAT_CYCLES_PER_INSTRUCTION], slots = model_slots(m);
 
+	if (kind == EK_SLOTS_BACKEND_BOUND)
+		return (cycles - base) * slots;
 	if (kind == EK_SLOTS_BAD_SPECULATION)
-		return model_mispredicted(r) ? cycles * slots : 0;
+		return model_mispredicted(r) ? base * slots : 0;
 	if (model_mispredicted(r))
 		return 0;
-	return kind == EK_SLOTS_RETIRING ? cycles * (slots - 1) : cycles;
+	return kind == EK_SLOTS_RETIRING ? base * (slots - 1) : base;
 }
 
 u64 model_metrics_read(struct model *m)

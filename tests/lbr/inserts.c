@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LBR Inserts, event 12 of the architectural ones: it is about what is recorded, so the records
+ * themselves are its measure.
+ */
+#include "kernel/output/fmt.h"
+#include "pmu/counter.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/arch.h"
+
+#define LBR_INSERTS_EVENT	12u	/* bit of CPUID.0AH:EBX and of CPUID.(23H,3):EAX */
+
+static bool need_lbr_inserts(char *reason, size_t size)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	if (!need_arch_lbr_kinds(reason, size))
+		return false;
+	if (!(caps->events_absent & BIT(LBR_INSERTS_EVENT)))
+		return true;
+	fmt_print(reason, size, "no event \"LBR inserts\" (CPUID.0AH:EAX = %#x EBX = %#x)",
+		  caps->leaf_0a_eax, caps->leaf_0a_ebx);
+	return false;
+}
+
+/* The counter runs while the piece is recorded with this IA32_LBR_CTL. */
+static u64 inserts(unsigned counter, const struct lbr_piece *piece, u64 n, u64 control,
+		   struct lbr_stack *stack)
+{
+	counter_program(counter, EVENT_LBR_INSERTS, COUNT_BOTH);
+	counter_write(counter, 0);
+	counters_enable(pmc_one(counter));
+	arch_lbr_record(piece, n, control, stack);
+	counters_disable();
+	counter_program_disabled(counter, 0, 0);
+	return counter_read(counter);
+}
+
+/*
+ * CNT-51  LBR Inserts must count each entry that is made in the last branch records, and nothing
+ *         else.
+ *         CPUID leaf 23H, sub-leaf 3; KVM's selftests; intel/perfmon: LBR_INSERTS
+ *
+ * Given  a branch of each kind, and a conditional one that isn't taken
+ * When   each general-purpose counter counts LBR inserts while all kinds are let in, returns alone,
+ *        and none
+ * Then   it counts as many as there are entries: all, one, none
+ */
+TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS(CNT_51),
+     NEEDS(need_perfmon, need_lbr_inserts))
+{
+	static const u64 kinds[] = { ARCH_LBR_EVERY_KIND, IA32_LBR_CTL_NEAR_RET, 0 };
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+			struct lbr_stack stack;
+			u64 value = inserts(c, piece, 0, arch_lbr_only(kinds[i]), &stack);
+
+			CONTROL_RANGE(t, CNT_51, kinds[i] ? 1 : 0, kinds[i] ? stack.depth - 1 : 0,
+				      arch_lbr_count(&stack), "entries, IA32_LBR_CTL[22:16] = %#lx",
+				      kinds[i] >> 16);
+			CHECK_EQ(t, CNT_51, arch_lbr_count(&stack), value,
+				 "LBR inserts, IA32_LBR_CTL[22:16] = %#lx, IA32_PMC%u",
+				 kinds[i] >> 16, c);
+		}
+}
+
+/*
+ * CNT-51  LBR Inserts must count each entry that is made in the last branch records, and nothing
+ *         else.
+ *         CPUID leaf 23H, sub-leaf 3; KVM's selftests; intel/perfmon: LBR_INSERTS
+ *
+ * Given  a chain of more jumps than the records have entries; UD2, whose handler skips it
+ * When   the last general-purpose counter counts LBR inserts while all kinds are let in, and while
+ *        recording is off
+ * Then   it counts each jump, those whose entries are gone too, and both branches of UD2; and
+ *        nothing while recording is off
+ */
+TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptions, REQS(CNT_51),
+     NEEDS(need_perfmon, need_lbr_inserts))
+{
+	const unsigned last = counter_caps()->gp - 1;
+	const u64 on = arch_lbr_only(ARCH_LBR_EVERY_KIND);
+	struct lbr_stack stack;
+	intr_handler before;
+
+	/* An indirect jump to the first of them, and each of them. */
+	CHECK_EQ(t, CNT_51, LBR_LINKS + 1,
+		 inserts(last, &lbr_piece_lbr_chain, LBR_LINKS, on, &stack),
+		 "LBR inserts of %u jumps and the one to them, %u entries", LBR_LINKS, stack.depth);
+	CONTROL_RANGE(t, CNT_51, 1, LBR_LINKS, stack.depth, "entries that there are");
+	CHECK_EQ(t, CNT_51, 0,
+		 inserts(last, &lbr_piece_lbr_chain, LBR_LINKS, on & ~(u64)IA32_LBR_CTL_LBREN,
+			 &stack),
+		 "LBR inserts of the same jumps, IA32_LBR_CTL.LBREn = 0");
+	before = intr_set_handler(VECTOR_UD, lbr_skip_ud2);
+	CHECK_EQ(t, CNT_51, 2,
+		 inserts(last, &lbr_piece_lbr_undefined, 0,
+			 arch_lbr_only(IA32_LBR_CTL_OTHER_BRANCH), &stack),
+		 "LBR inserts of UD2 and the return, far branches let in alone");
+	intr_set_handler(VECTOR_UD, before);
+	CONTROL_EQ(t, CNT_51, 2, arch_lbr_count(&stack), "entries of UD2 and the return");
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two architectural events of the last-level cache: SDM 18.2.1.2, Table 18-1. They may count
+ * speculative requests and those of prefetchers too, and a line of a workload may be elsewhere for
+ * a time: so "most" is three of four here, and "few" one of four.
+ */
+#include "kernel/output/fmt.h"
+#include "pmu/counter.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/cache_workload.h"
+
+#define ACCESSES_MADE	256u
+#define MOST		(ACCESSES_MADE / 4 * 3)
+#define FEW		(ACCESSES_MADE / 4)
+#define WINDOWS		3u
+
+#define REFERENCES	EVENT_LONGEST_LAT_CACHE_REFERENCE
+#define MISSES		EVENT_LONGEST_LAT_CACHE_MISS
+#define NO_LIMIT	~0ULL
+
+/* Bits of CPUID.0AH:EBX: Table 18-1. */
+#define REFERENCES_ABSENT	BIT(3)
+#define MISSES_ABSENT		BIT(4)
+
+static bool need_last_level(char *reason, size_t size)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	if (!(caps->events_absent & (REFERENCES_ABSENT | MISSES_ABSENT)))
+		return true;
+	fmt_print(reason, size, "no events of the last-level cache (CPUID.0AH:EBX = %#x)",
+		  caps->leaf_0a_ebx);
+	return false;
+}
+
+/* The least and the most of some windows: what isn't the workload's comes and goes. */
+struct counted {
+	u64 least, most;
+};
+
+static struct counted count(const struct cache_workload *h, unsigned counter, u16 event)
+{
+	struct counted counted = { NO_LIMIT, 0 };
+
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		u64 value;
+
+		counter_program(counter, event, COUNT_BOTH);
+		counter_write(counter, 0);
+		cache_workload_run(h, ACCESSES_MADE, pmc_one(counter));
+		value = counter_read(counter);
+		counted.least = value < counted.least ? value : counted.least;
+		counted.most = value > counted.most ? value : counted.most;
+	}
+	counter_program_disabled(counter, 0, 0);
+	return counted;
+}
+
+static void check_most(struct test *t, const struct cache_workload *h, unsigned counter, u16 event,
+		       const char *name)
+{
+	CHECK_RANGE(t, CNT_50, MOST, NO_LIMIT, count(h, counter, event).most,
+		    "%s of %u %s, IA32_PMC%u", name, ACCESSES_MADE, h->name, counter);
+}
+
+static void check_few(struct test *t, const struct cache_workload *h, unsigned counter, u16 event,
+		      const char *name)
+{
+	CHECK_RANGE(t, CNT_50, 0, FEW, count(h, counter, event).least, "%s of %u %s, IA32_PMC%u",
+		    name, ACCESSES_MADE, h->name, counter);
+}
+
+/*
+ * CNT-50  Last-Level Cache References must count each access that the core's own caches don't have
+ *         the line of, and Last-Level Cache Misses each of these that the last level doesn't have
+ *         either.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ *
+ * Given  loads and stores of lines that were flushed
+ * When   each general-purpose counter counts references and misses of the loads, the last one those
+ *        of the stores
+ * Then   most of the accesses are a reference, and a miss
+ */
+TEST(count, access_to_memory_is_a_last_level_reference_and_a_miss, REQS(CNT_50),
+     NEEDS(need_perfmon, need_last_level))
+{
+	const unsigned counters = counter_caps()->gp;
+	struct cache_workload h;
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	for (unsigned c = 0; c < counters; c++) {
+		check_most(t, &h, c, REFERENCES, "last-level cache references");
+		check_most(t, &h, c, MISSES, "last-level cache misses");
+	}
+	if (!cache_workload_or_skip(t, ACCESS_STORE_MISS, &h))
+		return;
+	check_most(t, &h, counters - 1, REFERENCES, "last-level cache references");
+	check_most(t, &h, counters - 1, MISSES, "last-level cache misses");
+}
+
+/*
+ * CNT-50  Last-Level Cache References must count each access that the core's own caches don't have
+ *         the line of, and Last-Level Cache Misses each of these that the last level doesn't have
+ *         either.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ *
+ * Given  loads that the L2 has lost and the L3 hasn't
+ * When   the last general-purpose counter counts references and misses
+ * Then   most of the loads are a reference, few a miss
+ * Control: most loads from memory are a miss
+ */
+TEST(count, load_from_the_last_level_is_a_reference_and_no_miss, REQS(CNT_50),
+     NEEDS(need_perfmon, need_last_level))
+{
+	const unsigned last = counter_caps()->gp - 1;
+	struct cache_workload h;
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	CONTROL_RANGE(t, CNT_50, MOST, NO_LIMIT, count(&h, last, MISSES).most,
+		      "last-level cache misses of %u %s", ACCESSES_MADE, h.name);
+	if (!cache_workload_or_skip(t, ACCESS_L3, &h))
+		return;
+	check_most(t, &h, last, REFERENCES, "last-level cache references");
+	check_few(t, &h, last, MISSES, "last-level cache misses");
+}
+
+/*
+ * CNT-50  Last-Level Cache References must count each access that the core's own caches don't have
+ *         the line of, and Last-Level Cache Misses each of these that the last level doesn't have
+ *         either.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ *
+ * Given  loads of one line, and loads that the L1 has lost and the L2 hasn't
+ * When   the last general-purpose counter counts references and misses
+ * Then   few of them are a reference or a miss
+ * Control: most loads from memory are a reference
+ */
+TEST(count, load_from_the_core_s_own_caches_is_no_last_level_reference, REQS(CNT_50),
+     NEEDS(need_perfmon, need_last_level))
+{
+	static const enum access near[] = { ACCESS_L1, ACCESS_L2 };
+	const unsigned last = counter_caps()->gp - 1;
+	struct cache_workload h;
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	CONTROL_RANGE(t, CNT_50, MOST, NO_LIMIT, count(&h, last, REFERENCES).most,
+		      "last-level cache references of %u %s", ACCESSES_MADE, h.name);
+	for (unsigned i = 0; i < sizeof(near) / sizeof(near[0]); i++) {
+		if (!cache_workload_or_skip(t, near[i], &h))
+			return;
+		check_few(t, &h, last, REFERENCES, "last-level cache references");
+		check_few(t, &h, last, MISSES, "last-level cache misses");
+	}
+}
