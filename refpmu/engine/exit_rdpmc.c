@@ -22,7 +22,7 @@ bool exit_rdpmc(struct cpu *cpu)
 	    model_fault(&cpu->model,
 			allowed ? FAULT_RDPMC_USER_FIXED_REFUSED : FAULT_RDPMC_USER_FIXED_ALLOWED))
 		allowed = !allowed;
-	if (allowed) {
+	if (allowed || model_rdpmc_tells_time(&cpu->model, (u32)cpu->gpr[REG_RCX])) {
 		siblings_drain(cpu);
 		result = cpu_cpl(cpu) ? model_rdpmc_user(&cpu->model, (u32)cpu->gpr[REG_RCX]) :
 					model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);

@@ -340,6 +340,14 @@ void model_lbr_aborted(struct model *m, const struct model_retired *r)
 		m->lbr.inserted += record_branch(m, &b);
 }
 
+static void stop_recording(struct model *m)
+{
+	if (model_has_arch_lbr(m))
+		m->lbr.control &= ~(u64)IA32_LBR_CTL_LBREN;
+	else
+		m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
+}
+
 /*
  * "When the processor generates a debug exception it automatically clears the LBR flag before it
  * executes the handler": that one isn't recorded. "On a debug breakpoint event (#DB),
@@ -356,12 +364,8 @@ void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, bo
 		.is_event = true,
 	};
 
-	if (!model_lbr_on(m))
-		return;
-	if (!debug || !fault_lbr_debug(m, true))
+	if (debug && model_lbr_enabled(m) && fault_lbr_debug(m, true))
+		stop_recording(m);
+	else if (model_lbr_on(m))
 		m->lbr.inserted += record_branch(m, &b);
-	else if (model_has_arch_lbr(m))
-		m->lbr.control &= ~(u64)IA32_LBR_CTL_LBREN;
-	else
-		m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
 }

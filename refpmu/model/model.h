@@ -260,6 +260,8 @@ struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value);
 struct msr_result model_rdpmc(struct model *m, u32 ecx);
 /* The same at CPL > 0, where counters may be hidden. */
 struct msr_result model_rdpmc_user(struct model *m, u32 ecx);
+/* Profiles of some hypervisors: is it no counter but a time, which each CPL may read? */
+bool model_rdpmc_tells_time(const struct model *m, u32 ecx);
 
 /*
  * Must the caller report instructions? True while a counter may count, an interrupt is on its

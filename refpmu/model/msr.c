@@ -430,6 +430,11 @@ struct msr_result model_rdpmc_user(struct model *m, u32 ecx)
 	return result;
 }
 
+bool model_rdpmc_tells_time(const struct model *m, u32 ecx)
+{
+	return m->facts & FACT_TIME_BY_RDPMC && ecx - TIME_BY_RDPMC < TIMES_BY_RDPMC;
+}
+
 /* "RDPMC - Read Performance-Monitoring Counters": ECX[30] selects the fixed counters, type 2000H
  * the metrics. */
 struct msr_result arch_rdpmc(struct model *m, u32 ecx)
@@ -450,7 +455,7 @@ struct msr_result arch_rdpmc(struct model *m, u32 ecx)
 	if (i < FIRST_FIXED && model_has_counter(m, fixed ? FIRST_FIXED + i : i)) {
 		counter = fixed ? FIRST_FIXED + i : i;
 		result = answer(m->counter[counter].value);
-	} else if (m->facts & FACT_TIME_BY_RDPMC && ecx - TIME_BY_RDPMC < TIMES_BY_RDPMC) {
+	} else if (model_rdpmc_tells_time(m, ecx)) {
 		return answer(m->host->tsc ? m->host->tsc(m->host->ctx) : m->cycles);
 	}
 	fault_rdpmc(m, ecx, counter, &result);

@@ -529,3 +529,44 @@ TEST(lbr, debug_exception_clears_lbren_and_keeps_the_entries, REQS(ALBR_31), NEE
 	      "%#lx",
 	      stack.branch[0].from, stack.branch[1].from);
 }
+
+/*
+ * LBR-08   The processor must clear IA32_DEBUGCTL[0] before a debug exception handler runs, and
+ *          keep the stack.
+ *          SDM 17.4.1 IA32_DEBUGCTL MSR: debug exceptions and the LBR flag
+ * ALBR-31  A debug exception must clear IA32_LBR_CTL[0] and keep the entries.
+ *          Instruction Set Extensions Programming Reference 7.1.4.4: LBREn is cleared on #DB
+ *
+ * Given  recording is enabled, and LBR_FRZ is 1
+ * When   INT3, and then a single-step trap, is handled
+ * Then   in the handler of the trap the bit that enables recording is 0
+ * Control: in the handler of INT3 it is 1
+ */
+TEST(lbr, debug_exception_clears_the_bit_of_a_frozen_stack_too, REQS(LBR_08, ALBR_31),
+     NEEDS(need_perfmon, need_any_lbr, need_version_4))
+{
+	const struct lbr_switch recording = lbr_any_switch();
+	const u64 enable = recording.msr == MSR_IA32_LBR_CTL ? IA32_LBR_CTL_LBREN :
+							       IA32_DEBUGCTL_LBR;
+	const struct lbr_piece *pieces[] = { &lbr_piece_lbr_breakpoint, &lbr_piece_lbr_step };
+	static const u8 vectors[] = { VECTOR_BP, VECTOR_DB };
+	struct lbr_stack stack;
+	u64 in_handler[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		intr_handler before = intr_set_handler(vectors[i], look);
+
+		found = ~0ULL;
+		lbr_any_open();
+		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
+		lbr_any_go_on(pieces[i], 0, &stack);
+		counters_clear(LBR_FRZ);
+		lbr_any_close();
+		intr_set_handler(vectors[i], before);
+		in_handler[i] = found & enable;
+	}
+	CONTROL_EQ(t, IDS(LBR_08, ALBR_31), enable, in_handler[0],
+		   "bit 0 of %s in the handler of INT3, LBR_FRZ = 1", recording.name);
+	CHECK_EQ(t, IDS(LBR_08, ALBR_31), 0, in_handler[1],
+		 "bit 0 of %s in the handler of a debug exception, LBR_FRZ = 1", recording.name);
+}

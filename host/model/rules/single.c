@@ -268,7 +268,16 @@ rule *const single_goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_FROM_OF_RETURNS] = from_is_hidden,
 };
 
+static bool a_debug_exception_ends_frozen_recording(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x1d9, BIT(0));
+	fixture_wrmsr(r, 0x391, BIT(58));
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, true);
+	return fixture_get(r, 0x1d9) == 0;
+}
+
 rule *const single_skylake_rules[FAULT_COUNT] = {
+	[FAULT_LBR_DEBUG_KEEPS_FROZEN] = a_debug_exception_ends_frozen_recording,
 	[FAULT_CTR_FRZ_NOT_BESIDE_LBR_FRZ] = ctr_frz_is_set_beside_lbr_frz,
 	[FAULT_CTR_FRZ_HOLDS_OVERFLOWED] = the_counter_that_froze_goes_on,
 	[FAULT_THRESHOLD_CLEARS_LBR] = a_threshold_leaves_recording_on,

@@ -172,6 +172,9 @@ void fault_lbr_written(struct model *m, const struct msr_ref *p, struct msr_writ
 
 bool fault_lbr_debug(struct model *m, bool off)
 {
+	if (off && m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ &&
+	    broken(m, FAULT_LBR_DEBUG_KEEPS_FROZEN))
+		return false;
 	return off && !broken(m, FAULT_LBR_DEBUG_GOES_ON);
 }
 

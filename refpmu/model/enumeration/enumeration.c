@@ -94,6 +94,8 @@ u64 model_fixed_mask(const struct model *m)
 
 bool model_has_counter(const struct model *m, unsigned counter)
 {
+	if (m->facts & FACT_NO_PMU)
+		return false;
 	if (counter < FIRST_FIXED)
 		return counter < model_gp_counters(m);
 	return counter < MODEL_MAX_COUNTERS && model_fixed_mask(m) & BIT(counter - FIRST_FIXED);
