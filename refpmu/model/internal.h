@@ -177,13 +177,11 @@ static inline bool model_is_topdown(enum event_kind kind)
 	return kind >= EK_SLOTS_BAD_SPECULATION && kind <= EK_SLOTS_BACKEND_BOUND;
 }
 
-/* occurrence.c */
+/* event.c */
 /* A branch that the predictor takes for another way. */
 bool model_mispredicted(const struct model_retired *r);
 /* How often does this event occur on the instruction? */
 u64 model_events_of(struct model *m, struct retire_ctx *s, const struct model_rule *rule);
-
-/* event.c */
 /* Does general-purpose counter n count all cycles as a precise event? */
 bool model_is_total_cycles(const struct model *m, unsigned n);
 

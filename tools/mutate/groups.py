@@ -6,7 +6,7 @@ OF_FILE = {
     "access.c": "LL", "bulk.c": "CNT", "core.c": "CNT", "counter.c": "CNT", "event.c": "CNT",
     "data_address.c": "DLA", "errata.c": "latitude", "exerciser.c": "LL", "internal.h": "MSR",
     "latitude.c": "latitude", "lbr.c": "LBR", "load_latency.c": "LL", "lvt.c": "PMI",
-    "model.c": "MSR", "occurrence.c": "CNT",
+    "model.c": "MSR",
     "model.h": "CNT", "msr.c": "MSR", "msr_bits.c": "MSR", "offcore.c": "LL", "pebs.c": "DS",
     "pmu.c": "MSR", "priority.c": "PRIO", "record.c": "REC", "record.h": "REC", "uncore.c": "UNC",
 }
