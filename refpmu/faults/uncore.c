@@ -69,8 +69,14 @@ u64 fault_uncore_width(struct model *m, u64 mask)
 void fault_uncore_listener(struct model *m, const struct model_uncore *u,
 			   struct uncore_listener *listener)
 {
+	bool of_processor;
+
 	if (m->config.fault == FAULT_NONE)
 		return;
+	of_processor = u->global_ctrl & EVERY_CORE &
+		       BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT + listener->processor);
+	if (listener->selected != of_processor && broken(m, FAULT_UNCORE_SELECTS_THREADS))
+		listener->selected = of_processor;
 	if (u->global_ctrl & EVERY_CORE && broken(m, FAULT_UNCORE_ANY_CORE))
 		listener->selected = true;
 	if (!listener->selected && broken(m, FAULT_UNCORE_PMI_EVERY_CORE))

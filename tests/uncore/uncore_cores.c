@@ -105,16 +105,47 @@ TEST(unc, uncore_interrupt_reaches_each_thread_with_debugctl_13_set, REQS(PMI_10
 }
 
 /* Interrupts that the two get of one wrap with these bits; both listen. */
-static bool interrupts_of(struct test *t, u64 select, unsigned got[2])
+static bool interrupts_of(struct test *t, unsigned partner, u64 select, unsigned got[2])
 {
 	struct audience a = { .select = select, .listens = { true, true } };
 
-	if (!two_cpus_run(t, &a.both, smp_other_core(), listen, &a))
+	if (!two_cpus_run(t, &a.both, partner, listen, &a))
 		return false;
 	uncore_off();
 	for (unsigned side = 0; side < 2; side++)
 		got[side] = a.interrupts[side];
 	return true;
+}
+
+/* With all select bits at once, then with each alone: threads are those of one core. */
+static void check_select_bits(struct test *t, unsigned partner, bool threads)
+{
+	const char *what = threads ? "thread" : "core";
+	unsigned all[2], got[2], sum[2] = { 0, 0 };
+
+	if (!interrupts_of(t, partner, EN_PMI_CORES, all))
+		return;
+	for (unsigned bit = EN_PMI_CORE_FIRST; bit <= EN_PMI_CORE_LAST; bit++) {
+		if (!interrupts_of(t, partner, BIT(bit), got))
+			return;
+		if (threads)
+			CHECK_EQ(t, PMI_09, got[0], got[1],
+				 "interrupts of thread 1, as of thread 0, "
+				 "MSR_UNCORE_PERF_GLOBAL_CTRL[%u] = 1 alone",
+				 bit);
+		else
+			CHECK_RANGE(t, PMI_09, 0, 1, got[0] + got[1],
+				    "interrupts of two cores that "
+				    "listen, MSR_UNCORE_PERF_GLOBAL_CTRL[%u] = 1 alone",
+				    bit);
+		for (unsigned side = 0; side < 2; side++)
+			sum[side] += got[side];
+	}
+	for (unsigned side = 0; side < 2; side++)
+		CHECK_EQ(t, PMI_10, all[side], sum[side],
+			 "interrupts of %s %u with one bit "
+			 "after the other, against all at once",
+			 what, side);
 }
 
 /*
@@ -134,25 +165,28 @@ static bool interrupts_of(struct test *t, u64 select, unsigned got[2])
 TEST(unc, each_uncore_select_bit_interrupts_one_core, REQS(PMI_09, PMI_10),
      NEEDS(need_perfmon, need_uncore, need_other_core))
 {
-	unsigned all[2], got[2], sum[2] = { 0, 0 };
+	if (same_package(t))
+		check_select_bits(t, smp_other_core(), false);
+}
 
-	if (!same_package(t) || !interrupts_of(t, EN_PMI_CORES, all))
-		return;
-	for (unsigned bit = EN_PMI_CORE_FIRST; bit <= EN_PMI_CORE_LAST; bit++) {
-		if (!interrupts_of(t, BIT(bit), got))
-			return;
-		CHECK_RANGE(t, PMI_09, 0, 1, got[0] + got[1],
-			    "interrupts of two cores that "
-			    "listen, MSR_UNCORE_PERF_GLOBAL_CTRL[%u] = 1 alone",
-			    bit);
-		for (unsigned side = 0; side < 2; side++)
-			sum[side] += got[side];
-	}
-	for (unsigned side = 0; side < 2; side++)
-		CHECK_EQ(t, PMI_10, all[side], sum[side],
-			 "interrupts of core %u with one bit "
-			 "after the other, against all at once",
-			 side);
+/*
+ * PMI-09  An uncore interrupt must reach only cores that are selected in the uncore and have
+ *         IA32_DEBUGCTL[13] set.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ * PMI-10  An uncore interrupt must reach every selected core.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  the two threads of a core, both with IA32_DEBUGCTL[13] = 1; a select bit is of a core
+ *        ("processor core n is programmed to receive an interrupt signal", SDM 18.8.2.1)
+ * When   the fixed counter wraps with all four select bits, 51:48 of MSR_UNCORE_PERF_GLOBAL_CTRL,
+ *        then with each alone
+ * Then   one bit interrupts both threads or none; all bits one after the other interrupt a thread
+ *        as often as all at once
+ */
+TEST(unc, uncore_select_bit_interrupts_both_threads_of_a_core_or_none, REQS(PMI_09, PMI_10),
+     NEEDS(need_perfmon, need_uncore, need_sibling_thread))
+{
+	check_select_bits(t, smp_sibling(), true);
 }
 
 #define UNTIL_ASLEEP	50	/* us: HLT is a few instructions away */

@@ -121,17 +121,17 @@ static struct fixture core[2];
 static struct model_core cores[2];
 static struct model_uncore uncore;
 
-static void open_package(const struct fixture *r)
+static void open_package(const struct fixture *r, bool threads)
 {
 	struct model_config config = r->m.config;
 
-	config.hyper_threading = false;
+	config.hyper_threading = threads;
 	fixture_open_package(core, 2, cores, &uncore, &config);
 }
 
 static bool all_selected_cores_get_it(struct fixture *r)
 {
-	open_package(r);
+	open_package(r, false);
 	for (unsigned i = 0; i < 2; i++)
 		fixture_wrmsr(&core[i], 0x1d9, TO_CORE);
 	program(&core[0], TOP - 3, EN | PMI, EN_FC0 | CORE0 | BIT(49), TO_CORE);
@@ -140,7 +140,19 @@ static bool all_selected_cores_get_it(struct fixture *r)
 	return core[0].requests == 1 && core[1].requests == 1;
 }
 
+static bool one_bit_is_for_both_threads(struct fixture *r)
+{
+	open_package(r, true);
+	for (unsigned i = 0; i < 2; i++)
+		fixture_wrmsr(&core[i], 0x1d9, TO_CORE);
+	program(&core[0], TOP - 3, EN | PMI, EN_FC0 | CORE0, TO_CORE);
+	fixture_nops(&core[0], 20);
+	fixture_nops(&core[1], 1);
+	return core[0].requests == 1 && core[1].requests == 1;
+}
+
 rule *const uncore_rules[FAULT_COUNT] = {
+	[FAULT_UNCORE_SELECTS_THREADS] = one_bit_is_for_both_threads,
 	[FAULT_UNCORE_ODD_DEAF] = all_selected_cores_get_it,
 	[FAULT_UNCORE_MATCH_WRITE_DROPPED] = match_is_held,
 	[FAULT_UNCORE_LAST_CLEARS_CHG] = clearing_the_last_keeps_chg,
