@@ -108,6 +108,7 @@ void fault_pebs_event(struct model *m, unsigned i, struct pebs_event *event)
 		event->record = false;
 	if (event->aborts && (broken(m, FAULT_TX_RECORD_COMMITS) ||
 			      (i >= FIRST_FIXED && broken(m, FAULT_TX_RECORD_COMMITS_FIXED)) ||
+			      (m->tx.depth > 1 && broken(m, FAULT_TX_RECORD_COMMITS_NESTED)) ||
 			      (m->tx.elided && broken(m, FAULT_HLE_RECORD_COMMITS))))
 		event->aborts = false;
 	if (event->aborts && broken(m, FAULT_TX_RECORD_LOST))

@@ -164,6 +164,24 @@ inner_nested_inside:	mov	eax, 0xdead
 	ret
 END nested_inside
 
+; One store and loads in the inner one of two, and of three; all end by XEND. A processor that went
+; to the fallback of an inner one would say that it committed.
+PIECE nested_commit
+	xbegin	end_nested_commit
+	BODY
+	xend
+	xend
+END nested_commit
+
+PIECE nested_deep
+	xbegin	end_nested_deep
+	xbegin	end_nested_deep
+	BODY
+	xend
+	xend
+	xend
+END nested_deep
+
 PIECE nested_after
 	BODY
 	mov	ecx, esi

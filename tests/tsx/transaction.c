@@ -349,8 +349,9 @@ static u64 run_at_cpl_3(u64 n)
 }
 
 /* Loads in transactions, most of all that there are, until one of them is recorded; with more
- * counters on. At CPL 3 where the counter looks at that alone. */
-static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, struct inside *in)
+ * counters on. At CPL 3, of transaction_commit, where the counter looks at that alone. */
+static bool record_inside_of(const struct transaction *piece, unsigned counter, u64 flags,
+			     struct pmc_mask with, struct inside *in)
 {
 	bool user = !(flags & COUNT_OS);
 	struct ds_setup setup = sampling_setup(8);
@@ -366,20 +367,24 @@ static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, str
 		u64 before = *words;
 
 		in->status = user ? user_call(run_at_cpl_3, PERIOD / 2) :
-				    transaction_commit.run(words, PERIOD / 2);
+				    piece->run(words, PERIOD / 2);
 		in->committed += in->status == COMMITTED;
 		in->words = *words - before;
 		if (!ds_records())
 			continue;
 		record_decode(setup.format, ds_record(0), record_size(setup.format), &in->record);
-		found = transaction_holds(&transaction_commit,
-					  sampling_field(&in->record, RECORD_eventing_ip));
+		found = transaction_holds(piece, sampling_field(&in->record, RECORD_eventing_ip));
 		ds_set_index(0);
 	}
 	counters_disable();
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
 	return found;
+}
+
+static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, struct inside *in)
+{
+	return record_inside_of(&transaction_commit, counter, flags, with, in);
 }
 
 /*
@@ -416,6 +421,41 @@ TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, 
 		CHECK_EQ(t, TSX_02, TX_RTM_ABORT,
 			 sampling_field(&in.record, RECORD_tx_abort) & TX_RTM_ABORT,
 			 "RTM_Abort, bit 33 of B8H, IA32_PMC%u", c);
+	}
+}
+
+/*
+ * TSX-02  A PEBS event inside a transaction must abort it before the record is written.
+ * ARM-08  A PEBS event inside a transactional region must abort the region before the record is
+ *         written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  IA32_PMC0 samples loads, nearly all of which are inside of a transaction in another one,
+ *        and in two others
+ * When   the transactions run until a load inside is recorded
+ * Then   the outermost one doesn't commit and leaves no store; the record has R/EIP at its fallback
+ */
+TEST(tsx, pebs_record_in_a_nested_transaction_aborts_the_outermost_one, REQS(TSX_02, ARM_08),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	static const struct transaction *const pieces[] = { &transaction_nested_commit,
+							    &transaction_nested_deep };
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		struct inside in = { 0 };
+
+		if (!CHECK(t, ARM_08,
+			   record_inside_of(pieces[i], 0, COUNT_BOTH, NO_OTHERS, &in),
+			   "a load is recorded in one of %u runs of %s", in.runs, pieces[i]->name))
+			return;
+		CHECK(t, TSX_02, in.status != COMMITTED, "the run of the record doesn't commit, %s",
+		      pieces[i]->name);
+		CHECK_EQ(t, TSX_02, 0, in.words, "stores left of it, %s", pieces[i]->name);
+		CHECK_EQ(t, ARM_08, (u64)(uintptr_t)pieces[i]->fallback,
+			 sampling_field(&in.record, RECORD_rip),
+			 "R/EIP of its record, which is made after the abort, %s", pieces[i]->name);
 	}
 }
 

@@ -60,6 +60,9 @@ extern const struct transaction transaction_nested __attribute__((visibility("hi
 /* One store and n loads, then as many in a nested one; XABORT in that, or after its XEND. */
 extern const struct transaction transaction_nested_inside __attribute__((visibility("hidden")));
 extern const struct transaction transaction_nested_after __attribute__((visibility("hidden")));
+/* One store and n loads in the inner one of two transactions, and in that of three; XEND of all. */
+extern const struct transaction transaction_nested_commit __attribute__((visibility("hidden")));
+extern const struct transaction transaction_nested_deep __attribute__((visibility("hidden")));
 
 /* One store, n loads with a lock that is elided; with PAUSE, which aborts; in two locks. */
 extern const struct transaction transaction_elided __attribute__((visibility("hidden")));

@@ -368,6 +368,17 @@ static bool record_ends_elision(struct fixture *r)
 	return !model_in_tx(&r->m) && fixture_records(r) == 1;
 }
 
+static bool a_nested_record_aborts(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_begin(r, INNER);
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return !model_in_tx(&r->m) && fixture_records(r) == 1;
+}
+
 static bool locks_start_no_transaction(struct fixture *r)
 {
 	u64 at, after;
@@ -423,6 +434,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_HLE_RIP_INNER] = elisions_are_recorded,
 	[FAULT_HLE_FILTER_OUTSIDE] = elisions_are_filtered,
 	[FAULT_HLE_CHECKPOINT_IGNORED] = elisions_are_filtered,
+	[FAULT_TX_RECORD_COMMITS_NESTED] = a_nested_record_aborts,
 	[FAULT_HLE_RECORD_COMMITS] = record_ends_elision,
 #define FAULT_TX_BIT(token, bit, name, requirements, title, ...) \
 	[FAULT_##token##_NEVER] = (bit) == 32 ? elisions_are_recorded : bits_are_exact, \
