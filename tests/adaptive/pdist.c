@@ -13,17 +13,20 @@
 #define ROUNDS		320u	/* events before the marks: more than PDIST_LEAST_PERIOD */
 #define MARKS		9u	/* that are tried */
 
-/* A record of the counter, which overflows after that many events; flags of IA32_PERFEVTSELx. */
+/* A record of the counter, which overflows after that many events; flags of IA32_PERFEVTSELx, among
+ * them whether the record is an adaptive one. */
 static bool take_with(struct test *t, struct test_claim claim, unsigned counter, u16 event,
 		      u64 flags, u64 period, const struct workload *w, u64 rounds,
 		      struct pmc_mask with)
 {
-	const struct adaptive_run run = { .counter = counter, .config = CONFIG_GPR };
+	const struct adaptive_run run = { .counter = counter,
+					  .config = CONFIG_GPR,
+					  .basic = !(flags & COUNT_ADAPTIVE) };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);
 
 	ds_open(&setup);
-	pebs_arm(counter, event, flags, period);
+	pebs_arm_as(counter, event, flags, period);
 	workload_run(w, rounds, pmc_or(pmc_one(counter), with));
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
@@ -34,7 +37,8 @@ static bool take_with(struct test *t, struct test_claim claim, unsigned counter,
 static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 event, u64 period,
 		 const struct workload *w, u64 rounds, struct pmc_mask with)
 {
-	return take_with(t, claim, counter, event, COUNT_BOTH, period, w, rounds, with);
+	return take_with(t, claim, counter, event, COUNT_BOTH | COUNT_ADAPTIVE, period, w, rounds,
+			 with);
 }
 
 static bool need_pdist_of_pmc1(char *reason, size_t size)
@@ -88,7 +92,7 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist),
      .under_every_fault = true)
 {
-	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH);
+	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH | COUNT_ADAPTIVE);
 }
 
 /*
@@ -103,7 +107,23 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
 TEST(adaptive, pdist_record_of_pmc0_is_as_precise_with_its_interrupt, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
 {
-	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH | COUNT_INT);
+	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH | COUNT_ADAPTIVE | COUNT_INT);
+}
+
+/*
+ * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
+ *         on which it overflowed.
+ *         intel/perfmon README: PDist, Precise Distribution
+ *
+ * Given  IA32_PMC0 with Adaptive_Record = 0, so that the record is the basic group; loads, then
+ *        branches, each marked one at an address of its own
+ * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
+ * Then   EventingIP is that very one
+ */
+TEST(adaptive, pdist_record_of_pmc0_is_as_precise_without_adaptive_record, REQS(FIX_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
+{
+	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH);
 }
 
 #define FIRST_PERIOD	300u	/* more than PDIST_LEAST_PERIOD, and so is the second one */
@@ -162,7 +182,7 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_after_a_reload, REQS(FIX_13),
 TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist_of_pmc1))
 {
-	check_marked_events(t, AT(FIX_14), 1, COUNT_BOTH);
+	check_marked_events(t, AT(FIX_14), 1, COUNT_BOTH | COUNT_ADAPTIVE);
 }
 
 /*
@@ -219,7 +239,8 @@ static u64 counted_before(void)
  *         intel/perfmon README: PDist; Linux mailing list: KVM, PEBS for SPR, PDIR++
  *
  * Given  fixed counter 0 with PEBS over NOPs that are known one by one
- * When   it overflows on one of them, 256 instructions after its start and more
+ * When   it overflows on one of them, 256 instructions after its start and more, with
+ *        Adaptive_Record = 1 and 0 in turn
  * Then   EventingIP is that NOP or the next one
  */
 TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overflowed_or_the_next,
@@ -235,8 +256,10 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overfl
 	for (u64 period = PDIST_LEAST_PERIOD; period < PDIST_LEAST_PERIOD + 4; period++) {
 		const unsigned nop = (unsigned)(period - before - PRECISE_FIRST);
 		const u64 first = workload_mark(&workload_precise, nop);
+		const u64 flags = COUNT_BOTH | (period & 1 ? 0 : COUNT_ADAPTIVE);
 
-		if (!take(t, AT(FIX_12), PMC_FIXED(0), 0, period, &workload_precise, 0, pmc_one(1)))
+		if (!take_with(t, AT(FIX_12), PMC_FIXED(0), 0, flags, period, &workload_precise, 0,
+			       pmc_one(1)))
 			return;
 		CHECK_RANGE(t, FIX_12, first, first + 1, adaptive_at(AT_EVENTING_IP),
 			    "EventingIP, overflow on NOP %u, %lu instructions after the start", nop,

@@ -403,6 +403,7 @@ rule *const without_arch_lbr_rules[FAULT_COUNT] = {
 rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_PDIST_SKIDS_AT_CPL_3] = fixed_0_is_precise_at_cpl_3,
 	[FAULT_PDIST_FIXED_LATE] = fixed_0_is_precise,
+	[FAULT_PDIST_ADAPTIVE_ONLY] = pmc0_is_precise,
 	[FAULT_PDIST_PMC0_NEXT] = pmc0_is_precise,
 	[FAULT_THRESHOLD_CLEARS_LBREN] = a_threshold_leaves_lbren,
 	[FAULT_PDIST_PMC0_ALONE] = pmc0_is_precise_beside_another,

@@ -66,6 +66,11 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 		overflow->due = false;
 		overflow->shadow = INSTRUCTIONS_LATE;
 	}
+	if (overflow->due && model_has_baseline(m) && !m->counter[i].rule.adaptive &&
+	    broken(m, FAULT_PDIST_ADAPTIVE_ONLY)) {
+		overflow->due = false;
+		overflow->shadow = INSTRUCTIONS_LATE;
+	}
 	if (!i && overflow->due && is_least(m, i) && broken(m, FAULT_PDIST_FROM_257))
 		overflow->due = false;
 	if (!i && faults_of(m)->precise & BIT(i) && overflow->due &&
