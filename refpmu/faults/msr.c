@@ -134,6 +134,9 @@ void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 		return;
 	fault_v5_cpuid(m, regs);
 	fault_kvm_perfmon(m, regs);
+	if (regs[EDX] & 1u << FIELD_ANYTHREAD_DEPRECATED_LO &&
+	    broken(m, FAULT_CPUID_ANYTHREAD_SHOWN))
+		regs[EDX] &= ~(1u << FIELD_ANYTHREAD_DEPRECATED_LO);
 	if (broken(m, FAULT_CPUID_EVENT_HIDDEN))
 		regs[EBX] |= 1u << (FIELD_EVENTS_ABSENT_LO + BRANCH_EVENT);
 	if (regs[EBX] && broken(m, FAULT_CPUID_EVENT_SHOWN))

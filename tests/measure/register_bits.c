@@ -7,12 +7,11 @@
 #include "spec/adaptive.h"
 #include "spec/msr.h"
 
-/* Versions 3 and 4, until CPUID.0AH:EDX[15] says that it is deprecated. A hypervisor need not offer
- * the events of another logical processor. */
+/* From version 3 on, until CPUID.0AH:EDX[15] says that it is deprecated. A hypervisor need not
+ * offer the events of another logical processor. */
 static bool any_thread(void)
 {
-	return counter_caps()->any_thread && counter_caps()->version <= 4 &&
-	       !counter_caps()->hypervisor;
+	return counter_caps()->any_thread && !counter_caps()->hypervisor;
 }
 
 /* CPUID.(23H,0):EBX: 0 for 47:40, 1 for 36, 2 for 37. */
@@ -65,8 +64,8 @@ struct register_bits bits_of_fixed_control(void)
 	/* With baseline there are the Adaptive_Record bits. */
 	u64 reserved = counter_caps()->version <= 4 && !counter_caps()->baseline ? ~all : 0;
 
-	if (!any_thread())
-		all &= 0xbbbb;
+	/* Bit 14 isn't that of fixed counter 3. */
+	all &= any_thread() ? 0xbfff : 0xbbbb;
 	return (struct register_bits){
 		"IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all, reserved, REQ_MSR_31
 	};

@@ -143,7 +143,7 @@ static void learn_sampling(struct machine *m, bool strict)
 
 	m->env.strict = strict;
 	/* The other thread sleeps. On processors it may be the firmware's, which may work. */
-	m->env.any_thread = strict && caps->any_thread;
+	m->env.any_thread = strict && need_any_thread(reason, sizeof(reason));
 	m->env.period_least = strict ? 1 : SILICON_PERIOD;
 	m->env.nmi_vector = VECTOR_NMI;
 	m->env.pmi_vector = VECTOR_PMI;

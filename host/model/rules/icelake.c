@@ -652,6 +652,7 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_FIXED_CTRL_4] = there_are_four_fixed_counters,
 	[FAULT_FIXED_ANYTHREAD_LEFT] = anythread_is_gone,
 	[FAULT_ANYTHREAD_LEFT] = anythread_is_gone,
+	[FAULT_CPUID_ANYTHREAD_SHOWN] = cpuid_enumerates,
 	[FAULT_GP_COUNTERS_HALVED] = cpuid_enumerates,
 	[FAULT_RDPMC_FIXED_EXTENDED] = rdpmc_has_zeros_above,
 	[FAULT_FREEZE_BUT_FIXED_3] = freezing_stops_slots,
