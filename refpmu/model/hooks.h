@@ -180,7 +180,7 @@ HOOK(fault_uncore_overflowed, struct model *m, const struct retire_ctx *s)
 HOOK(fault_init, struct model *m)
 HOOK(fault_reset, struct model *m)
 /* Bits 47:32 of an adaptive record's format word. */
-HOOK_VALUE(u64, fault_retire_latency, cycles, struct model *m)
+HOOK_VALUE(u64, fault_retire_latency, cycles, struct model *m, const struct retire_ctx *s)
 /* How many general-purpose counters there are. */
 HOOK_VALUE(unsigned, fault_gp_counters, count, const struct model *m)
 HOOK_VALUE(u64, fault_perf_capabilities, value, struct model *m)

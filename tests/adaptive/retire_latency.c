@@ -4,6 +4,7 @@
  * IA32_PERF_CAPABILITIES[17]. It is the time between the retirement of the instruction that caused
  * the record and the one before it, in core cycles (intel/perfmon README).
  */
+#include "kernel/memory/pages.h"
 #include "kernel/output/fmt.h"
 #include "pmu/memory_sampling.h"
 #include "spec/msr.h"
@@ -13,6 +14,8 @@
 #define CYCLES		PMC_FIXED(1)	/* the unit of the field */
 #define RECORDS		8u
 #define BATCH		250u
+#define WINDOWS_MOST	(MEM_SAMPLE_ROUNDS_MOST / BATCH)
+#define LONG		20000u	/* loads of one REP LODSB */
 #define LATENCY_SHIFT	32
 #define LATENCY_MOST	0xffffu
 
@@ -26,7 +29,7 @@ static bool need_retire_latency(char *reason, size_t size)
 }
 
 struct latencies {
-	unsigned records;
+	unsigned records, windows;
 	u64 sum, cycles;	/* of the records; of the windows */
 };
 
@@ -35,8 +38,9 @@ static const u64 configs[] = { 0, CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
 #define LATENCY_CONFIGS (sizeof(configs) / sizeof(configs[0]))
 
 /* Records of loads of this workload by the load latency event, with core cycles counted along. */
-static struct latencies take(const struct workload *w, u64 config)
+static struct latencies take_in(const struct workload *w, u64 rounds, u64 config)
 {
+	const struct workload_place at = { .memory = pages_get()->small };
 	const struct adaptive_layout layout = {
 		.config = config, .size = (u16)adaptive_bytes(config),
 	};
@@ -56,8 +60,10 @@ static struct latencies take(const struct workload *w, u64 config)
 	counter_program(CYCLES, 0, COUNT_BOTH);
 	counter_write(CYCLES, 0);
 	pebs_arm(counter, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
-	for (unsigned n = 0; n < MEM_SAMPLE_ROUNDS_MOST && ds_records() < RECORDS; n += BATCH)
-		workload_run(w, BATCH, pmc_or(pmc_one(counter), pmc_one(CYCLES)));
+	while (l.windows < WINDOWS_MOST && ds_records() < RECORDS) {
+		workload_run_at(w, rounds, &at, pmc_or(pmc_one(counter), pmc_one(CYCLES)));
+		l.windows++;
+	}
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
 	counter_program_disabled(CYCLES, 0, 0);
@@ -67,6 +73,11 @@ static struct latencies take(const struct workload *w, u64 config)
 	for (unsigned i = 0; i < l.records; i++)
 		l.sum += adaptive_at(i * layout.size) >> LATENCY_SHIFT & LATENCY_MOST;
 	return l;
+}
+
+static struct latencies take(const struct workload *w, u64 config)
+{
+	return take_in(w, BATCH, config);
 }
 
 static bool enough(struct test *t, struct test_claim claim, const struct latencies *l)
@@ -125,4 +136,28 @@ TEST(adaptive, retire_latency_is_larger_after_a_stall, REQS(HYB_18),
 	CHECK_RANGE(t, HYB_18, none.sum / none.records + 1, LATENCY_MOST, stall.sum / stall.records,
 		    "average of %u loads from memory, against %lu", stall.records,
 		    none.sum / none.records);
+}
+
+/*
+ * HYB-26  A retire latency of more than FFFFH cycles must be FFFFH.
+ *         intel/perfmon README: timed PEBS (one source)
+ *
+ * Given  a REP LODSB whose loads take more than FFFFH cycles together
+ * When   it is recorded several times
+ * Then   the retire latency of each record is FFFFH
+ * Control: so many cycles passed in an average window, which is one such instruction
+ */
+TEST(adaptive, retire_latency_of_more_than_16_bits_is_ffff, REQS(HYB_26),
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,
+	   need_retire_latency),
+     .deadline_ms = 5000)
+{
+	const struct latencies l = take_in(&workload_kind_rep_load, LONG, 0);
+
+	if (!enough(t, AT(HYB_26), &l))
+		return;
+	CONTROL_RANGE(t, HYB_26, LATENCY_MOST + 1, ~0ULL, l.cycles / l.windows,
+		      "cycles of a window with %u loads", LONG);
+	CHECK_EQ(t, HYB_26, (u64)l.records * LATENCY_MOST, l.sum, "sum of %u retire latencies",
+		 l.records);
 }

@@ -95,7 +95,23 @@ rule *const hybrid_rules[FAULT_COUNT] = {
 	[FAULT_PEBS_ENABLE_OF_P_CORE] = e_core_has_six_counters,
 };
 
+/* One instruction that takes longer than the field can say. */
+static bool a_long_latency_saturates(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x3f6, 3);
+	fixture_program_pebs(r, 1, 0x01cd, BIT(34), 2);
+	fixture_start(r, BIT(1));
+	for (unsigned i = 0; i < 100 && fixture_index(r) == FIXTURE_BUFFER; i++)
+		fixture_retire(r, &(struct model_retired){
+					  .loads = 1, .n_access = 1,
+							.access = { { ADDRESS, 8, false, false } },
+							.any_spilled = true,
+							.spilled_cycles = 0x10000 });
+	return (fixture_peek(r, FIXTURE_BUFFER) >> 32 & 0xffff) == 0xffff;
+}
+
 rule *const timed_rules[FAULT_COUNT] = {
+	[FAULT_RETIRE_LATENCY_WRAPS] = a_long_latency_saturates,
 	[FAULT_RETIRE_LATENCY_TSC] = latency_is_that_of_the_load,
 	[FAULT_RETIRE_LATENCY_CONSTANT] = latency_is_that_of_the_load,
 };

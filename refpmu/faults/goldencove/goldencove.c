@@ -138,8 +138,10 @@ enum {
 #define LATER		0x8000u
 #define NO_TYPE		0x30u
 
-u64 fault_retire_latency(struct model *m, u64 cycles)
+u64 fault_retire_latency(struct model *m, const struct retire_ctx *s, u64 cycles)
 {
+	if (s->cycles > cycles && broken(m, FAULT_RETIRE_LATENCY_WRAPS))
+		return (u16)s->cycles;
 	if (broken(m, FAULT_RETIRE_LATENCY_TSC))
 		return LATER | (m->cycles & (LATER - 1));
 	return broken(m, FAULT_RETIRE_LATENCY_CONSTANT) ? 1 : cycles;

@@ -139,7 +139,7 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 	if (model_capabilities(m) & IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO) {
 		u64 cycles = s->cycles < MOST_LATENCY ? s->cycles : MOST_LATENCY;
 
-		whole.format |= fault_retire_latency(m, cycles)
+		whole.format |= fault_retire_latency(m, s, cycles)
 				<< ADAPTIVE_FORMAT_RETIRE_LATENCY_SHIFT;
 	}
 	if (!(model_generation(m)->facilities & FAC_LL_SPLIT))
