@@ -73,8 +73,11 @@ enum generation_set {
 	GENS_FROM_LNC = GENS_LUNARLAKE | GENS_PANTHERLAKE,	/* P-cores from Lion Cove on */
 	/* CPUID.1CH:ECX[19:16] is 0FH: CPUID dumps of Lunar Lake, Arrow Lake-S and Panther Lake,
 	 * both types of cores. Crestmont: of a server by a mail on Linux's branch counters, which
-	 * says four; of a client it is 0 (dumps of Meteor Lake and Arrow Lake). */
+	 * says four. */
 	GENS_LBR_LOG = GENS_FROM_CMT | GENS_FROM_LNC,
+	/* Packages in which it is 0 on each core: dumps of Meteor Lake and Arrow Lake-U, Crestmont
+	 * too. */
+	GENS_LBR_LOG_ABSENT = GENS_METEORLAKE,
 	/* Those with architectural PEBS. */
 	GENS_ARCH_PEBS = GENS_PANTHERLAKE | GENS_CLEARWATERFOREST,
 	/* All with architectural monitoring but E-cores, and Lion Cove and later: their events are

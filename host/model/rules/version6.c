@@ -11,6 +11,7 @@
 #define CFG_B(n)	(0x1902 + 4u * (n))
 #define FX_CTR(i)	(0x1980 + 4u * (i))
 #define FX_CFG_B(i)	(0x1982 + 4u * (i))
+#define FIXED_0		32u	/* bit of fixed counter 0 */
 
 static u32 leaf(struct fixture *r, u32 number, u32 subleaf, unsigned reg)
 {
@@ -168,50 +169,48 @@ static bool one_that_names_another_shows(struct fixture *r)
 	return PMC(3) == 2 && fixture_status(r) == BIT(3);
 }
 
-/* Counter 2 overflows with counter 3, at the fifth instruction. */
-static bool one_that_overflows_too_is_reloaded(struct fixture *r)
+/* Counter 2, so far from its overflow, is reloaded by this one, which overflows at the fifth of
+ * seven instructions: IA32_PMCn, or fixed counter 0. */
+static void reloaded_by(struct fixture *r, unsigned cause, u64 flags, u64 away)
 {
 	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
-	fixture_wrmsr(r, CFG_B(2), BIT(3));
+	fixture_wrmsr(r, CFG_B(2), BIT(cause));
 	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
-	fixture_program(r, 2, INST, 0, 5);
-	fixture_program(r, 3, INST, 0, 5);
-	fixture_start(r, BIT(2) | BIT(3));
+	fixture_program(r, 2, INST, 0, away);
+	if (cause == FIXED_0) {
+		fixture_wrmsr(r, 0x309, MINUS(5));
+		fixture_wrmsr(r, 0x38d, 3);
+	} else {
+		fixture_program(r, cause, INST, flags, 5);
+	}
+	fixture_start(r, BIT(2) | BIT(cause));
 	fixture_nops(r, 7);
+}
+
+static bool one_that_overflows_too_is_reloaded(struct fixture *r)
+{
+	reloaded_by(r, 3, 0, 5);
 	fixture_stop(r);
 	return PMC(2) == MINUS(98);
 }
 
-/* Fixed counter 0 overflows at the fifth instruction. */
 static bool a_fixed_cause_reloads(struct fixture *r)
 {
-	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
-	fixture_wrmsr(r, CFG_B(2), BIT(32));
-	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
-	fixture_program(r, 2, INST, 0, 200);
-	fixture_wrmsr(r, 0x309, MINUS(5));
-	fixture_wrmsr(r, 0x38d, 3);
-	fixture_start(r, BIT(2) | BIT(32));
-	fixture_nops(r, 7);
+	reloaded_by(r, FIXED_0, 0, 200);
 	fixture_stop(r);
-	return PMC(2) == MINUS(98) && fixture_status(r) == BIT(32);
+	return PMC(2) == MINUS(98) && fixture_status(r) == BIT(FIXED_0);
+}
+
+static bool a_cause_interrupts(struct fixture *r)
+{
+	reloaded_by(r, 3, INT, 100);
+	return r->n_interrupts == 1;
 }
 
 static bool without_a_mask_none_is(struct fixture *r)
 {
 	reload(r, 0, 0);
 	return PMC(2) == MINUS(93) && PMC(3) == 2;
-}
-
-/* The overflow of counter 3, which interrupts, reloads counter 2. */
-static bool a_cause_interrupts(struct fixture *r)
-{
-	fixture_wrmsr(r, CFG_B(2), BIT(3));
-	fixture_program(r, 2, INST, 0, 100);
-	fixture_program(r, 3, INST, INT, 5);
-	fixture_start(r, BIT(2) | BIT(3));
-	fixture_nops(r, 7);
-	return r->n_interrupts == 1;
 }
 
 static bool what_is_no_cause_is_refused(struct fixture *r)

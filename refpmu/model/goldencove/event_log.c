@@ -26,7 +26,7 @@ u64 model_lbr_logging(const struct model *m)
 	const u64 all = (BIT(MODEL_LBR_LOGGED) - 1) & (BIT(model_gp_counters(m)) - 1);
 
 	if (!model_has_arch_lbr(m) || !(BIT(m->config.generation) & GENS_LBR_LOG) ||
-	    m->package == GEN_METEORLAKE)
+	    BIT(m->package) & GENS_LBR_LOG_ABSENT)
 		return 0;
 	return all & ~(u64)m->latitude[LAT_LBR_UNLOGGED];
 }
