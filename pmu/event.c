@@ -85,6 +85,17 @@ u32 event_counters(u16 code)
 	return counters;
 }
 
+bool event_is_taken_alone(u16 code)
+{
+	const struct generation *g = counter_caps()->generation;
+
+	for (unsigned i = 0; g && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].event.code == code && rows[i].generations & g->set)
+			return rows[i].kind == EK_FRONTEND ||
+			       rows[i].event.flags & (EV_LL | EV_PS | EV_PDIR);
+	return false;
+}
+
 bool event_cycles(unsigned n, struct event *event)
 {
 	const struct generation *g = counter_caps()->generation;

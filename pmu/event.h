@@ -32,4 +32,11 @@ bool event_cycles(unsigned n, struct event *event);
 /* The counters on which this processor counts the event of that code; all ones: no row has it. */
 u32 event_counters(u16 code);
 
+/*
+ * Do Intel's event files say that other counters can't be used while this event is counted
+ * (TakenAlone)? So for load latency, precise store, precise distribution of Sandy Bridge to Skylake
+ * and FRONTEND_RETIRED.
+ */
+bool event_is_taken_alone(u16 code);
+
 #endif

@@ -474,7 +474,8 @@ static void choose_rules(struct model *m, struct retire_ctx *s)
 bool arch_watching(const struct model *m)
 {
 	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || model_in_tx(m) ||
-	       m->ref_repeats_in || model_core_is_watched(m) || model_lbr_on(m);
+	       m->ref_repeats_in || model_core_is_watched(m) || model_lbr_on(m) ||
+	       (model_lbr_entries(m) && model_lbr_enabled(m));
 }
 
 static void count_abort(struct model *m, const struct model_retired *r)

@@ -4,6 +4,7 @@
  * memory that CPL 3 can reach.
  */
 #include "tests/measure/workload.h"
+#include "tests/measure/company.h"
 
 #include "kernel/memory/arena.h"
 #include "kernel/memory/paging.h"
@@ -164,7 +165,10 @@ static void run_window(const struct workload *w, u64 n, const struct workload_ca
 
 void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
 {
-	run_window(w, n, set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits));
+	const struct pmc_mask company = company_begin(on);
+
+	run_window(w, n, set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits | company.bits));
+	company_end(company);
 }
 
 static struct workload moved(const struct workload *w, u64 above)
@@ -187,12 +191,15 @@ void workload_run_above(const struct workload *w, u64 n, u64 above, struct pmc_m
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on)
 {
-	struct workload_call *call = set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
+	const struct pmc_mask company = company_begin(on);
+	struct workload_call *call =
+		set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits | company.bits);
 
 	call->memory = (u64)(uintptr_t)at->memory;
 	call->stride = at->stride;
 	call->mask = at->mask;
 	run_window(w, n, call);
+	company_end(company);
 }
 
 void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by)
