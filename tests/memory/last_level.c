@@ -138,7 +138,7 @@ TEST(count, load_from_the_last_level_is_a_reference_and_no_miss, REQS(CNT_50),
  * Then   few of them are a reference or a miss
  * Control: most loads from memory are a reference
  */
-TEST(count, load_from_the_core_s_own_caches_is_no_last_level_reference, REQS(CNT_50),
+TEST(count, load_from_l1_or_l2_is_no_last_level_reference, REQS(CNT_50),
      NEEDS(need_perfmon, need_last_level))
 {
 	static const enum access near[] = { ACCESS_L1, ACCESS_L2 };
