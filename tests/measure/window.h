@@ -18,8 +18,8 @@
 #define PERIOD		64
 
 /*
- * Program each counter with event and flags, zero it, run the workload with exactly these
- * counters on, and read them into value[], by position. Repeated while disturbed; false: always.
+ * Program each counter with event and flags, zero it, run the workload with these counters on,
+ * and read them into value[], by position. Repeated while disturbed; false: always.
  * Fixed counters in the mask count their own event.
  */
 bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w, u64 n,
