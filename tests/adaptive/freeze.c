@@ -7,7 +7,7 @@
 #include "pmu/lbr/any.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
-#include "tests/measure/company.h"
+#include "tests/measure/window.h"
 #include "tests/adaptive/adaptive.h"
 #include "tests/lbr/branches.h"
 #include "tests/measure/overflow.h"

@@ -4,7 +4,7 @@
  * memory that CPL 3 can reach.
  */
 #include "tests/measure/workload.h"
-#include "tests/measure/company.h"
+#include "tests/measure/window.h"
 
 #include "kernel/memory/arena.h"
 #include "kernel/memory/paging.h"
@@ -192,8 +192,7 @@ void workload_run_at(const struct workload *w, u64 n, const struct workload_plac
 		     struct pmc_mask on)
 {
 	const struct pmc_mask company = company_begin(on);
-	struct workload_call *call =
-		set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits | company.bits);
+	struct workload_call *call = set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits | company.bits);
 
 	call->memory = (u64)(uintptr_t)at->memory;
 	call->stride = at->stride;

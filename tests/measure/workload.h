@@ -215,7 +215,7 @@ int workload_mark_at(const struct workload *w, unsigned marks, u64 address);
 u64 *workload_memory(void);
 u64 workload_stack(void);
 
-/* Run it with these counters on, and in every other window of one counter with company (company.h),
+/* Run it with these counters on, and in every other window of one counter with company (window.h),
  * at CPL 0. Interrupts as they are. */
 void workload_run(const struct workload *w, u64 n, struct pmc_mask on);
 /* The same with another memory, and the stride and mask of workload_stride. */
