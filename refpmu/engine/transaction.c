@@ -23,29 +23,19 @@ static bool has_vectors(const struct cpu *cpu)
 	return !(cpu->vmcb->save.cr0 & (CR0_EM | CR0_TS));
 }
 
-/* XSAVE where the program has it, with the host's CR4 as the program's. */
-static bool begin_xsave(const struct cpu *cpu, u64 *cr4)
-{
-	*cr4 = READ_REGISTER(cr4);
-	if (!(cpu->vmcb->save.cr4 & CR4_OSXSAVE))
-		return false;
-	WRITE_REGISTER(cr4, *cr4 | CR4_OSXSAVE);
-	return true;
-}
-
 static void keep_vectors(struct cpu *cpu)
 {
 	u64 cr4;
 
 	if (!has_vectors(cpu))
 		return;
-	if (begin_xsave(cpu, &cr4)) {
+	if (begin_xsave(cpu->vmcb->save.cr4, &cr4)) {
 		__builtin_memset((u8 *)cpu->engine->vectors + XSAVE_HEADER, 0, XSAVE_HEADER_BYTES);
 		__asm__ volatile("xsave64 (%0)"
 				 :
 				 : "r"(cpu->engine->vectors), "a"(VECTOR_STATE), "d"(0)
 				 : "memory");
-		WRITE_REGISTER(cr4, cr4);
+		end_xsave(cr4);
 	} else {
 		__asm__ volatile("fxsave64 (%0)" : : "r"(cpu->engine->vectors) : "memory");
 	}
@@ -57,12 +47,12 @@ static void give_vectors_back(struct cpu *cpu)
 
 	if (!has_vectors(cpu))
 		return;
-	if (begin_xsave(cpu, &cr4)) {
+	if (begin_xsave(cpu->vmcb->save.cr4, &cr4)) {
 		__asm__ volatile("xrstor64 (%0)"
 				 :
 				 : "r"(cpu->engine->vectors), "a"(VECTOR_STATE), "d"(0)
 				 : "memory");
-		WRITE_REGISTER(cr4, cr4);
+		end_xsave(cr4);
 	} else {
 		__asm__ volatile("fxrstor64 (%0)" : : "r"(cpu->engine->vectors) : "memory");
 	}

@@ -7,6 +7,7 @@
 #define REFPMU_HV_INSTRUCTIONS_H
 
 #include "spec/types.h"
+#include "spec/x86.h"
 
 static inline u64 msr_read(u32 msr)
 {
@@ -49,6 +50,33 @@ static inline void fxsave(void *area)
 	({ u64 value_; __asm__ volatile("mov %%" #name ", %0" : "=r"(value_)); value_; })
 #define WRITE_REGISTER(name, value) \
 	__asm__ volatile("mov %0, %%" #name :: "r"((u64)(value)) : "memory")
+
+/*
+ * XSAVE and XRSTOR as a program with this CR4 has them. false: it has not set CR4.OSXSAVE, and
+ * nothing is to be ended. *cr4 is what end_xsave() gives back.
+ */
+static inline bool begin_xsave(u64 program_cr4, u64 *cr4)
+{
+	*cr4 = READ_REGISTER(cr4);
+	if (!(program_cr4 & CR4_OSXSAVE))
+		return false;
+	WRITE_REGISTER(cr4, *cr4 | CR4_OSXSAVE);
+	return true;
+}
+
+static inline void end_xsave(u64 cr4)
+{
+	WRITE_REGISTER(cr4, cr4);
+}
+
+/* What the program has enabled; between these two. */
+static inline u64 xcr0(void)
+{
+	u32 low, high;
+
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return (u64)high << 32 | low;
+}
 
 /* GDTR and IDTR. */
 struct descriptor_table {

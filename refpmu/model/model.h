@@ -136,6 +136,9 @@ struct model_host {
 	void (*kick)(void *ctx, unsigned processor);
 	/* The program's XMM0 to XMM15 as they are now, 16 bytes each. NULL: all of them are 0. */
 	void (*xmm)(void *ctx, u8 *bytes);
+	/* Bits 255:128 of its YMM0 to YMM15, 16 bytes each. false, or NULL: it has not enabled
+	 * them. */
+	bool (*ymmh)(void *ctx, u8 *bytes);
 	/* What RDTSC would read now. NULL: the cycles of all instructions so far. */
 	u64 (*tsc)(void *ctx);
 };

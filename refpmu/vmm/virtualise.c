@@ -22,6 +22,7 @@
 #include "refpmu/vmm/exit_hypercall.h"
 #include "refpmu/vmm/main_loop.h"
 #include "refpmu/vmm/trace.h"
+#include "refpmu/vmm/vectors.h"
 #include "spec/msr.h"
 
 #define LEAF_VERSION		1
@@ -156,19 +157,6 @@ static u64 time_stamp_for_model(void *ctx)
 	return guest_tsc(ctx);
 }
 
-/*
- * XMM0 to XMM15. Nothing here is compiled to use them, so what the program has in them stays there
- * while the hypervisor runs.
- */
-static void xmm_for_model(void *ctx, u8 *bytes)
-{
-	u8 area[FXSAVE_BYTES] __attribute__((aligned(16)));
-
-	(void)ctx;
-	fxsave(area);
-	__builtin_memcpy(bytes, area + FXSAVE_XMM, 16 * 16);
-}
-
 static void init_model(struct cpu *cpu)
 {
 	static struct netburst *netburst;
@@ -195,7 +183,8 @@ static void init_model(struct cpu *cpu)
 			(unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) / PAGE_SIZE)),
 		.registers = transaction_registers,
 		.netburst = netburst,
-		.xmm = xmm_for_model,
+		.xmm = vectors_xmm,
+		.ymmh = vectors_ymmh,
 		.tsc = time_stamp_for_model,
 		.trace = trace_model,
 	};

@@ -13,6 +13,7 @@
 #define AUX		BIT(62)
 #define GPR		BIT(61)
 #define XMM		BIT(49)
+#define YMMH		BIT(50)
 #define LBR(code)	((u64)(code) << 40)
 #define ALLOW		BIT(35)
 #define CNTR		(BIT(36) | BIT(37) | BIT(38))
@@ -34,9 +35,9 @@ RULE(index_has_its_fields, TAKEN(INDEX, 0x7fffff187fffff0) && get(r, INDEX) == 0
 				   REFUSED(INDEX, 8) && REFUSED(INDEX, BIT(27)) &&
 				   REFUSED(INDEX, BIT(33)) && REFUSED(INDEX, BIT(59)))
 RULE(cfg_c_has_the_bits_of_the_leaf,
-     TAKEN(CFG_C(1), 0xe0020378ffffffff) && get(r, CFG_C(1)) == 0xe0020378ffffffff &&
+     TAKEN(CFG_C(1), 0xe0060378ffffffff) && get(r, CFG_C(1)) == 0xe0060378ffffffff &&
 	     REFUSED(CFG_C(1), BIT(32)) && REFUSED(CFG_C(1), BIT(39)) &&
-	     REFUSED(CFG_C(1), BIT(42)) && REFUSED(CFG_C(1), BIT(50)) && REFUSED(CFG_C(1), BIT(60)))
+	     REFUSED(CFG_C(1), BIT(42)) && REFUSED(CFG_C(1), BIT(51)) && REFUSED(CFG_C(1), BIT(60)))
 
 /* ---- records ---- */
 
@@ -258,6 +259,23 @@ static bool one_register_is_enough(struct fixture *r)
 	r->host.xmm = only_xmm15;
 	one(r, XMM);
 	return (AT(0) & 0xffff) == 0x150 && AT(0x40) == BIT(1) && AT(0x148) == 1ULL << 56;
+}
+
+static bool upper_halves(void *ctx, u8 *bytes)
+{
+	(void)ctx;
+	for (unsigned i = 0; i < 256; i++)
+		bytes[i] = (u8)(0xff - i);
+	return true;
+}
+
+static bool upper_halves_follow_xmm(struct fixture *r)
+{
+	r->xmm = 3;
+	r->host.ymmh = upper_halves;
+	one(r, XMM | YMMH);
+	return (AT(0) & 0xffff) == 0x250 && AT(0x40) == (BIT(1) | BIT(2)) &&
+	       AT(0x50) == 0x0a09080706050403 && AT(0x150) == 0xf8f9fafbfcfdfeff;
 }
 
 static void branches(struct fixture *r)
@@ -486,6 +504,9 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LATENCIES_EXCHANGED] = aux_has_its_fields,
 	[FAULT_ARCH_GPR_SHORT] = gpr_has_a0_bytes,
 	[FAULT_ARCH_XSTATE_BV_ZERO] = xer_has_xmm,
+	[FAULT_ARCH_YMMH_MISSING] = upper_halves_follow_xmm,
+	[FAULT_ARCH_YMMH_FIRST] = upper_halves_follow_xmm,
+	[FAULT_ARCH_YMMH_LOWER_HALVES] = upper_halves_follow_xmm,
 	[FAULT_ARCH_XMM_REVERSED] = xer_has_xmm,
 	[FAULT_ARCH_XER_LOWER_REGISTERS] = one_register_is_enough,
 	[FAULT_ARCH_LBR_WITHOUT_HEAD] = lbr_has_head_and_entries,

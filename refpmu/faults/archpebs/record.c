@@ -52,13 +52,31 @@ static bool is_zero(const u8 *bytes, unsigned count)
 	return true;
 }
 
+static void layout_of_ymmh(struct model *m, struct arch_layout *l)
+{
+	const bool both = l->xstate_bv & BIT(ARCH_PEBS_XER_XMM);
+	u8 kept[ARCH_PEBS_XER_YMMH_BYTES];
+
+	__builtin_memcpy(kept, l->ymmh, sizeof(kept));
+	if (broken(m, FAULT_ARCH_YMMH_LOWER_HALVES))
+		__builtin_memcpy(l->ymmh, l->xmm, sizeof(l->ymmh));
+	if (both && broken(m, FAULT_ARCH_YMMH_FIRST)) {
+		__builtin_memcpy(l->ymmh, l->xmm, sizeof(l->ymmh));
+		__builtin_memcpy(l->xmm, kept, sizeof(l->xmm));
+	}
+	if (both && broken(m, FAULT_ARCH_YMMH_MISSING))
+		l->xstate_bv &= ~BIT(ARCH_PEBS_XER_YMMH);
+}
+
 void fault_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 {
 	(void)x;
 	layout_of_counters(m, l);
-	if (l->xmm_stored && is_zero(l->xmm, ARCH_PEBS_XER_XMM_BYTES / 2) &&
+	if (l->xstate_bv & BIT(ARCH_PEBS_XER_XMM) && is_zero(l->xmm, ARCH_PEBS_XER_XMM_BYTES / 2) &&
 	    broken(m, FAULT_ARCH_XER_LOWER_REGISTERS))
-		l->xmm_stored = false;
+		l->xstate_bv &= ~BIT(ARCH_PEBS_XER_XMM);
+	if (l->xstate_bv & BIT(ARCH_PEBS_XER_YMMH))
+		layout_of_ymmh(m, l);
 	if (!(l->groups & ARCH_PEBS_LBR))
 		return;
 	if (broken(m, FAULT_ARCH_LBR_WITHOUT_HEAD))
@@ -196,7 +214,7 @@ void fault_arch_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 	basic(m, x, bytes + BASIC_AT);
 	if (l->groups & ARCH_PEBS_AUX)
 		aux(m, bytes + aux_at());
-	if (l->xmm_stored)
+	if (l->xstate_bv & BIT(ARCH_PEBS_XER_XMM))
 		xer(m, bytes + xer_at(l));
 	if (l->groups & ARCH_PEBS_GPR && broken(m, FAULT_ARCH_GPR_SHORT))
 		remove_bytes(bytes, size, gpr_at(l) + ARCH_PEBS_GPR_ssp, 16);

@@ -37,14 +37,31 @@ static unsigned entries_of(const struct model *m, u64 config)
 }
 
 /* A component in its initial state isn't stored; latitude xer-initial: it is all the same. */
-static bool xmm_is_initial(const struct model *m, const u8 *xmm)
+static bool is_stored(const struct model *m, const u8 *component, unsigned bytes)
 {
 	if (m->latitude[LAT_XER_INITIAL])
-		return false;
-	for (unsigned i = 0; i < ARCH_PEBS_XER_XMM_BYTES; i++)
-		if (xmm[i])
-			return false;
-	return true;
+		return true;
+	for (unsigned i = 0; i < bytes; i++)
+		if (component[i])
+			return true;
+	return false;
+}
+
+static bool asks_for(u64 config, unsigned component)
+{
+	return config & BIT(IA32_PMC_GP0_CFG_C_XER_SHIFT + component);
+}
+
+/* A component that the program has not enabled is in its initial state, whatever the latitude. */
+static void layout_of_xer(struct model *m, u64 config, struct arch_layout *l)
+{
+	if (m->host->xmm)
+		m->host->xmm(m->host->ctx, l->xmm);
+	if (asks_for(config, ARCH_PEBS_XER_XMM) && is_stored(m, l->xmm, sizeof(l->xmm)))
+		l->xstate_bv |= BIT(ARCH_PEBS_XER_XMM);
+	if (asks_for(config, ARCH_PEBS_XER_YMMH) && m->host->ymmh &&
+	    m->host->ymmh(m->host->ctx, l->ymmh) && is_stored(m, l->ymmh, sizeof(l->ymmh)))
+		l->xstate_bv |= BIT(ARCH_PEBS_XER_YMMH);
 }
 
 void model_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
@@ -59,9 +76,7 @@ void model_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 		fixed = allowed_in_record(m, BITS(FIRST_FIXED, MODEL_MAX_COUNTERS - 1));
 	l->counters = gp | fixed;
 	l->metrics = config & IA32_PMC_GP0_CFG_C_CNTR_METRICS && model_has_metrics(m);
-	if (m->host->xmm)
-		m->host->xmm(m->host->ctx, l->xmm);
-	l->xmm_stored = config & IA32_PMC_GP0_CFG_C_XER && !xmm_is_initial(m, l->xmm);
+	layout_of_xer(m, config, l);
 	/* A group that would be empty isn't there. */
 	l->groups = ARCH_PEBS_BASIC |
 		    (config & (IA32_PMC_GP0_CFG_C_AUX | IA32_PMC_GP0_CFG_C_GPR |
@@ -123,11 +138,18 @@ static unsigned fill_gpr(const struct record *record, u8 *at)
 
 static unsigned fill_xer(const struct arch_layout *l, u8 *at)
 {
-	put64(at + ARCH_PEBS_XER_xstate_bv, l->xmm_stored ? BIT(ARCH_PEBS_XER_XMM) : 0);
-	if (!l->xmm_stored)
-		return ARCH_PEBS_XER_BYTES;
-	__builtin_memcpy(at + ARCH_PEBS_XER_BYTES, l->xmm, sizeof(l->xmm));
-	return ARCH_PEBS_XER_BYTES + ARCH_PEBS_XER_XMM_BYTES;
+	unsigned size = ARCH_PEBS_XER_BYTES;
+
+	put64(at + ARCH_PEBS_XER_xstate_bv, l->xstate_bv);
+	if (l->xstate_bv & BIT(ARCH_PEBS_XER_XMM)) {
+		__builtin_memcpy(at + size, l->xmm, sizeof(l->xmm));
+		size += ARCH_PEBS_XER_XMM_BYTES;
+	}
+	if (l->xstate_bv & BIT(ARCH_PEBS_XER_YMMH)) {
+		__builtin_memcpy(at + size, l->ymmh, sizeof(l->ymmh));
+		size += ARCH_PEBS_XER_YMMH_BYTES;
+	}
+	return size;
 }
 
 /* The registers of the last exception or interrupt aren't modelled: they are 0. */

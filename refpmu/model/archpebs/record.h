@@ -8,7 +8,7 @@
 #include "spec/arch_pebs.h"
 
 /* All groups in three fragments, and what broken processors add. */
-#define ARCH_RECORD_BYTES	0x800
+#define ARCH_RECORD_BYTES	0x900
 
 struct arch_layout {
 	u64 groups;		/* bits of the header */
@@ -16,8 +16,8 @@ struct arch_layout {
 	unsigned ler;		/* bytes in front of them */
 	u64 counters;		/* that are stored, by their index */
 	bool metrics;
-	bool xmm_stored;
-	u8 xmm[ARCH_PEBS_XER_XMM_BYTES];
+	u64 xstate_bv;		/* components of XER that are stored: */
+	u8 xmm[ARCH_PEBS_XER_XMM_BYTES], ymmh[ARCH_PEBS_XER_YMMH_BYTES];
 };
 
 struct arch_plan {

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The upper halves of YMM registers in XER of an architectural PEBS record: CPUID.(23H,4):EBX[18],
+ * IA32_PMC_x_CFG_C[50]. Offsets are typed out here. The harness doesn't use them, so they are enabled
+ * for the window alone.
+ */
+#include "kernel/output/fmt.h"
+#include "tests/archpebs/archpebs.h"
+#include "tests/measure/xmm_registers.h"
+#include "tests/archpebs/ymm_registers.h"
+
+#define GROUP_YMMH	BIT(50)
+#define HEAD		0x10u
+#define COMPONENT	0x100u	/* bytes of XMM, and of YMMH */
+#define WITH_XMM	BIT(1)	/* of XSTATE_BV */
+#define WITH_YMMH	BIT(2)
+#define PATTERN		0x3c5a0f96e178d24bULL
+
+static bool need_ymm(char *reason, size_t size)
+{
+	if (!need_arch_groups(GROUP_XMM | GROUP_YMMH, reason, size))
+		return false;
+	if (!ymm_are_there())
+		fmt_print(reason, size, "no AVX (CPUID.01H:ECX[28] = 0)");
+	return ymm_are_there();
+}
+
+static struct xmm_registers lower;
+static struct ymm_halves upper;
+
+/* A record with these groups of registers that differ in each part, the upper halves enabled or
+ * not: where XER is, 0 where there is none. */
+static u64 xer_of(struct test *t, unsigned counter, u64 groups, bool enabled)
+{
+	const struct arch_run run = { .counter = counter, .groups = groups };
+	static struct xmm_registers before;
+	struct arch_fragment f;
+
+	xmm_fill(&lower, counter);
+	for (unsigned i = 0; i < 2 * YMM_REGISTERS; i++)
+		upper.quad[i] = PATTERN + i;
+	xmm_save(&before);
+	xmm_load(&lower);
+	if (enabled)
+		ymm_begin(&upper);
+	arch_window(&run);
+	if (enabled)
+		ymm_end();
+	xmm_load(&before);
+	if (!arch_one_record(t, AT(APEBS_42), 0))
+		return 0;
+	return arch_group(0, ARCH_XER, &f);
+}
+
+static void check_quads(struct test *t, const u64 *wanted, u64 at, const char *what)
+{
+	for (unsigned i = 0; i < 2 * YMM_REGISTERS; i++)
+		CHECK_EQ(t, APEBS_42, wanted[i], arch_at(at + 8 * i), "half %u of %s%u", i % 2,
+			 what, i / 2);
+}
+
+/*
+ * APEBS-42  The YMMH component must have 100H bytes, with bits 255:128 of YMMn at 10H * n, after
+ *           the XMM component if that is there.
+ *           CPUID leaf 23H, sub-leaf 4; SDM volume 1, XSAVE-Managed State
+ *
+ * Given  YMM0 to YMM15 with values that differ in each quadword
+ * When   each counter that samples loads makes a record with XMM and YMMH, and with YMMH alone; and
+ *        with both while XCR0 doesn't enable the upper halves
+ * Then   XSTATE_BV has the components, and each value is at its place; the last one has XMM alone
+ */
+TEST(archpebs, xer_group_holds_the_upper_halves_of_ymm_registers_after_xmm, REQS(APEBS_42),
+     NEEDS(need_perfmon, need_ymm, need_events))
+{
+	FOR_EACH_COUNTER(c, arch_load_counters())
+	{
+		u64 xer = xer_of(t, c, GROUP_XMM | GROUP_YMMH, true);
+
+		if (!CHECK(t, APEBS_42, xer, "XER, XMM and YMMH, IA32_PMC%u", c) ||
+		    !CHECK_EQ(t, APEBS_42, WITH_XMM | WITH_YMMH, arch_at(xer),
+			      "XSTATE_BV, XMM and YMMH, IA32_PMC%u", c))
+			return;
+		check_quads(t, lower.half, xer + HEAD, "XMM");
+		check_quads(t, upper.quad, xer + HEAD + COMPONENT, "YMMH");
+		xer = xer_of(t, c, GROUP_YMMH, true);
+		if (!CHECK(t, APEBS_42, xer, "XER, YMMH, IA32_PMC%u", c) ||
+		    !CHECK_EQ(t, APEBS_42, WITH_YMMH, arch_at(xer), "XSTATE_BV, YMMH, IA32_PMC%u",
+			      c))
+			return;
+		check_quads(t, upper.quad, xer + HEAD, "YMMH");
+		xer = xer_of(t, c, GROUP_XMM | GROUP_YMMH, false);
+		if (!CHECK(t, APEBS_42, xer, "XER, upper halves not enabled, IA32_PMC%u", c))
+			return;
+		CHECK_EQ(t, APEBS_42, WITH_XMM, arch_at(xer),
+			 "XSTATE_BV, upper halves not enabled, IA32_PMC%u", c);
+		arch_pebs_close();
+	}
+}
