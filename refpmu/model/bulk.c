@@ -248,6 +248,8 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 	if (!events->instructions)
 		return;
 	m->cycles += events->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
+	/* No counter counts them, or the instructions would have been seen alone. */
+	m->lbr.inserted = 0;
 	if (model_may_be_stolen(m))
 		m->steal_in -= (u32)events->instructions;
 	for (u64 left = m->active; left; left &= left - 1) {

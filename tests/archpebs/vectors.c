@@ -72,27 +72,34 @@ static void check_quads(struct test *t, const u64 *wanted, u64 at, const char *w
 TEST(archpebs, xer_group_holds_the_upper_halves_of_ymm_registers_after_xmm, REQS(APEBS_42),
      NEEDS(need_perfmon, need_ymm, need_events))
 {
+	static const struct {
+		u64 groups, wanted;	/* CFG_C, XSTATE_BV */
+		bool enabled;
+		const char *name;
+	} turns[] = {
+		{ GROUP_XMM | GROUP_YMMH, WITH_XMM | WITH_YMMH, true, "XMM and YMMH" },
+		{ GROUP_YMMH, WITH_YMMH, true, "YMMH" },
+		{ GROUP_XMM | GROUP_YMMH, WITH_XMM, false, "YMMH not enabled" },
+	};
+
 	FOR_EACH_COUNTER(c, arch_load_counters())
 	{
-		u64 xer = xer_of(t, c, GROUP_XMM | GROUP_YMMH, true);
+		for (unsigned i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+			const u64 wanted = turns[i].wanted;
+			u64 at = xer_of(t, c, turns[i].groups, turns[i].enabled);
 
-		if (!CHECK(t, APEBS_42, xer, "XER, XMM and YMMH, IA32_PMC%u", c) ||
-		    !CHECK_EQ(t, APEBS_42, WITH_XMM | WITH_YMMH, arch_at(xer),
-			      "XSTATE_BV, XMM and YMMH, IA32_PMC%u", c))
-			return;
-		check_quads(t, lower.half, xer + HEAD, "XMM");
-		check_quads(t, upper.quad, xer + HEAD + COMPONENT, "YMMH");
-		xer = xer_of(t, c, GROUP_YMMH, true);
-		if (!CHECK(t, APEBS_42, xer, "XER, YMMH, IA32_PMC%u", c) ||
-		    !CHECK_EQ(t, APEBS_42, WITH_YMMH, arch_at(xer), "XSTATE_BV, YMMH, IA32_PMC%u",
-			      c))
-			return;
-		check_quads(t, upper.quad, xer + HEAD, "YMMH");
-		xer = xer_of(t, c, GROUP_XMM | GROUP_YMMH, false);
-		if (!CHECK(t, APEBS_42, xer, "XER, upper halves not enabled, IA32_PMC%u", c))
-			return;
-		CHECK_EQ(t, APEBS_42, WITH_XMM, arch_at(xer),
-			 "XSTATE_BV, upper halves not enabled, IA32_PMC%u", c);
+			if (!CHECK(t, APEBS_42, at, "XER, %s, IA32_PMC%u", turns[i].name, c) ||
+			    !CHECK_EQ(t, APEBS_42, wanted, arch_at(at), "XSTATE_BV, %s, IA32_PMC%u",
+				      turns[i].name, c))
+				return;
+			at += HEAD;
+			if (wanted & WITH_XMM) {
+				check_quads(t, lower.half, at, "XMM");
+				at += COMPONENT;
+			}
+			if (wanted & WITH_YMMH)
+				check_quads(t, upper.quad, at, "YMMH");
+		}
 		arch_pebs_close();
 	}
 }

@@ -530,6 +530,9 @@ TEST(lbr, debug_exception_clears_lbren_and_keeps_the_entries, REQS(ALBR_31), NEE
 	      stack.branch[0].from, stack.branch[1].from);
 }
 
+/* IA32_DEBUGCTL[0], IA32_LBR_CTL[0]: enables either kind of records. */
+#define LBR_ENABLED	IA32_DEBUGCTL_LBR
+
 /*
  * LBR-08   The processor must clear IA32_DEBUGCTL[0] before a debug exception handler runs, and
  *          keep the stack.
@@ -546,8 +549,6 @@ TEST(lbr, debug_exception_clears_the_bit_of_a_frozen_stack_too, REQS(LBR_08, ALB
      NEEDS(need_perfmon, need_any_lbr, need_version_4))
 {
 	const struct lbr_switch recording = lbr_any_switch();
-	const u64 enable = recording.msr == MSR_IA32_LBR_CTL ? IA32_LBR_CTL_LBREN :
-							       IA32_DEBUGCTL_LBR;
 	const struct lbr_piece *pieces[] = { &lbr_piece_lbr_breakpoint, &lbr_piece_lbr_step };
 	static const u8 vectors[] = { VECTOR_BP, VECTOR_DB };
 	struct lbr_stack stack;
@@ -563,9 +564,9 @@ TEST(lbr, debug_exception_clears_the_bit_of_a_frozen_stack_too, REQS(LBR_08, ALB
 		counters_clear(LBR_FRZ);
 		lbr_any_close();
 		intr_set_handler(vectors[i], before);
-		in_handler[i] = found & enable;
+		in_handler[i] = found & LBR_ENABLED;
 	}
-	CONTROL_EQ(t, IDS(LBR_08, ALBR_31), enable, in_handler[0],
+	CONTROL_EQ(t, IDS(LBR_08, ALBR_31), LBR_ENABLED, in_handler[0],
 		   "bit 0 of %s in the handler of INT3, LBR_FRZ = 1", recording.name);
 	CHECK_EQ(t, IDS(LBR_08, ALBR_31), 0, in_handler[1],
 		 "bit 0 of %s in the handler of a debug exception, LBR_FRZ = 1", recording.name);

@@ -19,8 +19,9 @@ static bool need_lbr_inserts(char *reason, size_t size)
 		return false;
 	if (!(caps->events_absent & BIT(LBR_INSERTS_EVENT)))
 		return true;
-	fmt_print(reason, size, "no event \"LBR inserts\" (CPUID.0AH:EAX = %#x EBX = %#x)",
-		  caps->leaf_0a_eax, caps->leaf_0a_ebx);
+	fmt_print(reason, size,
+		  "event \"%s\" isn't available (CPUID.0AH:EAX = %#x EBX = %#x)",
+		  "LBR inserts", caps->leaf_0a_eax, caps->leaf_0a_ebx);
 	return false;
 }
 
@@ -58,7 +59,7 @@ TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS
 			struct lbr_stack stack;
 			u64 value = inserts(c, piece, 0, arch_lbr_only(kinds[i]), &stack);
 
-			CONTROL_RANGE(t, CNT_51, kinds[i] ? 1 : 0, kinds[i] ? stack.depth - 1 : 0,
+			CONTROL_RANGE(t, CNT_51, kinds[i] ? 1 : 0, stack.depth - 1,
 				      arch_lbr_count(&stack), "entries, IA32_LBR_CTL[22:16] = %#lx",
 				      kinds[i] >> 16);
 			CHECK_EQ(t, CNT_51, arch_lbr_count(&stack), value,
@@ -89,8 +90,8 @@ TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptio
 	/* An indirect jump to the first of them, and each of them. */
 	CHECK_EQ(t, CNT_51, LBR_LINKS + 1,
 		 inserts(last, &lbr_piece_lbr_chain, LBR_LINKS, on, &stack),
-		 "LBR inserts of %u jumps and the one to them, %u entries", LBR_LINKS, stack.depth);
-	CONTROL_RANGE(t, CNT_51, 1, LBR_LINKS, stack.depth, "entries that there are");
+		 "LBR inserts of %u jumps and one more, %u entries", LBR_LINKS, stack.depth);
+	CONTROL_RANGE(t, CNT_51, 1, LBR_LINKS, stack.depth, "entries");
 	CHECK_EQ(t, CNT_51, 0,
 		 inserts(last, &lbr_piece_lbr_chain, LBR_LINKS, on & ~(u64)IA32_LBR_CTL_LBREN,
 			 &stack),

@@ -29,8 +29,9 @@ static bool need_last_level(char *reason, size_t size)
 
 	if (!(caps->events_absent & (REFERENCES_ABSENT | MISSES_ABSENT)))
 		return true;
-	fmt_print(reason, size, "no events of the last-level cache (CPUID.0AH:EBX = %#x)",
-		  caps->leaf_0a_ebx);
+	fmt_print(reason, size,
+		  "event \"%s\" isn't available (CPUID.0AH:EAX = %#x EBX = %#x)",
+		  "last-level cache misses", caps->leaf_0a_eax, caps->leaf_0a_ebx);
 	return false;
 }
 

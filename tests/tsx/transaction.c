@@ -77,9 +77,9 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 	ds_open(&setup);
 	pebs_arm(counter, event, COUNT_BOTH, PERIOD);
 	counters_enable(pmc_one(counter));
-	/* Whether the record is of the overflowing abort (PDist) or of a later one: it is of this
-	 * piece. */
-	transaction_run(first, FEW, PERIOD - 1);
+	/* The record is of the overflowing abort (PDist) or of the next one: of this piece, and
+	 * right after an abort of another one. */
+	transaction_run(first, FEW, PERIOD - (pebs_has_pdist(counter) ? 1 : 0));
 	for (unsigned i = 0; i <= sampling_shadow_bound() && !ds_records(); i++) {
 		abort->piece = piece;
 		abort->status = piece->run(transaction_words(), n);
