@@ -8,7 +8,7 @@ static bool on(const char *column, const char *code)
 {
 	/* Full-width writes came with Sandy Bridge; version 3 from Nehalem to Broadwell. */
 	struct applicant to = {
-		code, 3, strcmp(code, "NHM") && strcmp(code, "WSM"), false, 1, false
+		code, 3, strcmp(code, "NHM") && strcmp(code, "WSM"), false, 1, false, false
 	};
 
 	return applies(column, &to);
@@ -57,7 +57,7 @@ static void conditions_do_not_name_processors(void)
 
 static void facilities_are_looked_at(void)
 {
-	struct applicant to = { "SKL", 5, true, false, 4, false };
+	struct applicant to = { "SKL", 5, true, false, 4, false, false };
 
 	for (unsigned format = 0; format < 16; format++) {
 		to.pebs_format = format;
@@ -67,7 +67,9 @@ static void facilities_are_looked_at(void)
 			 format);
 		CHECK_EQ(format == 15, applies("v5+ with architectural PEBS", &to), "%u", format);
 	}
-	CHECK(!applies("v5+ with leaf 23H", &to));
+	CHECK(!applies("v5+ with leaf 23H", &to) && !applies("v1+ with an absent event", &to));
+	to.absent_event = true;
+	CHECK(applies("v1+ with an absent event", &to));
 	to.leaf_23h = true;
 	CHECK(applies("v5+ with leaf 23H", &to));
 	to.version = 4;
@@ -80,14 +82,14 @@ static void facilities_are_looked_at(void)
 
 static void an_unknown_processor_is_of_any_generation(void)
 {
-	struct applicant unknown = { NULL, 2, false, false, 1, false };
+	struct applicant unknown = { NULL, 2, false, false, 1, false, false };
 
 	CHECK(applies("SNB", &unknown) && applies("v2+", &unknown) && !applies("v3", &unknown));
 }
 
 static void a_guest_of_kvm_is_what_cpuid_says(void)
 {
-	struct applicant guest = { "HSW", 2, true, true, 4, false };
+	struct applicant guest = { "HSW", 2, true, true, 4, false, false };
 
 	CHECK(applies("KVM", &guest) && applies("v2+", &guest) && !applies("v3+", &guest));
 	CHECK(!on("KVM", "HSW") && !applies_to_all_models("KVM"));

@@ -105,7 +105,7 @@ bool applies_to_all_models(const char *generations)
 
 	for (unsigned version = 1; version <= 8; version++)
 		for (unsigned i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-			struct applicant to = { "-", version, true, false, formats[i], true };
+			struct applicant to = { "-", version, true, false, formats[i], true, true };
 
 			if (applies(generations, &to))
 				return true;
@@ -133,6 +133,8 @@ bool applies(const char *generations, const struct applicant *to)
 	if (!formats_fit(generations, to->pebs_format))
 		return false;
 	if (contains(generations, "with leaf 23H") && !to->leaf_23h)
+		return false;
+	if (contains(generations, "with an absent event") && !to->absent_event)
 		return false;
 	for (const char *word = generations; *word;) {
 		size_t length = 0;

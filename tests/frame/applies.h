@@ -15,14 +15,15 @@ struct applicant {
 	bool kvm;		/* it is a guest of KVM */
 	unsigned pebs_format;	/* IA32_PERF_CAPABILITIES[11:8] */
 	bool leaf_23h;		/* CPUID.(07H,1):EAX[8] */
+	bool absent_event;	/* CPUID marks an architectural event as absent */
 };
 
 /*
  * Is this processor among those that the column names? Words "all", "vN" and "vN+" (version), "X",
  * "X+" and "X-Y" (codes), "KVM" (a guest of KVM), with commas. What follows "with", "without",
  * "client" or "formats" is a condition that a test's needs look at, but for FW_WRITE, "format N"
- * (of PEBS records in a DS area; and later), "architectural PEBS" and "leaf 23H". A processor that
- * is in no table is taken to be of any generation that a row names.
+ * (of PEBS records in a DS area; and later), "architectural PEBS", "leaf 23H" and "an absent
+ * event". A processor that is in no table is taken to be of any generation that a row names.
  */
 bool applies(const char *generations, const struct applicant *to);
 

@@ -65,7 +65,7 @@ test_the_screen_shows_the_run()
 	grep -qP '^ count: \d+ points, 2 failed' "$out"
 	shows "$work" 'Run one test' t
 	grep -qP '^ passed +selftest' "$out"
-	shows "$work" ' cpuid       0000000a.0 07300403 00000018 00000000 00000603' m
+	shows "$work" ' cpuid       0000000a.0 07300403 00000000 00000000 00000603' m
 	shows "$work" 'large: FAILED' esc
 	# One group again: the last of three.
 	shows "$work" ' points, 2 failed or in error' g
