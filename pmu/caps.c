@@ -337,3 +337,13 @@ const char *caps_core_name(u32 type)
 		return ", of a P-core";
 	return type == CORE_TYPE_ATOM ? ", an E-core" : "";
 }
+
+/* Architectural events have bits 0 to 12 of CPUID.0AH:EBX, of which EAX[31:24] are told of, and of
+ * CPUID.(23H,3):EAX. */
+#define EVENTS_KNOWN	0x1fffu
+
+bool caps_has_absent_event(const struct pmu_caps *caps)
+{
+	return caps->v6.events ? ~caps->v6.events & EVENTS_KNOWN :
+				 caps->leaf_0a_ebx & (u32)(BIT(caps->leaf_0a_eax >> 24) - 1);
+}

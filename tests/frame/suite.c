@@ -299,16 +299,6 @@ static void print_machine(const struct suite *s)
 	print_processors(s);
 }
 
-/* Architectural events have bits 0 to 12 of CPUID.0AH:EBX, of which EAX[31:24] are told of, and of
- * CPUID.(23H,3):EAX. */
-#define EVENTS_KNOWN	0x1fffu
-
-static bool has_absent_event(const struct pmu_caps *caps)
-{
-	return caps->v6.events ? ~caps->v6.events & EVENTS_KNOWN :
-				 caps->leaf_0a_ebx & (u32)(BIT(caps->leaf_0a_eax >> 24) - 1);
-}
-
 static struct verdict_subject subject_of(unsigned cpu)
 {
 	const struct pmu_caps *caps = counter_caps_of(cpu);
@@ -319,7 +309,7 @@ static struct verdict_subject subject_of(unsigned cpu)
 		.hypervisor = caps->host.signature, .old_kvm = caps->old_kvm,
 		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
 			       caps->full_width, caps->host.id == HYPERVISOR_KVM, caps->pebs_format,
-			       caps->v6.leaf, has_absent_event(caps) },
+			       caps->v6.leaf, caps_has_absent_event(caps) },
 	};
 }
 
