@@ -157,8 +157,10 @@ static void other_hypervisors_are_judged_by_what_all_processors_have(void)
 /* What isn't judged says why: it neither passes nor fails. */
 static void what_is_not_judged_says_why(void)
 {
-	struct verdict_subject haswell = { .applicant = { "HSW", 3, true, false, 2, false } };
-	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false, false, 1, false } };
+	struct verdict_subject haswell = { .applicant = { "HSW", 3, true, false, 2, false,
+							  false } };
+	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false, false, 1, false,
+							  false } };
 	const struct requirement *practice = requirement_get(REQ_MSR_08);
 
 	CHECK_STR("no sentence of the manual says it",
@@ -211,7 +213,8 @@ static void known_breaches_need_the_right_subject(void)
 
 static void a_row_of_other_generations_does_not_apply(void)
 {
-	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false, false, 1, false } };
+	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false, false, 1, false,
+							  false } };
 
 	CHECK(verdict_applies(requirement_get(REQ_REC_02), &nehalem), "the record of Table 18-23");
 	CHECK(!verdict_applies(requirement_get(REQ_REC_HSW_01), &nehalem), "that of Table 18-44");
