@@ -59,6 +59,12 @@
 #define CR4_CET		BIT(23)
 #define CR4_PKS		BIT(24)
 
+/* XCR0, and XSTATE_BV of an XSAVE area: SDM volume 1, "XSAVE-Managed State". */
+#define XSTATE_X87	BIT(0)
+#define XSTATE_SSE	BIT(1)
+#define XSTATE_AVX	BIT(2)		/* the upper halves of YMM registers, */
+#define XSAVE_AVX_OFFSET 576		/* and where they are in an area that isn't compacted */
+
 #define EFER_SCE	BIT(0)
 #define EFER_LME	BIT(8)
 #define EFER_LMA	BIT(10)

@@ -14,7 +14,7 @@
 
 #define XSAVE_HEADER		512		/* in an XSAVE area: what is in it */
 #define XSAVE_HEADER_BYTES	64
-#define VECTOR_STATE		7u		/* x87, SSE, AVX */
+#define VECTOR_STATE		((u32)(XSTATE_X87 | XSTATE_SSE | XSTATE_AVX))
 
 /* ---- vector registers ---- */
 

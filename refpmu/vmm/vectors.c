@@ -5,9 +5,7 @@
 #include "refpmu/hv/cpu.h"
 #include "refpmu/hv/svm.h"
 
-#define XSAVE_YMMH	576		/* SDM volume 1, "XSAVE-Managed State" */
 #define VECTOR_BYTES	256		/* sixteen registers, sixteen bytes each */
-#define STATE_AVX	BIT(2)		/* XCR0: the upper halves of YMM registers */
 
 void vectors_xmm(void *ctx, u8 *bytes)
 {
@@ -20,21 +18,21 @@ void vectors_xmm(void *ctx, u8 *bytes)
 
 bool vectors_ymmh(void *ctx, u8 *bytes)
 {
-	u8 area[XSAVE_YMMH + VECTOR_BYTES] __attribute__((aligned(64)));
+	u8 area[XSAVE_AVX_OFFSET + VECTOR_BYTES] __attribute__((aligned(64)));
 	const struct cpu *cpu = ctx;
 	bool enabled;
 	u64 cr4;
 
 	if (!begin_xsave(cpu->vmcb->save.cr4, &cr4))
 		return false;
-	enabled = xcr0() & STATE_AVX;
+	enabled = xcr0() & XSTATE_AVX;
 	if (enabled) {
 		__builtin_memset(area, 0, sizeof(area));
 		__asm__ volatile("xsave64 (%0)"
 				 :
-				 : "r"(area), "a"((u32)STATE_AVX), "d"(0)
+				 : "r"(area), "a"((u32)XSTATE_AVX), "d"(0)
 				 : "memory");
-		__builtin_memcpy(bytes, area + XSAVE_YMMH, VECTOR_BYTES);
+		__builtin_memcpy(bytes, area + XSAVE_AVX_OFFSET, VECTOR_BYTES);
 	}
 	end_xsave(cr4);
 	return enabled;

@@ -8,7 +8,7 @@
 
 #define ECX_XSAVE	BIT(26)		/* CPUID.01H */
 #define ECX_AVX		BIT(28)
-#define VECTOR_STATE	BITS(0, 2)	/* XCR0: x87, SSE, AVX */
+#define VECTOR_STATE	(XSTATE_X87 | XSTATE_SSE | XSTATE_AVX)
 
 #define EACH_YMM(X) \
 	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)

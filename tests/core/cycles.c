@@ -27,13 +27,19 @@ static const struct {
 	u16 event;
 	const char *name;
 } architectural[] = {
-	{ 0, 0x003c, "unhalted core cycles" }, { 1, 0x00c0, "instructions retired" },
-	{ 2, 0x013c, "unhalted reference cycles" }, { 3, 0x4f2e, "last-level cache references" },
-	{ 4, 0x412e, "last-level cache misses" }, { 5, 0x00c4, "branches retired" },
-	{ 6, 0x00c5, "mispredicted branches" }, { 7, 0x01a4, "top-down slots" },
-	{ 8, 0x02a4, "top-down back-end bound" }, { 9, 0x0073, "top-down bad speculation" },
-	{ 10, 0x019c, "top-down front-end bound" }, { 11, 0x02c2, "top-down retiring" },
-	{ 12, 0x01e4, "entries of the last branch records" },
+	{ 0, EVENT_UNHALTED_CORE_CYCLES, "unhalted core cycles" },
+	{ 1, EVENT_INST_RETIRED_ANY_P, "instructions retired" },
+	{ 2, EVENT_UNHALTED_REF_CYCLES, "unhalted reference cycles" },
+	{ 3, EVENT_LONGEST_LAT_CACHE_REFERENCE, "last-level cache references" },
+	{ 4, EVENT_LONGEST_LAT_CACHE_MISS, "last-level cache misses" },
+	{ 5, EVENT_BR_INST_RETIRED_ALL_BRANCHES, "branches retired" },
+	{ 6, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, "mispredicted branches" },
+	{ 7, EVENT_TOPDOWN_SLOTS_P, "top-down slots" },
+	{ 8, EVENT_TOPDOWN_BACKEND_BOUND, "top-down back-end bound" },
+	{ 9, EVENT_TOPDOWN_BAD_SPECULATION, "top-down bad speculation" },
+	{ 10, EVENT_TOPDOWN_FRONTEND_BOUND, "top-down front-end bound" },
+	{ 11, EVENT_TOPDOWN_RETIRING, "top-down retiring" },
+	{ 12, EVENT_LBR_INSERTS, "entries of the last branch records" },
 };
 
 /*

@@ -492,6 +492,32 @@ TEST(lbr, debug_exception_clears_lbr_and_keeps_the_stack, REQS(LBR_08), NEEDS(ne
 	      stack.branch[0].from, stack.branch[1].from);
 }
 
+/* IA32_DEBUGCTL[0], IA32_LBR_CTL[0]: enables either kind of records. */
+#define LBR_ENABLED	IA32_DEBUGCTL_LBR
+
+/* INT3, then a single-step trap, with these status bits set: what of LBR_ENABLED each handler
+ * found, and the stack after the trap. */
+static void take_exceptions(u64 status, struct lbr_stack *stack, u64 in_handler[2])
+{
+	const struct lbr_piece *pieces[] = { &lbr_piece_lbr_breakpoint, &lbr_piece_lbr_step };
+	static const u8 vectors[] = { VECTOR_BP, VECTOR_DB };
+
+	for (unsigned i = 0; i < 2; i++) {
+		intr_handler before = intr_set_handler(vectors[i], look);
+
+		found = ~0ULL;
+		lbr_any_open();
+		if (status)
+			msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, status);
+		lbr_any_go_on(pieces[i], 0, stack);
+		if (status)
+			counters_clear(status);
+		lbr_any_close();
+		intr_set_handler(vectors[i], before);
+		in_handler[i] = found & LBR_ENABLED;
+	}
+}
+
 /*
  * ALBR-31  A debug exception must clear IA32_LBR_CTL[0] and keep the entries.
  *          Instruction Set Extensions Programming Reference 7.1.4.4: LBREn is cleared on #DB
@@ -504,23 +530,12 @@ TEST(lbr, debug_exception_clears_lbr_and_keeps_the_stack, REQS(LBR_08), NEEDS(ne
  */
 TEST(lbr, debug_exception_clears_lbren_and_keeps_the_entries, REQS(ALBR_31), NEEDS(need_arch_lbr))
 {
-	const struct lbr_piece *pieces[] = { &lbr_piece_lbr_breakpoint, &lbr_piece_lbr_step };
-	static const u8 vectors[] = { VECTOR_BP, VECTOR_DB };
 	const struct lbr_row *row = lbr_piece_lbr_step.rows;
 	struct lbr_stack stack;
 	u64 in_handler[2];
 
-	for (unsigned i = 0; i < 2; i++) {
-		intr_handler before = intr_set_handler(vectors[i], look);
-
-		found = ~0ULL;
-		lbr_any_open();
-		lbr_any_go_on(pieces[i], 0, &stack);
-		intr_set_handler(vectors[i], before);
-		in_handler[i] = found & IA32_LBR_CTL_LBREN;
-		lbr_any_close();
-	}
-	CONTROL_EQ(t, ALBR_31, IA32_LBR_CTL_LBREN, in_handler[0],
+	take_exceptions(0, &stack, in_handler);
+	CONTROL_EQ(t, ALBR_31, LBR_ENABLED, in_handler[0],
 		   "IA32_LBR_CTL[0] in the handler of INT3");
 	CHECK_EQ(t, ALBR_31, 0, in_handler[1],
 		 "IA32_LBR_CTL[0] in the handler of a debug exception");
@@ -529,9 +544,6 @@ TEST(lbr, debug_exception_clears_lbren_and_keeps_the_entries, REQS(ALBR_31), NEE
 	      "%#lx",
 	      stack.branch[0].from, stack.branch[1].from);
 }
-
-/* IA32_DEBUGCTL[0], IA32_LBR_CTL[0]: enables either kind of records. */
-#define LBR_ENABLED	IA32_DEBUGCTL_LBR
 
 /*
  * LBR-08   The processor must clear IA32_DEBUGCTL[0] before a debug exception handler runs, and
@@ -549,23 +561,10 @@ TEST(lbr, debug_exception_clears_the_bit_of_a_frozen_stack_too, REQS(LBR_08, ALB
      NEEDS(need_perfmon, need_any_lbr, need_version_4))
 {
 	const struct lbr_switch recording = lbr_any_switch();
-	const struct lbr_piece *pieces[] = { &lbr_piece_lbr_breakpoint, &lbr_piece_lbr_step };
-	static const u8 vectors[] = { VECTOR_BP, VECTOR_DB };
 	struct lbr_stack stack;
 	u64 in_handler[2];
 
-	for (unsigned i = 0; i < 2; i++) {
-		intr_handler before = intr_set_handler(vectors[i], look);
-
-		found = ~0ULL;
-		lbr_any_open();
-		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
-		lbr_any_go_on(pieces[i], 0, &stack);
-		counters_clear(LBR_FRZ);
-		lbr_any_close();
-		intr_set_handler(vectors[i], before);
-		in_handler[i] = found & LBR_ENABLED;
-	}
+	take_exceptions(LBR_FRZ, &stack, in_handler);
 	CONTROL_EQ(t, IDS(LBR_08, ALBR_31), LBR_ENABLED, in_handler[0],
 		   "bit 0 of %s in the handler of INT3, LBR_FRZ = 1", recording.name);
 	CHECK_EQ(t, IDS(LBR_08, ALBR_31), 0, in_handler[1],
