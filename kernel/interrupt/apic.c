@@ -275,6 +275,11 @@ u8 apic_highest_isr(void)
 	return highest(REG_ISR);
 }
 
+u32 apic_low_irr(void)
+{
+	return apic_read_reg(REG_IRR);
+}
+
 void apic_eoi_all(void)
 {
 	struct saved *saved = saved_this_cpu();
@@ -317,6 +322,11 @@ void apic_ipi(u32 id, u8 vector)
 void apic_open_own_class(void)
 {
 	apic_write_reg(REG_TPR, TPR_OWN_CLASS);
+}
+
+void apic_open_all_classes(void)
+{
+	apic_write_reg(REG_TPR, 0);
 }
 
 void apic_timer_start(u64 deadline)

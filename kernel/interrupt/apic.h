@@ -53,6 +53,10 @@ void apic_startup_ipi(u32 id, u8 vector);
 
 /* TPR such that only vectors of our class arrive. */
 void apic_open_own_class(void);
+/* TPR such that every vector arrives. */
+void apic_open_all_classes(void);
+/* Which vectors below 32 are waiting: IRR[31:0]. */
+u32 apic_low_irr(void);
 /* The highest vector waiting or in service, 0 if there is none. */
 u8 apic_highest_irr(void);
 u8 apic_highest_isr(void);

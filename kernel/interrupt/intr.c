@@ -21,9 +21,14 @@
 #define FIRST_INTERRUPT	32	/* vectors below are the processor's own */
 #define DRAIN_ROUNDS	64
 
+/* Vectors below 32 whose exception pushes an error code. */
+#define WITH_ERROR_CODE								\
+	(BIT(8) | BITS(10, 14) | BIT(17) | BIT(21) | BIT(29) | BIT(30))
+
 static struct {
 	struct intr_handlers handlers;
 	bool draining;
+	u32 drained[INTR_VECTORS / 32];		/* vectors since the last drain began */
 } cpus[CPU_MAX];
 
 intr_handler intr_set_handler(u8 vector, intr_handler handler)
@@ -55,6 +60,25 @@ void intr_drain(void)
 		intr_window();
 	*draining = false;
 	apic_eoi_all();
+}
+
+void intr_drain_exceptions(void)
+{
+	unsigned cpu = cpu_index();
+	u32 waiting = apic_low_irr();
+
+	if (!waiting || waiting & WITH_ERROR_CODE)
+		return;
+	__builtin_memset(cpus[cpu].drained, 0, sizeof(cpus[cpu].drained));
+	cpus[cpu].draining = true;
+	apic_open_all_classes();
+	for (unsigned i = 0; i < DRAIN_ROUNDS && apic_low_irr(); i++)
+		intr_window();
+	apic_open_own_class();
+	cpus[cpu].draining = false;
+	for (unsigned vector = FIRST_INTERRUPT; vector < APIC_FIRST_OWN_VECTOR; vector++)
+		if (cpus[cpu].drained[vector / 32] & BIT(vector % 32))
+			apic_self_ipi((u8)vector);
 }
 
 static bool is_interrupt(const struct trap_frame *frame)
@@ -91,9 +115,11 @@ void trap_dispatch(struct trap_frame *frame)
 	if (vector == VECTOR_GUARD_ABORT && guard_is_running() && !apic_isr(vector))
 		guard_end(GUARD_ABORTED, frame, 0);
 	cpu = cpu_index();
-	if (cpus[cpu].draining && is_interrupt(frame)) {
-		if (vector != VECTOR_NMI && apic_isr(vector))
+	if (cpus[cpu].draining && (is_interrupt(frame) || apic_isr(vector))) {
+		if (vector != VECTOR_NMI && apic_isr(vector)) {
+			cpus[cpu].drained[vector / 32] |= (u32)BIT(vector % 32);
 			apic_eoi();
+		}
 		return;
 	}
 	if (cpus[cpu].handlers.of[vector])

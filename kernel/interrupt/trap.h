@@ -15,6 +15,14 @@ void trap_dispatch(struct trap_frame *frame);
  */
 void intr_drain(void);
 
+/*
+ * Take what waits in vectors from 16 to 31. No device has them, but a processor's PMI may come with
+ * one by mistake, and the owner of the machine would take it for an exception. The owner's own
+ * interrupts that come first are raised again. Interrupts off before and after; bounded. A vector
+ * whose exception pushes an error code stays ("Error Code"): its handler would look for one.
+ */
+void intr_drain_exceptions(void);
+
 /* All handlers, for putting them back. */
 #define INTR_VECTORS 256
 struct intr_handlers {

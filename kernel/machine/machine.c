@@ -246,6 +246,7 @@ struct machine_flags machine_give(void)
 	apic_timer_stop();
 	apic_open_own_class();
 	intr_drain();
+	intr_drain_exceptions();
 	if (cpu == CPU_BOOT) {
 		serial_return();
 		hpet_return();

@@ -141,7 +141,7 @@ TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon
  * PMI-06  The delivery mode in LVTPC, fixed or NMI, must be honoured.
  *         SDM 10.5.1 Local Vector Table
  *
- * Given  LVTPC with delivery mode NMI and one of four vectors, also those below 16, which a fixed
+ * Given  LVTPC with delivery mode NMI and one of five vectors, also those below 16, which a fixed
  *        interrupt can't have: "the vector information is ignored"
  * When   IA32_PMC0 overflows
  * Then   there is one interrupt, and it is an NMI
@@ -149,7 +149,7 @@ TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon
 TEST(pmi, nmi_is_delivered_whatever_the_vector_of_lvtpc, REQS(PMI_06),
      NEEDS(need_perfmon, need_branches))
 {
-	static const u8 vectors[] = { 0, 1, 15, 255 };
+	static const u8 vectors[] = { 0, 1, 15, 16, 255 };
 	static const struct pmi_options nmi = { .nmi = true };
 
 	for (unsigned i = 0; i < sizeof(vectors); i++) {
