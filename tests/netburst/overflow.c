@@ -231,6 +231,7 @@ TEST(netburst, overflow_without_a_pmi_flag_raises_no_interrupt, REQS(NB_10), NEE
 
 /* One thread works, both listen. */
 static struct routed {
+	unsigned counter;
 	u64 flags;
 	struct smp_barrier listening, over;
 	unsigned seen[2];
@@ -249,14 +250,15 @@ static void listen(void (*work)(void))
 
 static void overflow(void)
 {
-	struct netburst_setting s = netburst_usual(ADDER, netburst_every_level(), routed.flags);
+	struct netburst_setting s = netburst_usual(routed.counter, netburst_every_level(),
+						   routed.flags);
 
 	netburst_program(&s);
-	netburst_preset(ADDER, PERIOD);
-	netburst_start(ADDER);
+	netburst_preset(routed.counter, PERIOD);
+	netburst_start(routed.counter);
 	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 	pmi_settle();
-	netburst_stop(ADDER);
+	netburst_stop(routed.counter);
 }
 
 static void listen_and_work(void *arg)
@@ -293,13 +295,43 @@ TEST(netburst, overflow_interrupts_the_threads_whose_flags_are_set, REQS(NB_10),
 			worker ? listen_and_work : only_listen,
 		};
 
-		routed = (struct routed){ .flags = flags, .listening.count = 2, .over.count = 2 };
+		routed = (struct routed){
+			.counter = ADDER, .flags = flags, .listening.count = 2, .over.count = 2
+		};
 		if (!netburst_run_both(t, fns, args))
 			return;
 		for (unsigned thread = 0; thread < 2; thread++)
 			CHECK_EQ(t, NB_10, flags & to(thread) ? 1 : 0, routed.seen[thread],
 				 "interrupts of T%u, overflow by T%u, OVF_PMI_T0 %u, OVF_PMI_T1 %u",
 				 thread, worker, i & 1, i >> 1 & 1);
+	}
+}
+
+/*
+ * NB-10  OVF_PMI_T0 must send the PMI to logical processor 0 and OVF_PMI_T1 to logical processor
+ *        1.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  each counter with its usual event and both flags, both threads listening
+ * When   it overflows by events of T0, and by events of T1
+ * Then   each thread has one interrupt
+ */
+TEST(netburst, overflow_of_each_counter_interrupts_both_threads_with_both_flags, REQS(NB_10),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	static void (*const fns[2][2])(void *arg) = { { listen_and_work, only_listen },
+						      { only_listen, listen_and_work } };
+	static void *const args[2];
+
+	for (unsigned i = 0; i < 2 * NB_COUNTERS; i++) {
+		routed = (struct routed){ .counter = i / 2, .flags = to(0) | to(1),
+					  .listening.count = 2, .over.count = 2 };
+		if (!netburst_run_both(t, fns[i % 2], args))
+			return;
+		for (unsigned thread = 0; thread < 2; thread++)
+			CHECK_EQ(t, NB_10, 1, routed.seen[thread],
+				 "interrupts of T%u, overflow of counter %u by T%u, both flags",
+				 thread, i / 2, i % 2);
 	}
 }
 
@@ -339,7 +371,7 @@ TEST(netburst, overflow_interrupts_a_halted_thread_whose_flag_is_set, REQS(NB_10
 	for (unsigned i = 0; i < 2 * 2; i++) {
 		const unsigned halted = i >> 1, flagged = i & 1;
 
-		routed = (struct routed){ .flags = flagged ? to(halted) : 0 };
+		routed = (struct routed){ .counter = ADDER, .flags = flagged ? to(halted) : 0 };
 		if (!netburst_run(t, halted, NETBURST_ASLEEP, begin_to_listen, NULL) ||
 		    !netburst_run(t, !halted, NETBURST_ASLEEP, overflow_once, NULL) ||
 		    !netburst_run(t, halted, NETBURST_ASLEEP, end_to_listen, NULL))
