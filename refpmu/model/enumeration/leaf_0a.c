@@ -30,6 +30,14 @@ static unsigned without_a_gap(u64 set)
 	return (unsigned)__builtin_ctzll(~set);
 }
 
+/* The events of which leaf 0AH of that version tells. */
+static u64 known(unsigned version)
+{
+	if (version >= 6)
+		return ~0ULL;
+	return version < 5 ? EVENTS_TO_VERSION_4 : EVENTS_OF_VERSION_5;
+}
+
 static struct core own(const struct model *m)
 {
 	struct core c = {
@@ -78,12 +86,10 @@ struct leaf_0a model_leaf_0a(const struct model *m)
 		c.events &= beside.events;
 		leaf.fixed = at_most(leaf.fixed, without_a_gap(c.fixed));
 	}
-	if (c.version < 6)
-		c.events &= c.version < 5 ? EVENTS_TO_VERSION_4 : EVENTS_OF_VERSION_5;
 	leaf.version = c.version;
 	leaf.gp = c.gp;
 	leaf.fixed_mask = model_told_or(m, LAT_FIXED_MASK, (u32)c.fixed);
-	leaf.events = model_told_or(m, LAT_EVENTS_LENGTH, length(c.events));
+	leaf.events = model_told_or(m, LAT_EVENTS_LENGTH, length(c.events & known(c.version)));
 	leaf.absent = (u32)(~c.events & (BIT(leaf.events) - 1));
 	return leaf;
 }
