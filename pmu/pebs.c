@@ -46,6 +46,14 @@ bool pebs_has_pdist(unsigned counter)
 	       (counter == 0 || counter == PMC_FIXED(0));
 }
 
+bool pebs_may_have_pdist(unsigned counter)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	return pebs_has_pdist(counter) ||
+	       (!caps->generation && (caps->baseline || caps->arch_pebs));
+}
+
 unsigned pebs_first_without_pdist(void)
 {
 	unsigned counter = 0;

@@ -24,6 +24,8 @@ void pebs_arm_as(unsigned counter, u16 event, u64 flags, u64 n);
  * one. Nearer than PDIST_LEAST_PERIOD events it may be like them. intel/perfmon README.
  */
 bool pebs_has_pdist(unsigned counter);
+/* The same, or not known: of a processor without a row that has adaptive records. */
+bool pebs_may_have_pdist(unsigned counter);
 /* The first counter without it. */
 unsigned pebs_first_without_pdist(void);
 

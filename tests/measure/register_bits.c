@@ -73,10 +73,14 @@ struct register_bits bits_of_fixed_control(void)
 
 struct register_bits bits_of_global_control(void)
 {
-	u64 all = counters_gp().bits | counters_fixed().bits;
+	const struct pmu_caps *caps = counter_caps();
+	u64 all = counters_gp().bits | counters_fixed().bits, reserved = ~all;
 
+	/* IA32_PERF_CAPABILITIES has the metrics, not the version. */
+	if (caps->metrics || caps->metrics_open)
+		reserved &= ~IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS;
 	return (struct register_bits){ "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, all,
-				       counter_caps()->version <= 4 ? ~all : 0, REQ_MSR_36 };
+				       caps->version <= 4 ? reserved : 0, REQ_MSR_36 };
 }
 
 /* Figure 18-21: 3:0 and 35:32; precise store has bit 63. With baseline those of all counters. */

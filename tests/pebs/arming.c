@@ -442,7 +442,7 @@ TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09
  * Control: the others count
  */
 TEST(arm, pdir_record_is_as_precise_beside_other_counters, REQS(SKL_09),
-     NEEDS(need_perfmon, need_pebs, need_pdir, need_fixed))
+     NEEDS(need_perfmon, need_pebs, need_pdir, need_fixed, need_instructions))
 {
 	const u64 every = (counters_gp().bits | counters_fixed().bits) & ~BIT(1);
 

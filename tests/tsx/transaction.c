@@ -79,7 +79,7 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 	counters_enable(pmc_one(counter));
 	/* The record is of the overflowing abort (PDist) or of the next one: of this piece, and
 	 * right after an abort of another one. */
-	transaction_run(first, FEW, PERIOD - (pebs_has_pdist(counter) ? 1 : 0));
+	transaction_run(first, FEW, PERIOD - (pebs_may_have_pdist(counter) ? 1 : 0));
 	for (unsigned i = 0; i <= sampling_shadow_bound() && !ds_records(); i++) {
 		abort->piece = piece;
 		abort->status = piece->run(transaction_words(), n);

@@ -144,8 +144,9 @@ void draw_adaptive(const struct draw_env *env, struct prng *p, struct draw_case 
 		   const struct trace *trace)
 {
 	c->ds.config = draw_config(env, p);
-	/* Each instruction takes longer then. */
-	c->ds.recording = c->ds.config & PEBS_DATA_CFG_LBR && prng_one_in(p, 24);
+	/* Each instruction takes longer then. Legacy branch records are switched on in
+	 * IA32_DEBUGCTL, as freezing is. */
+	c->ds.recording = c->ds.config & PEBS_DATA_CFG_LBR && prng_one_in(p, 24) && !c->freeze;
 	draw_buffer(p, c);
 	for (unsigned i = 0; i < env->gp; i++)
 		draw_gp(env, p, c, trace, i);
