@@ -90,6 +90,8 @@ extern const struct workload workload_user_sample	/* workload_sample on its call
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: the marks */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_precise_jumps /* the same with as many jumps */
+	__attribute__((visibility("hidden")));
 
 /* tests/measure/workload_adaptive.asm */
 extern const struct workload workload_xmm_sample /* workload_sample with known XMM registers */

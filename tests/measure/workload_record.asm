@@ -86,3 +86,16 @@ BEGIN precise
 marks_precise:
 	times PRECISE_NOPS nop
 END precise
+
+; instructions 261, branches 256, whatever n is; stores 1: the same with jumps, each to the next.
+DECLARE precise_jumps, marks_precise_jumps, 2, 2, \
+	0, 5 + PRECISE_NOPS,  0, 0,  0, 1,  0, 0,  0, PRECISE_NOPS
+BEGIN precise_jumps
+	lfence
+	mov	ecx, 1
+	rdpmc
+	lfence
+	mov	[rsi], rax
+marks_precise_jumps:
+	times PRECISE_NOPS db 0xeb, 0	; JMP to the next instruction
+END precise_jumps

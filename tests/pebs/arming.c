@@ -361,18 +361,18 @@ TEST(arm, enabling_pebs_or_writing_its_counter_makes_no_record, REQS(ARM_10),
 
 /* How many instructions before the window's first one are counted: the counter, read by RDPMC,
  * against those that have retired by then. */
-static u64 counted_before(struct pmc_mask others)
+static u64 counted_before(const struct workload *w, struct pmc_mask others)
 {
 	counter_program(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH);
 	counter_write(1, 0);
-	workload_run(&workload_precise, 0, pmc_or(pmc_one(1), others));
+	workload_run(w, 0, pmc_or(pmc_one(1), others));
 	counter_program_disabled(1, 0, 0);
 	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
 }
 
-/* The instruction of the record, one of the NOPs, named by its number in the window. */
-static void check_pdir(struct test *t, struct test_claim claim, u64 flags, u64 before,
-		       struct pmc_mask others)
+/* The instruction of the record, one of the marks, named by its number in the window. */
+static void check_pdir(struct test *t, struct test_claim claim, const struct workload *w, u64 flags,
+		       u64 before, struct pmc_mask others)
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -380,17 +380,16 @@ static void check_pdir(struct test *t, struct test_claim claim, u64 flags, u64 b
 
 	ds_open(&setup);
 	pebs_arm(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH | flags, PDIR_PERIOD);
-	workload_run(&workload_precise, 0, pmc_or(pmc_one(1), others));
+	workload_run(w, 0, pmc_or(pmc_one(1), others));
 	pebs_disarm();
 	counter_program_disabled(1, 0, 0);
 	if (!sampling_one_record(t, claim, &record))
 		return;
-	test_check_eq(t, claim,
-		      workload_mark(&workload_precise, (unsigned)(number - PRECISE_FIRST)),
-		      sampling_ip(&workload_precise, &record),
-		      "recorded instruction of the overflow on instruction %lu of the window, "
+	test_check_eq(t, claim, workload_mark(w, (unsigned)(number - PRECISE_FIRST)),
+		      sampling_ip(w, &record),
+		      "recorded instruction of the overflow on instruction %lu of %s, "
 		      "INT = %u, beside counters %#lx",
-		      number, flags != 0, others.bits);
+		      number, w->name, flags != 0, others.bits);
 	if (!flags)
 		test_note(t, "PDIR: 98H %#lx, A0H %#lx, A8H %#lx",
 			  sampling_field(&record, RECORD_data_linear_address),
@@ -407,25 +406,31 @@ static void check_pdir(struct test *t, struct test_claim claim, u64 flags, u64 b
  *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
  *         Table 18-56, note 1
  *
- * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs that are known one by one;
- *        what the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md
- * When   it overflows on a NOP, with INT = 0 and 1
- * Then   the record names that very NOP
+ * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs, and over jumps, that are known
+ *        one by one; what the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md
+ * When   it overflows on one of them, with INT = 0 and 1
+ * Then   the record names that very instruction
  */
 TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09),
      NEEDS(need_perfmon, need_pebs, need_pdir), .under_every_fault = true)
 {
-	u64 before = counted_before(NO_OTHERS);
+	static const struct workload *const pieces[] = { &workload_precise,
+							 &workload_precise_jumps };
 
-	if (before != counted_before(NO_OTHERS) || before > PERIOD) {
-		test_inconclusive(t, "%ld instructions are counted before the window",
-				  (long)before);
-		return;
+	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		const struct workload *w = pieces[i];
+		u64 before = counted_before(w, NO_OTHERS);
+
+		if (before != counted_before(w, NO_OTHERS) || before > PERIOD) {
+			test_inconclusive(t, "%ld instructions are counted before the window",
+					  (long)before);
+			return;
+		}
+		pmi_open(NULL);
+		check_pdir(t, AT(ARM_09, SKL_09), w, 0, before, NO_OTHERS);
+		check_pdir(t, AT(ARM_09, SKL_09), w, COUNT_INT, before, NO_OTHERS);
+		pmi_end();
 	}
-	pmi_open(NULL);
-	check_pdir(t, AT(ARM_09, SKL_09), 0, before, NO_OTHERS);
-	check_pdir(t, AT(ARM_09, SKL_09), COUNT_INT, before, NO_OTHERS);
-	pmi_end();
 }
 
 /*
@@ -457,13 +462,13 @@ TEST(arm, pdir_record_is_as_precise_beside_other_counters, REQS(SKL_09),
 				counter_program(i, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 				counter_write(i, 0);
 			}
-		before = counted_before(others);
-		if (before != counted_before(others) || before > PERIOD) {
+		before = counted_before(&workload_precise, others);
+		if (before != counted_before(&workload_precise, others) || before > PERIOD) {
 			test_inconclusive(t, "%ld instructions are counted before the window",
 					  (long)before);
 			return;
 		}
-		check_pdir(t, AT(SKL_09), 0, before, others);
+		check_pdir(t, AT(SKL_09), &workload_precise, 0, before, others);
 		for (unsigned i = 0; i < WINDOW_COUNTERS; i++)
 			if (others.bits & BIT(i) && i != PMC_FIXED(2))
 				CONTROL_RANGE(t, SKL_09, 1, ~0ULL, counter_read(i),

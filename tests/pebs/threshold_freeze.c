@@ -34,7 +34,7 @@ static const struct pmi_log *reach_threshold(unsigned counter, u64 debugctl)
 	ds_open(&setup);
 	pebs_arm(counter, LOADS, COUNT_BOTH, PERIOD);
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
-	counters_enable(pmc_one(counter));	/* until the handler */
+	counters_enable(counters_all());	/* until the handler; the others don't count */
 	workload_run_uncounted(&workload_load, ROUNDS);
 	log = pmi_settle();
 	counters_disable();
@@ -65,7 +65,8 @@ static u64 frozen(const struct pmi_entry *entry)
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 18-53
  *
  * Given  each of IA32_PMC0 to IA32_PMC3 with PEBS and without its interrupt, the threshold after
- *        one record; IA32_DEBUGCTL.LBR = 1; delivery as fixed and as NMI by turns
+ *        one record; each counter's bit of IA32_PERF_GLOBAL_CTRL, IA32_DEBUGCTL.LBR = 1; delivery
+ *        as fixed and as NMI by turns
  * When   it makes a record with none, each, and both of IA32_DEBUGCTL[12] and [11]
  * Then   at the handler's entry exactly what was asked for is frozen: version 4 has CTR_Frz and
  *        LBR_Frz, with IA32_PERF_GLOBAL_CTRL and IA32_DEBUGCTL.LBR as they were; earlier ones have
@@ -100,7 +101,7 @@ TEST(ds, threshold_interrupt_of_each_counter_freezes_what_it_is_asked_to,
 				 "IA32_DEBUGCTL.LBR at the handler's entry, IA32_PMC%u, "
 				 "IA32_DEBUGCTL = %#lx",
 				 c, freezes[i] | LBR);
-			CHECK_EQ(t, FRZ_18, BIT(c), log->entry[0].global_ctrl,
+			CHECK_EQ(t, FRZ_18, counters_all().bits, log->entry[0].global_ctrl,
 				 "IA32_PERF_GLOBAL_CTRL at the handler's entry, IA32_PMC%u, "
 				 "IA32_DEBUGCTL = %#lx",
 				 c, freezes[i] | LBR);

@@ -83,6 +83,16 @@ TEST(tsx, hle_retired_counts_begins_commits_and_aborts_of_elisions, REQS(TSX_13)
 	}
 }
 
+/* Of an elision that PAUSE ends. */
+static void check_instruction(struct test *t, const struct transaction_abort *abort)
+{
+	if (test_sees_exactly(t, REQ_TSX_14))
+		CHECK_EQ(t, TSX_14, TX_INSTRUCTION,
+			 abort->tx & (TX_INSTRUCTION | TX_NON_INSTRUCTION),
+			 "Instruction_Abort and not Non_Instruction_Abort, bits 35:34 of B8H, %s",
+			 abort->piece->name);
+}
+
 /*
  * TSX-14  HLE_RETIRED.ABORTED with PEBS must make a record of an aborted elision, with bit 32 of
  *         the TX abort information and not bit 33.
@@ -92,7 +102,7 @@ TEST(tsx, hle_retired_counts_begins_commits_and_aborts_of_elisions, REQS(TSX_13)
  * When   elided locks are aborted by PAUSE until the counter overflows and there is a record
  * Then   there is one record. In the TX abort information at B8H bit 32 (HLE_Abort) is 1, bit 33
  *        (RTM_Abort) 0 and bits 63:40 are 0. Where bit 34 says that an instruction aborted,
- *        EventingIP is the PAUSE
+ *        EventingIP is the PAUSE; where nothing else aborts, it does, and bit 35 is 0
  * Control: elisions that end well make no record
  */
 TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
@@ -110,6 +120,7 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
 		CHECK_EQ(t, TSX_14, TX_HLE_ABORT, abort.tx & (TX_HLE_ABORT | TX_RTM_ABORT),
 			 "HLE_Abort and not RTM_Abort, bits 33:32 of B8H, IA32_PMC%u", c);
 		CHECK_EQ(t, TSX_14, 0, abort.tx & TX_RESERVED, "bits 63:40 of B8H");
+		check_instruction(t, &abort);
 		if (abort.tx & TX_INSTRUCTION && test_sees_exactly(t, REQ_TSX_14))
 			CHECK_EQ(t, TSX_14, (u64)(uintptr_t)abort.piece->cause, abort.eventing_ip,
 				 "EventingIP: the instruction that aborts");
@@ -134,7 +145,7 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
  * Given  an elided lock inside another one, which PAUSE aborts
  * When   each counter makes a record of HLE_RETIRED.ABORTED
  * Then   in the TX abort information at B8H bit 32 (HLE_Abort) is 1 and bit 33 (RTM_Abort) 0, as
- *        for a single one
+ *        for a single one; where nothing else aborts, bit 34 is 1 and bit 35 is 0
  */
 TEST(tsx, hle_abort_record_of_nested_elisions_has_bit_32_and_not_bit_33, REQS(TSX_14),
      NEEDS(need_perfmon, need_pebs, need_hle))
@@ -150,6 +161,7 @@ TEST(tsx, hle_abort_record_of_nested_elisions_has_bit_32_and_not_bit_33, REQS(TS
 		CHECK_EQ(t, TSX_14, TX_HLE_ABORT, abort.tx & (TX_HLE_ABORT | TX_RTM_ABORT),
 			 "HLE_Abort and not RTM_Abort, bits 33:32 of B8H, of %s, IA32_PMC%u",
 			 abort.piece->name, c);
+		check_instruction(t, &abort);
 	}
 }
 
