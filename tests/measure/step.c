@@ -27,20 +27,37 @@ bool step_is_branch(const struct step_branches *branches, u64 from)
 	return false;
 }
 
-bool step_went(const struct step_branches *branches, u64 from, u64 to)
+/* branches->count: it isn't there. */
+static unsigned find_branch(const struct step_branches *branches, u64 from, u64 to)
 {
-	for (unsigned i = 0; i < branches->count; i++)
-		if (branches->branch[i].from == from && branches->branch[i].to == to)
-			return true;
-	return false;
+	unsigned i = 0;
+
+	while (i < branches->count &&
+	       (branches->branch[i].from != from || branches->branch[i].to != to))
+		i++;
+	return i;
+}
+
+u64 step_times(const struct step_branches *branches, u64 from, u64 to)
+{
+	const unsigned i = find_branch(branches, from, to);
+
+	return i < branches->count ? branches->branch[i].times : 0;
 }
 
 static void keep_branch(struct step_branches *branches, u64 from, u64 to)
 {
-	if (branches->count == STEP_BRANCHES || step_went(branches, from, to))
+	const unsigned i = find_branch(branches, from, to);
+
+	if (i == STEP_BRANCHES)
 		return;
-	branches->branch[branches->count].from = from;
-	branches->branch[branches->count++].to = to;
+	if (i == branches->count) {
+		branches->branch[i].from = from;
+		branches->branch[i].to = to;
+		branches->branch[i].times = 0;
+		branches->count++;
+	}
+	branches->branch[i].times++;
 }
 
 static void on_debug(struct trap_frame *frame)

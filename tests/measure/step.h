@@ -18,17 +18,17 @@ struct step_counts {
  * vector for the time. CPL 0; interrupts may be on. */
 struct step_counts step_workload(const struct workload *w, u64 n);
 
-/* Where the branches of a piece have gone: each pair of addresses once. */
+/* Where the branches of a piece have gone, and how often. */
 #define STEP_BRANCHES 64
 struct step_branches {
 	unsigned count;
 	struct {
-		u64 from, to;
+		u64 from, to, times;
 	} branch[STEP_BRANCHES];
 };
 void step_branches(const struct workload *w, u64 n, struct step_branches *branches);
-/* Is there one at that address; has it gone there? */
+/* Is there one at that address; how often has it gone there? */
 bool step_is_branch(const struct step_branches *branches, u64 from);
-bool step_went(const struct step_branches *branches, u64 from, u64 to);
+u64 step_times(const struct step_branches *branches, u64 from, u64 to);
 
 #endif

@@ -42,7 +42,7 @@ static unsigned check_records(struct test *t, struct test_claim claim, const str
 			      const struct step_branches *went)
 {
 	const enum record_format format = counter_caps()->record_format;
-	unsigned judged = 0;
+	unsigned judged = 0, of_the_end = 0;
 
 	for (unsigned i = 0; i < ds_records(); i++) {
 		struct pebs_record record;
@@ -54,10 +54,14 @@ static unsigned check_records(struct test *t, struct test_claim claim, const str
 		if (!step_is_branch(went, from))
 			continue;
 		judged++;
-		test_check(t, claim, step_went(went, from, to), "it went there",
+		of_the_end += step_times(went, from, to) == 1;
+		test_check(t, claim, step_times(went, from, to), "it went there",
 			   "R/EIP %#lx of record %u, of the branch %#lx of piece %s", to, i, from,
 			   w->name);
 	}
+	test_check_range(t, claim, 0, 1, of_the_end,
+			 "records of branches of piece %s that went where one goes once in a run",
+			 w->name);
 	return judged;
 }
 
@@ -72,7 +76,8 @@ static unsigned check_records(struct test *t, struct test_claim claim, const str
  * Given  loops with jumps, conditional branches, calls, returns, returns with a number, far returns
  *        and IRETQ, single-stepped first
  * When   IA32_PMC0 to IA32_PMC3 make records of branches, every 33rd, 34th and 35th
- * Then   R/EIP of each is where the branch that EventingIP names has gone in a step
+ * Then   R/EIP of each is where the branch that EventingIP names has gone in a step; at most one of
+ *        a run is where the branch of the loop's end goes at that end
  * Control: there are records of the loop's branches
  */
 TEST(record, next_address_of_each_kind_of_branch_is_where_it_went, REQS(REC_03, ADP_21),
