@@ -73,7 +73,9 @@ class Drawn:
         usual = int(self.row["gp"], 0)
         # MSR-42, FIX-08, MSR-03: what the manual says of these by name.
         stated = self.named and (has(self.row, "FAC_PEBS_BASELINE") or has(self.row, "FAC_SETUP"))
-        self.gp = self.maybe("gp-counters", usual, (usual,) if stated else range(0, 9))
+        # Each event of Gracemont is one of its six counters.
+        most = usual if usual == 6 else 8
+        self.gp = self.maybe("gp-counters", usual, (usual,) if stated else range(0, most + 1))
         self.maybe("gp-width", 48, (48,) if self.named else WIDTHS)
 
     def fixed(self):
