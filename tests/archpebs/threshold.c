@@ -115,6 +115,45 @@ TEST(archpebs, record_of_each_counter_reaches_the_threshold, REQS(APEBS_28, APEB
 }
 
 /*
+ * APEBS-43  The interrupt of the threshold of architectural PEBS must freeze the counters exactly
+ *           where FREEZE_PERFMON_ON_PMI is set.
+ *           SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  THRESH at the end of the first record
+ * When   each counter of CPUID.(23H,5):EAX and ECX makes one, without IA32_DEBUGCTL[12] and with it
+ * Then   the handler finds CTR_Frz, IA32_PERF_GLOBAL_STATUS[59], as that bit
+ * Control: there is one interrupt
+ */
+TEST(archpebs, threshold_interrupt_of_each_counter_freezes_if_asked_to, REQS(APEBS_43),
+     NEEDS(need_perfmon, need_arch_pebs, need_branches, need_freeze), .deadline_ms = 5000)
+{
+	static const struct pmi_options options = { .keep_status = true };
+
+	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs)
+	for (unsigned asked = 0; asked < 2; asked++) {
+		const struct arch_run run = { .counter = c, .threshold = UNITS };
+		const struct pmi_log *log;
+
+		msr_write(MSR_IA32_DEBUGCTL, asked ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0);
+		pmi_open(&options);
+		arch_any_window(&run, NEVER);
+		log = pmi_end();
+		msr_write(MSR_IA32_DEBUGCTL, 0);
+		counters_clear(counters_status());
+		if (arch_stood_still(t, c))
+			break;
+		if (!CONTROL_EQ(t, APEBS_43, 1, log->count, "interrupts of a record of counter %u",
+				c))
+			return;
+		CHECK_EQ(t, APEBS_43, asked ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0,
+			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ,
+			 "CTR_Frz in the handler, counter %u, IA32_DEBUGCTL[12] = %u", c, asked);
+		arch_pebs_close();
+		counter_reset();
+	}
+}
+
+/*
  * APEBS-04  IA32_PEBS_BASE must hold an address in [51:12] and in its low bits n for a buffer of
  *           1000H << n bytes.
  *           SDM volume 4; Linux

@@ -5,9 +5,11 @@
  * "Architectural Performance Monitoring Version 3".
  */
 #include "kernel/processor/cpu.h"
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
 #include "kernel/interrupt/user.h"
+#include "kernel/processor/time.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
@@ -182,18 +184,19 @@ TEST(count, instructions_of_an_exception_handler_are_counted_exactly, REQS(CNT_3
 		 "instructions in 80 more rounds inside the handler of INT3");
 }
 
-static void check_user_rdpmc(struct test *t, unsigned c, unsigned cpl, u64 value)
+static void check_user_rdpmc(struct test *t, u32 ecx, unsigned cpl, u64 value)
 {
 	struct user_probe *probe = user_probe_get();
 	u64 cr4 = cr4_read(), user;
 
-	probe->ecx = c;
+	probe->ecx = ecx;
 	cr4_write(cr4 | CR4_PCE);
 	user = user_call_at(cpl, user_rdpmc, (u64)(uintptr_t)probe);
 	CHECK(t, CNT_19, !probe->fault.raised, "RDPMC at CPL %u with CR4.PCE = 1: vector %u", cpl,
 	      probe->fault.vector);
-	CHECK_EQ(t, CNT_19, value, user, "what it reads of IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_19, value, user, "what it reads, ECX = %#x", ecx);
 	probe = user_probe_get();
+	probe->ecx = ecx;
 	cr4_write(cr4 & ~CR4_PCE);
 	user_call_at(cpl, user_rdpmc, (u64)(uintptr_t)probe);
 	cr4_write(cr4);
@@ -206,14 +209,16 @@ static void check_user_rdpmc(struct test *t, unsigned c, unsigned cpl, u64 value
  * CNT-19  RDPMC at CPL 1, 2 or 3 must return the counter while CR4.PCE is 1.
  *         SDM volume 2 RDPMC
  *
- * Given  each general-purpose counter after a window
+ * Given  each general-purpose counter after a window; each fixed counter, and MSR_PERF_METRICS
+ *        where it is there, with a value
  * When   RDPMC is executed at CPL 1, 2 and 3, with CR4.PCE = 1 and with 0
  * Then   with 1 it reads the count without an exception; with 0 it raises #GP
- * Control: the counter has counted something
+ * Control: the counter has counted something; fixed counters read as what was written
  */
 TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
      NEEDS(need_perfmon, need_instructions))
 {
+	const u64 written = 0x10203040;
 	u64 value;
 
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
@@ -224,6 +229,21 @@ TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
 		for (unsigned cpl = 1; cpl <= 3; cpl++)
 			check_user_rdpmc(t, c, cpl, value);
 	}
+	FOR_EACH_COUNTER(c, counters_fixed().bits)
+	{
+		counter_write(c, written + c);
+		CONTROL_EQ(t, CNT_19, written + c, counter_read(c), "fixed counter %u",
+			   c - PMC_FIXED(0));
+		for (unsigned cpl = 1; cpl <= 3; cpl++)
+			check_user_rdpmc(t, (u32)RDPMC_FIXED | (c - PMC_FIXED(0)), cpl, written + c);
+	}
+	if (!counter_caps()->metrics)
+		return;
+	msr_write(MSR_PERF_METRICS, written);
+	value = msr_read(MSR_PERF_METRICS);	/* the manual speaks of writing 0 alone */
+	for (unsigned cpl = 1; cpl <= 3; cpl++)
+		check_user_rdpmc(t, (u32)RDPMC_METRICS, cpl, value);
+	msr_write(MSR_PERF_METRICS, 0);
 }
 
 /*
@@ -281,6 +301,53 @@ TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
 		      "core cycles of 540 instructions, IA32_PMC0");
 	CHECK_RANGE(t, CNT_25, value[0] - value[0] / 16 - 16, value[0] + value[0] / 16 + 16,
 		    value[PMC_FIXED(1)], "fixed counter 1 in the same window");
+}
+
+#define HALT_US	2000u
+
+/* HLT, which this processor's timer ends: that of the test's deadline, set to it again after. */
+static u64 halt_for(u64 us)
+{
+	const u64 begin = tsc_read();
+
+	intr_disable();
+	while (tsc_read() - begin < us * time_tsc_per_us) {
+		apic_timer_start(begin + us * time_tsc_per_us);
+		__asm__ volatile("sti; hlt; cli" ::: "memory");
+	}
+	intr_enable();
+	return tsc_read() - begin;
+}
+
+/*
+ * CNT-25  Fixed counter 1 must count what a general-purpose counter programmed for unhalted core
+ *         cycles counts.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2, Table 18-8
+ *
+ * Given  IA32_PMC0 counts core cycles
+ * When   HLT takes two milliseconds, and fixed counter 1 counts too
+ * Then   both counts are the same within a sixteenth and 4096
+ * Control: HLT has taken that long
+ */
+TEST(count, fixed_counter_1_counts_core_cycles_around_hlt, REQS(CNT_25),
+     NEEDS(need_perfmon, need_cycles, need_fixed))
+{
+	const struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(1)));
+	u64 general, fixed, taken;
+
+	counter_program(0, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH);
+	counter_program(PMC_FIXED(1), 0, COUNT_BOTH);
+	counter_write(0, 0);
+	counter_write(PMC_FIXED(1), 0);
+	counters_enable(both);
+	taken = halt_for(HALT_US);
+	counters_disable();
+	general = counter_read(0);
+	fixed = counter_read(PMC_FIXED(1));
+	CONTROL_RANGE(t, CNT_25, HALT_US * time_tsc_per_us, ~0ULL, taken, "TSC meanwhile");
+	CHECK_RANGE(t, CNT_25, general > 8192 ? general - general / 16 - 4096 : 0,
+		    general + general / 16 + 4096, fixed,
+		    "fixed counter 1 beside IA32_PMC0, which counts %lu", general);
 }
 
 struct branch_row {

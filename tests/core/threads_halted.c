@@ -115,13 +115,18 @@ static void check_asleep(struct test *t, bool halts)
 {
 	const char *how = halts ? "halted" : "waiting at CPL 0";
 	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS], cycles[WINDOW_COUNTERS];
-	u64 own[WINDOW_COUNTERS];
+	u64 own[WINDOW_COUNTERS], compared[WINDOW_COUNTERS];
 
 	if (!sleep_with(t, halts, COUNT_USR | COUNT_ANY, FEWER, few) ||
 	    !sleep_with(t, halts, COUNT_USR | COUNT_ANY, MORE, many) ||
 	    !sleep_with(t, halts, COUNT_USR | COUNT_ANY, LONG, cycles) ||
-	    !sleep_with(t, halts, COUNT_USR, LONG, own))
+	    !sleep_with(t, halts, COUNT_USR, LONG, own) ||
+	    !sleep_with(t, halts, COUNT_USR | COUNT_ANY | COUNT_CMASK(1), LONG, compared))
 		return;
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		CHECK_RANGE(t, MSR_27, 1, ~0ULL, compared[c],
+			    "IA32_PMC%u, %s, CMASK = 1: cycles in which its sibling thread retires",
+			    c, how);
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		CHECK_EQ(t, MSR_27, declared(MORE) - declared(FEWER), many[c] - few[c],
 			 "IA32_PMC%u, %s: instructions of 100 more rounds of its sibling thread", c,
@@ -150,8 +155,9 @@ static void check_asleep(struct test *t, bool halts)
  * Given  all counters of the first thread count at CPL 3, where it never is; its sibling works
  *        there
  * When   the first thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
- * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling, and
- *        each fixed counter of cycles counts them; with 0 none counts anything
+ * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling, with
+ *        CMASK = 1 it counts some of its cycles, and each fixed counter of cycles counts them; with 0
+ *        none counts anything
  */
 TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
      REQS(MSR_27, MSR_39),

@@ -159,7 +159,8 @@ TEST(ll, latency_enable_of_another_counter_yields_no_latency, REQS(LL_02, LL_29)
  * LL-30  Load latency must work on each of IA32_PMC0 to IA32_PMC3.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility: for example IA32_PMC0
  *
- * Given  load latency on each of IA32_PMC0 to IA32_PMC3, with its own two enables
+ * Given  load latency on each of IA32_PMC0 to IA32_PMC3, with its own two enables; with the latency
+ *        enables of the others too
  * When   each makes two records of loads
  * Then   they have a latency of at least 4 cycles; the pages' example is IA32_PMC0, and Intel's
  *        event files name IA32_PMC3 alone for some processors
@@ -171,10 +172,14 @@ TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
 	struct cache_workload h;
 
 	setup.wanted = RECORDS_ENOUGH;
-	for (setup.counter = 0; setup.counter < PEBS_COUNTERS; setup.counter++) {
+	for (unsigned n = 0; n < 2 * PEBS_COUNTERS; n++) {
 		unsigned count;
 
+		setup.counter = n / 2;
 		setup.enable = latency_enable(setup.counter);
+		if (n & 1)
+			setup.enable.bits |= BITS(0, PEBS_COUNTERS - 1)
+					     << IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT;
 		if (!mem_sample_collect(t, AT(LL_30), &setup, ACCESS_L1, &h, records, &count))
 			return;
 		for (unsigned i = 0; i < count; i++)
