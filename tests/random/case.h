@@ -112,7 +112,14 @@ struct draw_branch_env {
 	u64 pmi_gate, nmi_gate;
 };
 
+/* What processors of the generation may count beside what our reading says. Of the reference PMU
+ * none is asked (docs/READINGS.md, "What a processor may count beside it"). */
+enum draw_habit {
+	HABIT_PREFETCHES = 1 << 0,	/* a prefetch by software as a load */
+};
+
 struct draw_env {
+	u32 habits;
 	unsigned gp, gp_width, fixed_width, version;
 	u32 fixed;			/* bit i: fixed counter i is there */
 	bool full_width, any_thread, hypervisor, strict;

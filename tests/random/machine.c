@@ -134,6 +134,15 @@ static void learn_adaptive(struct machine *m)
 	m->data_cfg = 0;
 }
 
+static u32 habits_of(u32 generation)
+{
+	u32 habits = 0;
+
+	if (generation & (GENS_FROM_HSW | GENS_SINCE_GLC))
+		habits |= HABIT_PREFETCHES;
+	return habits;
+}
+
 static void learn_sampling(struct machine *m, bool strict)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -142,6 +151,7 @@ static void learn_sampling(struct machine *m, bool strict)
 	char reason[128];
 
 	m->env.strict = strict;
+	m->env.habits = strict || !caps->generation ? 0 : habits_of(caps->generation->set);
 	/* The other thread sleeps. On processors it may be the firmware's, which may work. */
 	m->env.any_thread = strict && need_any_thread(reason, sizeof(reason));
 	m->env.period_least = strict ? 1 : SILICON_PERIOD;

@@ -77,6 +77,9 @@ void oracle_judge_address(struct oracle *o, const struct trace_step *step, unsig
 	if (row->flags & ROW_WRMSR)
 		return;
 	store = event->kind == EK_STORES || event->kind == EK_SPLIT_STORES;
+	/* Nor is that of a prefetch or a fence that counts. */
+	if (row->flags & (ROW_PREFETCH | ROW_STORE_FENCE))
+		return;
 	oracle_expect(o, DRAW_CLAIM_ADDRESS, 1, 0,
 		      store ? is_accessed(o, step, &row->store, row->stores, address) :
 			      is_accessed(o, step, &row->load, row->loads, address),

@@ -32,6 +32,8 @@ enum row_flags {
 	ROW_XMM0 = 1 << 19,		/* XMM0 changes */
 	ROW_INDIRECT = 1 << 20,		/* a near jump or call */
 	ROW_REFUSED = 1 << 21,		/* raises #GP, which leads to the next row */
+	ROW_PREFETCH = 1 << 22,		/* by software */
+	ROW_STORE_FENCE = 1 << 23,	/* SFENCE, MFENCE */
 };
 
 /* Which register an operand's address is relative to. */

@@ -198,25 +198,46 @@ static struct span exactly(u64 n)
 	return (struct span){ n, n };
 }
 
+static struct span up_to(u64 most)
+{
+	return (struct span){ 0, most };
+}
+
+/* Loads or stores of an instruction. */
+static struct span accesses(const struct draw_env *env, const struct draw_event *event,
+			    const struct draw_row *row)
+{
+	u64 n = event->kind == EK_LOADS ? row->loads : row->stores;
+
+	if (event->flags & EV_INSN && n)
+		n = 1;
+	/* Micro-operations of a far transfer aren't stated. */
+	if (row->flags & ROW_MICROCODE)
+		return up_to(8);
+	if (event->kind == EK_LOADS && row->flags & ROW_PREFETCH)
+		return up_to(env->habits & HABIT_PREFETCHES ? 1 : 0);
+	if (event->kind == EK_STORES && row->flags & ROW_STORE_FENCE)
+		return up_to(!env->strict);
+	return exactly(n);
+}
+
 struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 			const struct draw_event *event, const struct trace_step *step)
 {
 	const struct draw_row *row = step->row;
 	bool branch = row->flags & ROW_BRANCH, far = row->flags & ROW_FAR;
-	bool by_instruction = event->flags & EV_INSN;
-	u64 n;
 
 	/* "An instruction that faults must not count": what processors add isn't told. */
 	if (row->flags & ROW_REFUSED &&
 	    (event->kind == EK_INSTRUCTIONS || event->kind == EK_BRANCHES))
-		return (struct span){ 0, !env->strict };
+		return up_to(!env->strict);
 	switch (event->kind) {
 	case EK_INSTRUCTIONS:
 		return exactly(1);
 	case EK_BRANCHES:
 		/* Is INT n a retired branch? Not stated. */
 		if (row->flags & ROW_TO_KERNEL)
-			return (struct span){ 0, 1 };
+			return up_to(1);
 		return exactly(branch);
 	case EK_COND_BRANCHES:
 		return exactly((row->flags & ROW_CONDITIONAL) != 0);
@@ -228,13 +249,7 @@ struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 		return exactly((row->flags & ROW_TAKEN) && !far);
 	case EK_LOADS:
 	case EK_STORES:
-		n = event->kind == EK_LOADS ? row->loads : row->stores;
-		if (by_instruction && n)
-			n = 1;
-		/* Micro-operations of a far transfer aren't stated. */
-		if (row->flags & ROW_MICROCODE)
-			return (struct span){ 0, 8 };
-		return exactly(n);
+		return accesses(env, event, row);
 	case EK_LOCK_LOADS:
 		return exactly(row->flags & ROW_LOCKED ? row->loads : 0);
 	case EK_SPLIT_LOADS:
