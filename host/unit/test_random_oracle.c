@@ -69,6 +69,21 @@ static void prefetches_may_be_loads_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 }
 
+static void far_transfers_may_count_twice_where_processors_have_it_so(void)
+{
+	PROGRAM("far_return");
+	c.select[1] = EVENT_BR_INST_RETIRED_ALL_BRANCHES | OS;
+	c.global = BIT(1);
+	seen.value[1] = 4;	/* one too many */
+	CHECK_EQ(1, judge());
+	env.strict = false;
+	CHECK_EQ(1, judge());
+	env.habits = HABIT_FAR_BRANCHES;
+	CHECK_EQ(0, judge());
+	seen.value[1]++;
+	CHECK_EQ(1, judge());
+}
+
 static void levels_and_enables_are_obeyed(void)
 {
 	PROGRAM("load_bytes");
@@ -484,6 +499,7 @@ static void claims_have_names(void)
 int main(void)
 {
 	RUN(loads_are_counted_exactly);
+	RUN(far_transfers_may_count_twice_where_processors_have_it_so);
 	RUN(prefetches_may_be_loads_where_processors_have_it_so);
 	RUN(levels_and_enables_are_obeyed);
 	RUN(wrap_shows_in_the_status);

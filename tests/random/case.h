@@ -116,6 +116,8 @@ struct draw_branch_env {
  * none is asked (docs/READINGS.md, "What a processor may count beside it"). */
 enum draw_habit {
 	HABIT_PREFETCHES = 1 << 0,	/* a prefetch by software as a load */
+	HABIT_FAR_INSTRUCTIONS = 1 << 1, /* a far transfer as one instruction more */
+	HABIT_FAR_BRANCHES = 1 << 2,	/* ... as one branch more */
 };
 
 struct draw_env {

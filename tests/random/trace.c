@@ -221,24 +221,36 @@ static struct span accesses(const struct draw_env *env, const struct draw_event 
 	return exactly(n);
 }
 
+/* What far transfers of some processors count beside that, and exceptions, which are such. */
+static u64 counted_again(const struct draw_env *env, const struct draw_event *event,
+			 const struct draw_row *row)
+{
+	u32 habit = event->kind == EK_INSTRUCTIONS ? HABIT_FAR_INSTRUCTIONS :
+		    event->kind == EK_BRANCHES	   ? HABIT_FAR_BRANCHES :
+						     0;
+
+	return env->habits & habit && row->flags & (ROW_FAR | ROW_REFUSED);
+}
+
 struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 			const struct draw_event *event, const struct trace_step *step)
 {
 	const struct draw_row *row = step->row;
 	bool branch = row->flags & ROW_BRANCH, far = row->flags & ROW_FAR;
+	const u64 again = counted_again(env, event, row);
 
 	/* "An instruction that faults must not count": what processors add isn't told. */
 	if (row->flags & ROW_REFUSED &&
 	    (event->kind == EK_INSTRUCTIONS || event->kind == EK_BRANCHES))
-		return up_to(!env->strict);
+		return up_to(!env->strict + again);
 	switch (event->kind) {
 	case EK_INSTRUCTIONS:
-		return exactly(1);
+		return (struct span){ 1, 1 + again };
 	case EK_BRANCHES:
 		/* Is INT n a retired branch? Not stated. */
 		if (row->flags & ROW_TO_KERNEL)
-			return up_to(1);
-		return exactly(branch);
+			return up_to(1 + again);
+		return (struct span){ branch, branch + again };
 	case EK_COND_BRANCHES:
 		return exactly((row->flags & ROW_CONDITIONAL) != 0);
 	case EK_NEAR_CALLS:
