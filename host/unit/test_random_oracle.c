@@ -84,6 +84,31 @@ static void far_transfers_may_count_twice_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 }
 
+static void string_may_be_fewer_stores_where_processors_have_it_so(void)
+{
+	struct draw_event *event;
+
+	PROGRAM("rep_stos");
+	event = &env.event[env.events - 1];
+	*event = (struct draw_event){ .code = EVENT_MEM_UOPS_RETIRED_ALL_STORES,
+				      .kind = EK_STORES, .counters = 0xf };
+	c.select[1] = EVENT_MEM_UOPS_RETIRED_ALL_STORES | OS;
+	c.global = BIT(1);
+	seen.value[1] = 6;
+	CHECK_EQ(0, judge());
+	seen.value[1] = 1;
+	CHECK_EQ(1, judge());
+	env.strict = false;
+	CHECK_EQ(0, judge());
+	seen.value[1] = 0;
+	CHECK_EQ(1, judge());
+	event->flags = EV_INSN;
+	seen.value[1] = 1;
+	CHECK_EQ(0, judge());
+	seen.value[1] = 2;
+	CHECK_EQ(1, judge());
+}
+
 static void levels_and_enables_are_obeyed(void)
 {
 	PROGRAM("load_bytes");
@@ -500,6 +525,7 @@ int main(void)
 {
 	RUN(loads_are_counted_exactly);
 	RUN(far_transfers_may_count_twice_where_processors_have_it_so);
+	RUN(string_may_be_fewer_stores_where_processors_have_it_so);
 	RUN(prefetches_may_be_loads_where_processors_have_it_so);
 	RUN(levels_and_enables_are_obeyed);
 	RUN(wrap_shows_in_the_status);

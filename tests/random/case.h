@@ -118,6 +118,7 @@ enum draw_habit {
 	HABIT_PREFETCHES = 1 << 0,	/* a prefetch by software as a load */
 	HABIT_FAR_INSTRUCTIONS = 1 << 1, /* a far transfer as one instruction more */
 	HABIT_FAR_BRANCHES = 1 << 2,	/* ... as one branch more */
+	HABIT_STRINGS = 1 << 3,		/* an iteration as an instruction or a branch */
 };
 
 struct draw_env {

@@ -34,6 +34,7 @@ enum row_flags {
 	ROW_REFUSED = 1 << 21,		/* raises #GP, which leads to the next row */
 	ROW_PREFETCH = 1 << 22,		/* by software */
 	ROW_STORE_FENCE = 1 << 23,	/* SFENCE, MFENCE */
+	ROW_FAST_STRING = 1 << 24,	/* REP MOVS or STOS */
 };
 
 /* Which register an operand's address is relative to. */

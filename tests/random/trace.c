@@ -203,6 +203,27 @@ static struct span up_to(u64 most)
 	return (struct span){ 0, most };
 }
 
+/* What some processors count beside that: of far transfers and exceptions, which are such; of
+ * string instructions. */
+static u64 counted_again(const struct draw_env *env, const struct draw_event *event,
+			 const struct draw_row *row)
+{
+	u32 habit = event->kind == EK_INSTRUCTIONS ? HABIT_FAR_INSTRUCTIONS :
+		    event->kind == EK_BRANCHES	   ? HABIT_FAR_BRANCHES :
+						     0;
+
+	if (env->habits & HABIT_STRINGS && row->flags & ROW_FAST_STRING)
+		return row->stores ? row->stores : 1;
+	return env->habits & habit && row->flags & (ROW_FAR | ROW_REFUSED);
+}
+
+/* Of events that count micro-operations: fast-string operation leaves open how many there are. */
+static bool is_fast_string(const struct draw_env *env, const struct draw_event *event,
+			   const struct draw_row *row)
+{
+	return row->flags & ROW_FAST_STRING && !(event->flags & EV_INSN) && !env->strict;
+}
+
 /* Loads or stores of an instruction. */
 static struct span accesses(const struct draw_env *env, const struct draw_event *event,
 			    const struct draw_row *row)
@@ -218,25 +239,23 @@ static struct span accesses(const struct draw_env *env, const struct draw_event 
 		return up_to(env->habits & HABIT_PREFETCHES ? 1 : 0);
 	if (event->kind == EK_STORES && row->flags & ROW_STORE_FENCE)
 		return up_to(!env->strict);
+	if (n && is_fast_string(env, event, row))
+		return (struct span){ 1, n };
 	return exactly(n);
 }
 
-/* What far transfers of some processors count beside that, and exceptions, which are such. */
-static u64 counted_again(const struct draw_env *env, const struct draw_event *event,
-			 const struct draw_row *row)
+static struct span branches(const struct draw_row *row, u32 flag, u64 again)
 {
-	u32 habit = event->kind == EK_INSTRUCTIONS ? HABIT_FAR_INSTRUCTIONS :
-		    event->kind == EK_BRANCHES	   ? HABIT_FAR_BRANCHES :
-						     0;
+	bool is = row->flags & flag;
 
-	return env->habits & habit && row->flags & (ROW_FAR | ROW_REFUSED);
+	return (struct span){ is, is + again };
 }
 
 struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 			const struct draw_event *event, const struct trace_step *step)
 {
 	const struct draw_row *row = step->row;
-	bool branch = row->flags & ROW_BRANCH, far = row->flags & ROW_FAR;
+	bool far = row->flags & ROW_FAR;
 	const u64 again = counted_again(env, event, row);
 
 	/* "An instruction that faults must not count": what processors add isn't told. */
@@ -250,23 +269,27 @@ struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 		/* Is INT n a retired branch? Not stated. */
 		if (row->flags & ROW_TO_KERNEL)
 			return up_to(1 + again);
-		return (struct span){ branch, branch + again };
+		return branches(row, ROW_BRANCH, again);
 	case EK_COND_BRANCHES:
-		return exactly((row->flags & ROW_CONDITIONAL) != 0);
+		return branches(row, ROW_CONDITIONAL, again);
 	case EK_NEAR_CALLS:
-		return exactly((row->flags & ROW_CALL) != 0);
+		return branches(row, ROW_CALL, again);
 	case EK_NEAR_RETURNS:
-		return exactly((row->flags & ROW_RETURN) != 0);
+		return branches(row, ROW_RETURN, again);
 	case EK_NEAR_TAKEN:
-		return exactly((row->flags & ROW_TAKEN) && !far);
+		return far ? exactly(0) : branches(row, ROW_TAKEN, again);
 	case EK_LOADS:
 	case EK_STORES:
 		return accesses(env, event, row);
 	case EK_LOCK_LOADS:
 		return exactly(row->flags & ROW_LOCKED ? row->loads : 0);
 	case EK_SPLIT_LOADS:
+		if (is_fast_string(env, event, row))
+			return up_to(row->loads);
 		return splits(trace_address(env, c, step, &row->load), row->load.size, row->loads);
 	case EK_SPLIT_STORES:
+		if (is_fast_string(env, event, row))
+			return up_to(row->stores);
 		return splits(trace_address(env, c, step, &row->store), row->store.size,
 			      row->stores);
 	default:
