@@ -144,7 +144,7 @@ static void level_is_where_a_legacy_branch_ends(void)
 	seen.branches.top = 4;
 	saw(1, ip_of("to_user", 7), ip_of("to_user", 8), 0);
 	saw(2, next_of("to_user"), begin_of("jump_near"), 0);
-	saw(4, ip_of("jump_near", 3), ip_of("jump_near", 4), 0);
+	saw(4, ip_of("jump_near", 4), ip_of("jump_near", 5), 0);
 	/* And the jump to INT, which itself ends at CPL 0. */
 	CHECK(judge(), "one entry too few");
 	CHECK_EQ(DRAW_CLAIM_LBR_TOP, verdict.wrong[0].claim);
