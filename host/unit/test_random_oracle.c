@@ -109,6 +109,28 @@ static void string_may_be_fewer_stores_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 }
 
+static void loop_may_be_no_conditional_branch_where_processors_have_it_so(void)
+{
+	struct draw_event *event;
+
+	PROGRAM("loops", "jump_taken");
+	event = &env.event[env.events - 1];
+	*event = (struct draw_event){ .code = EVENT_BR_INST_RETIRED_CONDITIONAL,
+				      .kind = EK_COND_BRANCHES, .counters = 0xf };
+	c.select[1] = EVENT_BR_INST_RETIRED_CONDITIONAL | OS;
+	c.global = BIT(1);
+	seen.value[1] = 6;
+	CHECK_EQ(0, judge());
+	seen.value[1] = 2;
+	CHECK_EQ(1, judge());
+	env.strict = false;
+	CHECK_EQ(1, judge());
+	env.habits = HABIT_LOOPS;
+	CHECK_EQ(0, judge());
+	seen.value[1] = 1;
+	CHECK_EQ(1, judge());
+}
+
 static void levels_and_enables_are_obeyed(void)
 {
 	PROGRAM("load_bytes");
@@ -526,6 +548,7 @@ int main(void)
 	RUN(loads_are_counted_exactly);
 	RUN(far_transfers_may_count_twice_where_processors_have_it_so);
 	RUN(string_may_be_fewer_stores_where_processors_have_it_so);
+	RUN(loop_may_be_no_conditional_branch_where_processors_have_it_so);
 	RUN(prefetches_may_be_loads_where_processors_have_it_so);
 	RUN(levels_and_enables_are_obeyed);
 	RUN(wrap_shows_in_the_status);

@@ -119,6 +119,7 @@ enum draw_habit {
 	HABIT_FAR_INSTRUCTIONS = 1 << 1, /* a far transfer as one instruction more */
 	HABIT_FAR_BRANCHES = 1 << 2,	/* ... as one branch more */
 	HABIT_STRINGS = 1 << 3,		/* an iteration as an instruction or a branch */
+	HABIT_LOOPS = 1 << 4,		/* LOOP and JRCXZ not as conditional branches */
 };
 
 struct draw_env {

@@ -17,8 +17,21 @@
 
 /* ---- the program */
 
-static bool may_draw(const struct draw_env *env, const struct draw_piece *piece, bool user)
+static bool has_loops(unsigned piece)
 {
+	for (unsigned r = 0; r < piece_rows(piece); r++)
+		if (draw_rows[piece_get(piece)->first + r].flags & ROW_LOOP)
+			return true;
+	return false;
+}
+
+static bool may_draw(const struct draw_env *env, enum draw_class class, unsigned which, bool user)
+{
+	const struct draw_piece *piece = piece_get(which);
+
+	/* Nor is it told then which filters let them in. */
+	if (class == DRAW_BRANCHES && env->habits & HABIT_LOOPS && has_loops(which))
+		return false;
 	if (piece->flags & (PIECE_SPECIAL | PIECE_OPERATION))
 		return false;
 	if (piece->flags & PIECE_EXITS && env->hypervisor)
@@ -98,7 +111,7 @@ static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct dr
 			continue;
 		}
 		/* Each at most once: an address of the program is executed once. */
-		if (may_draw(env, piece_get(piece), user) && !holds(c, piece))
+		if (may_draw(env, c->class, piece, user) && !holds(c, piece))
 			append(c, piece);
 	}
 }

@@ -140,6 +140,8 @@ static u32 habits_of(u32 generation)
 
 	if (generation & (GENS_FROM_HSW | GENS_SINCE_GLC))
 		habits |= HABIT_PREFETCHES;
+	if (generation & GENS_ONE_THREAD)
+		habits |= HABIT_LOOPS;
 	if (generation & GENS_SKYLAKE)
 		habits |= HABIT_STRINGS;
 	if (generation & (GENS_GRACEMONT | GENS_SIERRAFOREST))

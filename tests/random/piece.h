@@ -35,6 +35,7 @@ enum row_flags {
 	ROW_PREFETCH = 1 << 22,		/* by software */
 	ROW_STORE_FENCE = 1 << 23,	/* SFENCE, MFENCE */
 	ROW_FAST_STRING = 1 << 24,	/* REP MOVS or STOS */
+	ROW_LOOP = 1 << 25,		/* LOOP or JRCXZ */
 };
 
 /* Which register an operand's address is relative to. */

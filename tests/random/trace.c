@@ -271,6 +271,8 @@ struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 			return up_to(1 + again);
 		return branches(row, ROW_BRANCH, again);
 	case EK_COND_BRANCHES:
+		if (env->habits & HABIT_LOOPS && row->flags & ROW_LOOP)
+			return up_to(1);
 		return branches(row, ROW_CONDITIONAL, again);
 	case EK_NEAR_CALLS:
 		return branches(row, ROW_CALL, again);
