@@ -62,6 +62,14 @@ void sampling_rounds(struct ds_setup *setup, unsigned records)
 	counter_program_disabled(0, 0, 0);
 }
 
+bool sampling_clears_status(const struct test *t)
+{
+	const struct generation *generation = counter_caps()->generation;
+
+	return test_is_strict(t) ||
+	       (generation && !(generation->set & (GENS_FROM_HSW | GENS_SINCE_GLC)));
+}
+
 bool sampling_is_switching(const struct workload *w, u64 rip)
 {
 	enum { WRITE_BYTES = 32 };	/* SWITCH in tests/measure/workload.inc */

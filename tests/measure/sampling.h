@@ -57,6 +57,12 @@ void sampling_rounds(struct ds_setup *setup, unsigned records);
 bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record);
 
 /*
+ * Is the status bit of a counter 0 once its record is made? Not judged of processors from Haswell
+ * on (docs/READINGS.md, "The overflow bit of a counter that has its record").
+ */
+bool sampling_clears_status(const struct test *t);
+
+/*
  * Is a record with this R/EIP one of a write that opens or closes the piece's window? Its microcode
  * may have the event (latitude open-loads and the like), of whatever address.
  */

@@ -204,8 +204,9 @@ static void reload_two(struct test *t, unsigned a, unsigned b)
 		    "records of overflows of IA32_PMC%u and IA32_PMC%u on one load", a, b);
 	check_reload(t, AT(DS_13), a, 0 - 100000ULL, 0, SAMPLE_MARKS + COUNTING_SLACK);
 	check_reload(t, AT(DS_13), b, 0 - 200000ULL, 0, SAMPLE_MARKS + COUNTING_SLACK);
-	CHECK_EQ(t, DS_13, 0, counters_status() & (BIT(a) | BIT(b)),
-		 "their status bits afterwards");
+	if (sampling_clears_status(t))
+		CHECK_EQ(t, DS_13, 0, counters_status() & (BIT(a) | BIT(b)),
+			 "their status bits afterwards");
 	counter_reset();
 }
 
@@ -246,8 +247,9 @@ static bool reload_waiting(struct test *t, unsigned a, unsigned b)
 	CHECK_EQ(t, DS_13, 1, ds_records(), "records of IA32_PMC%u while IA32_PMC%u waits", b, a);
 	check_reload(t, AT(DS_13), a, 0 - 100000ULL, 0, COUNTING_SLACK);
 	check_reload(t, AT(DS_13), b, 0 - 200000ULL, 0, SAMPLE_MARKS + COUNTING_SLACK);
-	CHECK_EQ(t, DS_22, 0, counters_status() & (BIT(a) | BIT(b)),
-		 "their status bits afterwards");
+	if (sampling_clears_status(t))
+		CHECK_EQ(t, DS_22, 0, counters_status() & (BIT(a) | BIT(b)),
+			 "their status bits afterwards");
 	counter_reset();
 	return true;
 }
@@ -494,8 +496,9 @@ TEST(ds, assist_clears_only_status_bits_of_pebs_counters, REQS(DS_22),
 		}
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, others);
 		if (sampling_one_record(t, AT(DS_22), &record)) {
-			CHECK_EQ(t, DS_22, 0, counters_status() & BIT(c),
-				 "status bit of IA32_PMC%u after its record", c);
+			if (sampling_clears_status(t))
+				CHECK_EQ(t, DS_22, 0, counters_status() & BIT(c),
+					 "status bit of IA32_PMC%u after its record", c);
 			CHECK_EQ(t, DS_22, others.bits, counters_status() & others.bits,
 				 "status bits of the others, without PEBS, after it");
 		}

@@ -138,8 +138,9 @@ TEST(ds, each_set_of_counters_that_overflow_together_is_reloaded, REQS(DS_13, DS
 		CONTROL_RANGE(t, IDS(DS_13, DS_22), 1, members(set), ds_records(),
 			      "records of 0x%lx", set);
 		check_reloaded(t, AT(DS_13), &s);
-		CHECK_EQ(t, DS_22, 0, counters_status() & set, "status bits of 0x%lx afterwards",
-			 set);
+		if (sampling_clears_status(t))
+			CHECK_EQ(t, DS_22, 0, counters_status() & set,
+				 "status bits of 0x%lx afterwards", set);
 		counter_reset();
 	}
 }
@@ -174,8 +175,9 @@ TEST(ds, one_record_reloads_each_set_of_counters_that_wait, REQS(DS_13, DS_22),
 			CONTROL_EQ(t, IDS(DS_13, DS_22), 1, ds_records(),
 				   "records of IA32_PMC%u, the others of 0x%lx waiting", c, set);
 			check_reloaded(t, AT(DS_13), &s);
-			CHECK_EQ(t, DS_22, 0, counters_status() & set,
-				 "status bits of 0x%lx afterwards", set);
+			if (sampling_clears_status(t))
+				CHECK_EQ(t, DS_22, 0, counters_status() & set,
+					 "status bits of 0x%lx afterwards", set);
 			counter_reset();
 		}
 	}

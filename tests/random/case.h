@@ -112,7 +112,7 @@ struct draw_branch_env {
 	u64 pmi_gate, nmi_gate;
 };
 
-/* What processors of the generation may count beside what our reading says. Of the reference PMU
+/* What processors of the generation may do beside what our reading says. Of the reference PMU
  * none is asked (docs/READINGS.md, "What a processor may count beside it"). */
 enum draw_habit {
 	HABIT_PREFETCHES = 1 << 0,	/* a prefetch by software as a load */
@@ -120,6 +120,7 @@ enum draw_habit {
 	HABIT_FAR_BRANCHES = 1 << 2,	/* ... as one branch more */
 	HABIT_STRINGS = 1 << 3,		/* an iteration as an instruction or a branch */
 	HABIT_LOOPS = 1 << 4,		/* LOOP and JRCXZ not as conditional branches */
+	HABIT_STATUS = 1 << 5,		/* a counter's status bit may stay when it has its record */
 };
 
 struct draw_env {

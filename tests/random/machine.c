@@ -139,7 +139,7 @@ static u32 habits_of(u32 generation)
 	u32 habits = 0;
 
 	if (generation & (GENS_FROM_HSW | GENS_SINCE_GLC))
-		habits |= HABIT_PREFETCHES;
+		habits |= HABIT_PREFETCHES | HABIT_STATUS;
 	if (generation & GENS_ONE_THREAD)
 		habits |= HABIT_LOOPS;
 	if (generation & GENS_SKYLAKE)

@@ -220,11 +220,25 @@ void oracle_load(struct oracle *o, unsigned i, u64 value)
 	o->counter[i].cut = o->counter[i].cleared = o->counter[i].lost = false;
 }
 
+void oracle_serve(struct oracle *o, u64 counters)
+{
+	o->must &= ~counters;
+	o->may &= ~counters;
+	if (o->env->habits & HABIT_STATUS)
+		o->stale |= counters;
+}
+
+u64 oracle_untold(const struct oracle *o)
+{
+	return o->may | (o->stale & ~o->must);
+}
+
 /* Clears the named bits and no others. A counter that may have passed its end may do so later. */
 void oracle_clear_status(struct oracle *o, u64 bits)
 {
 	o->must &= ~bits;
 	o->may &= ~bits;
+	o->stale &= ~bits;
 	o->frozen = o->frozen && !(bits & IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
 		if (bits & oracle_bit(i) && (o->counter[i].cut || o->counter[i].lost)) {

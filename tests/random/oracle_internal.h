@@ -39,6 +39,7 @@ struct oracle {
 	u64 select[DRAW_GP], fixed_control, global, pebs_enable, debugctl;
 	struct counter counter[DRAW_COUNTERS];
 	u64 must, may;			/* status bits that are set; that may be as well */
+	u64 stale;			/* of records: HABIT_STATUS */
 
 	/* Of the present instruction, as status bits: */
 	u64 wrapped;			/* counters that went past their end */
@@ -102,6 +103,10 @@ void oracle_load(struct oracle *o, unsigned i, u64 value);
 /* Does a value that was read say that it has passed its end, and its status bit isn't cleared? */
 bool oracle_has_wrapped(const struct oracle *o, unsigned i, u64 got);
 void oracle_clear_status(struct oracle *o, u64 bits);
+/* These counters have their record: an assist clears their status bits. */
+void oracle_serve(struct oracle *o, u64 counters);
+/* Status bits of which isn't told what they are. */
+u64 oracle_untold(const struct oracle *o);
 bool oracle_is_cycles(const struct draw_event *event);
 
 /* oracle_operation.c: the program's own reads and writes of registers */

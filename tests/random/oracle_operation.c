@@ -238,7 +238,7 @@ static void read_register(struct oracle *o, u32 msr, u64 got)
 			      "IA32_PEBS_ENABLE (%#lx)", msr);
 	else if (msr == MSR_IA32_PERF_GLOBAL_STATUS) {
 		oracle_expect(o, DRAW_CLAIM_OVERFLOW, 0, 0,
-			      (got ^ o->must) & ~o->may & STATUS_COUNTERS,
+			      (got ^ o->must) & ~oracle_untold(o) & STATUS_COUNTERS,
 			      "bits of IA32_PERF_GLOBAL_STATUS (%#lx) that are wrong in the "
 			      "program",
 			      msr);

@@ -45,7 +45,7 @@ static void judge_image(struct oracle *o, const struct pebs_record *r)
 	/* On processors, an assist that races a write of the status: nothing but 0. */
 	if (!image && !o->env->strict)
 		return;
-	oracle_expect(o, DRAW_CLAIM_IMAGE, 0, 0, (image ^ o->must) & ~o->may & looked_at,
+	oracle_expect(o, DRAW_CLAIM_IMAGE, 0, 0, (image ^ o->must) & ~oracle_untold(o) & looked_at,
 		      "bits of the status that are wrong in record %lu", o->record);
 }
 
@@ -85,8 +85,7 @@ static void after_assist(struct oracle *o, u64 served)
 			oracle_load(o, i, o->c->ds.reset[i]);
 			o->counter[i].reloaded = true;
 		}
-	o->must &= ~served;
-	o->may &= ~served;
+	oracle_serve(o, served);
 	o->armed &= ~served;
 	if ((int64_t)o->index >= o->c->ds.threshold) {
 		o->must |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;

@@ -93,8 +93,7 @@ static void reload(struct oracle *o, u64 counters)
 			oracle_load(o, i, o->c->ds.reset[i]);
 			o->counter[i].reloaded = true;
 		}
-	o->must &= ~counters;
-	o->may &= ~counters;
+	oracle_serve(o, counters);
 	o->armed &= ~counters;
 	o->loose &= ~counters;
 	o->wrapped &= ~counters;

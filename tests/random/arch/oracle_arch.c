@@ -209,8 +209,7 @@ static void take(struct oracle *o, unsigned step, u64 before)
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
 		if (r->applicable & oracle_bit(i))
 			reload(o, i, step);
-	o->must &= ~r->applicable;
-	o->may &= ~r->applicable;
+	oracle_serve(o, r->applicable);
 	o->armed &= ~r->applicable;
 	o->sure &= ~r->applicable;
 	o->index += (r->bytes + ARCH_PEBS_UNIT - 1) & ~(u64)(ARCH_PEBS_UNIT - 1);
