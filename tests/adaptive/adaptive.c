@@ -132,3 +132,12 @@ u64 adaptive_sure_counters(void)
 	return counter_caps()->pebs_mask | (u64)(counter_caps()->pebs_fixed_mask & BITS(0, 3))
 						   << PMC_FIXED(0);
 }
+
+u64 adaptive_instruction_counters(const struct test *t)
+{
+	struct event event;
+
+	if (test_is_strict(t) || !event_get(EK_INSTRUCTIONS, EV_PEBS, &event))
+		return counters_gp().bits;
+	return counters_gp().bits & event.sure;
+}

@@ -72,6 +72,8 @@ bool adaptive_need_entries(char *reason, size_t size);
 void adaptive_keep_entries(void);
 /* Counters with PEBS that surely overflow: slots of bad speculation and the like may be few. */
 u64 adaptive_sure_counters(void);
+/* General-purpose counters that record INST_RETIRED.ANY_P: on the reference PMU all. */
+u64 adaptive_instruction_counters(const struct test *t);
 
 /* Counters of the generation on which LOADS can be sampled: 0 to 3. */
 #define LOAD_COUNTERS	4u

@@ -210,6 +210,9 @@ TEST(adaptive, xmm_group_holds_the_sixteen_registers_low_half_first, REQS(ADP_06
 static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *w)
 {
 	struct adaptive_run run = { .counter = c, .config = GROUPS_AT_MARK, .workload = w };
+	const u16 event = PMC_IS_FIXED(c) || adaptive_instruction_counters(t) & BIT(c) ?
+				  EVENT_INST_RETIRED_ANY_P :
+				  LOADS;
 	const u64 first = workload_mark(w, 0), last = workload_mark(w, SAMPLE_MARKS - 1);
 
 	for (u64 period = PERIOD_LEAST; period < PERIOD_MOST; period += period / 16) {
@@ -218,7 +221,7 @@ static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *
 		u64 ip;
 
 		ds_open(&setup);
-		pebs_arm(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, period);
+		pebs_arm(c, event, COUNT_BOTH, period);
 		workload_run(w, PERIOD, pmc_one(c));
 		pebs_disarm();
 		counter_program_disabled(c, 0, 0);

@@ -57,13 +57,20 @@ static void draw_buffer(struct prng *p, struct draw_case *c)
 		c->ds.threshold = (int16_t)(c->ds.threshold + 8 * (int)prng_below(p, 20));
 }
 
+/* Off strict a counter gets no precise event whose records of it aren't sure. */
+static bool may_record(const struct draw_env *env, const struct draw_event *e, unsigned counter)
+{
+	return e->counters >> counter & 1 &&
+	       (env->strict || !(e->flags & EV_PEBS) || e->pebs >> counter & 1);
+}
+
 static u64 draw_any_event(const struct draw_env *env, struct prng *p, unsigned counter)
 {
 	for (unsigned tries = 0; tries < 16; tries++) {
 		const struct draw_event *e = &env->event[prng_below(p, env->events)];
 
 		/* Most of them precise. */
-		if (e->counters >> counter & 1 && (e->pebs >> counter & 1 || prng_one_in(p, 8)))
+		if (may_record(env, e, counter) && (e->pebs >> counter & 1 || prng_one_in(p, 8)))
 			return e->code;
 	}
 	return 0;
@@ -109,7 +116,7 @@ static void draw_gp(const struct draw_env *env, struct prng *p, struct draw_case
 	c->ds.reset[i] = draw_reset(env, p, trace, event, events) & draw_ones(env->gp_width);
 	/* Now and then with the counter before it: both are due on one instruction. */
 	if (i && c->pebs_enable >> (i - 1) & 1 && prng_one_in(p, 3) &&
-	    draw_event_of(env, c->select[i - 1])->counters >> i & 1) {
+	    may_record(env, draw_event_of(env, c->select[i - 1]), i)) {
 		c->select[i] = c->select[i - 1];
 		c->preset[i] = c->preset[i - 1];
 		if (prng_one_in(p, 2))
