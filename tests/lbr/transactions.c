@@ -6,6 +6,8 @@
  * of its own, so a piece is repeated until the abort is the one that it asks for.
  */
 #include "kernel/memory/paging.h"
+#include "kernel/memory/string.h"
+#include "pmu/counter.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
@@ -15,6 +17,22 @@
 /* Rows of lbr_abort and of lbr_elided, oldest first; the newest entry is that of the last row. */
 enum { ABORT_JUMP_BEFORE, ABORT_JUMP_INSIDE, ABORT_ITSELF, ABORT_JUMP_AFTER, ABORT_ROWS };
 enum { ELIDED_JUMP, ELIDED_ABORT, ELIDED_JUMP_AGAIN, ELIDED_ROWS };
+
+/* Haswell's abort may leave a second entry, newer than its own and without TSX_ABORT (Linux,
+ * lbr_double_abort). One jump comes after each abort here. */
+static void leave_out_second_entry(const struct test *t, struct lbr_stack *stack)
+{
+	const struct generation *generation = counter_caps()->generation;
+	const unsigned second = 1, left = stack->depth - second - 1;
+
+	if (test_is_strict(t) || !generation || !(generation->set & GENS_HASWELL) ||
+	    !stack->branch[second + 1].aborted)
+		return;
+	memmove(&stack->raw[second], &stack->raw[second + 1], left * sizeof(stack->raw[0]));
+	memmove(&stack->branch[second], &stack->branch[second + 1],
+		left * sizeof(stack->branch[0]));
+	stack->top = (stack->top + stack->depth - 1) % stack->depth;
+}
 
 /* FROM of the abort: the instruction that ends the transaction, or the one after that. */
 static void check_from(struct test *t, const struct lbr_piece *piece, u64 above,
@@ -33,6 +51,7 @@ static bool record_xabort(struct test *t, u64 above, struct lbr_stack *stack)
 
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		lbr_record_above(&lbr_piece_lbr_abort, above, 0, stack);
+		leave_out_second_entry(t, stack);
 		if (*eax == BY_XABORT)
 			return true;
 	}
@@ -128,6 +147,7 @@ static bool record_elided(struct test *t, u64 above, struct lbr_stack *stack)
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		*workload_memory() = 0;
 		lbr_record_above(piece, above, 0, stack);
+		leave_out_second_entry(t, stack);
 		if (elided->from == piece->rows[ELIDED_JUMP].from + above &&
 		    stack->top == ELIDED_ROWS)
 			return true;
