@@ -215,6 +215,7 @@ TEST(adaptive, counters_that_overflow_on_one_load_are_both_named, REQS(ADP_37),
 	struct adaptive_run run = { .basic = true };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);
+	const u64 both = BIT(0) | BIT(1);
 	u64 all = 0;
 
 	ds_open(&setup);
@@ -229,8 +230,15 @@ TEST(adaptive, counters_that_overflow_on_one_load_are_both_named, REQS(ADP_37),
 	if (CONTROL_RANGE(t, ADP_37, 1, 2, ds_records(), "records of two overflows on one load"))
 		for (unsigned i = 0; i < ds_records(); i++)
 			all |= adaptive_at(i * BASIC_BYTES + AT_APPLICABLE);
-	CHECK_EQ(t, ADP_37, BIT(0) | BIT(1), all,
-		 "applicable counters of the records, taken together");
+	/* A host leaves a counter off whose place is another one on the processor (KVM,
+	 * host_cross_mapped_mask): no record then, or a record of the other one alone. */
+	if (counter_caps()->hypervisor && both & ~all) {
+		CHECK_EQ(t, ADP_37, 0, all & ~both, "counters too many in the records");
+		test_inconclusive(t, "no record names counters %#lx under hypervisor \"%s\"",
+				  both & ~all, counter_caps()->host.signature);
+		return;
+	}
+	CHECK_EQ(t, ADP_37, both, all, "applicable counters of the records, taken together");
 }
 
 /*

@@ -99,6 +99,13 @@ TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both
 				  "records of IA32_PMC%u and fixed counter 0", c))
 			for (unsigned i = 0; i < ds_records(); i++)
 				named |= adaptive_at(i * BASIC_BYTES + AT_APPLICABLE);
+		/* A host may leave one of them off (tests/adaptive/basic.c). */
+		if (counter_caps()->hypervisor && both.bits & ~named) {
+			CHECK_EQ(t, ADP_37, 0, named & ~both.bits,
+				 "counters too many in the records");
+			test_inconclusive(t, "no record names counters %#lx", both.bits & ~named);
+			return;
+		}
 		CHECK_EQ(t, ADP_37, both.bits, named,
 			 "applicable counters of the records of IA32_PMC%u and fixed counter 0, "
 			 "taken together",
