@@ -51,6 +51,16 @@ LBR_PIECE(lbr_abort);		/* as before, ended by XABORT 5AH, its mark; EAX at memor
 LBR_PIECE(lbr_elided);		/* a jump with a lock that PAUSE, its mark, ends the elision of */
 #undef LBR_PIECE
 
+/*
+ * A guest of KVM loses its entries when it is scheduled while IA32_DEBUGCTL[0] is 0 (KVM,
+ * intel_pmu_cleanup), and has none while its host records: all of them read 0. Then a test is to
+ * be repeated; once it has been LBR_TRIES times it is INCONCLUSIVE. lbr_record() repeats by itself.
+ */
+#define LBR_TRIES	8
+bool lbr_vanished(const struct lbr_stack *stack);
+/* Is try `n`, counted from 0, to be repeated? The last one of them: INCONCLUSIVE. */
+bool lbr_try_again(struct test *t, unsigned n, const struct lbr_stack *stack);
+
 /* The stack opened with select, and the piece's branches recorded into it. */
 void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack);
 /* The piece once more, recorded into the stack as it is, with this IA32_DEBUGCTL inside. */

@@ -64,8 +64,9 @@ static bool judge_attempt(const struct draw_env *env, struct work *w)
 static bool is_wrong_again(const struct draw_env *env, struct work *w)
 {
 	/* A record that comes later than calibration has seen one is no breach: it is missing each
-	 * time where it is. */
-	bool always = w->verdict.wrong[0].claim == DRAW_CLAIM_RECORD;
+	 * time where it is. Nor is an entry of a branch that a guest has lost now and then. */
+	bool always = w->verdict.wrong[0].claim == DRAW_CLAIM_RECORD ||
+		      (w->c.class == DRAW_BRANCHES && env->hypervisor && !env->strict);
 
 	for (unsigned i = 0; i < AGAIN; i++) {
 		bool disturbed = judge_attempt(env, w);

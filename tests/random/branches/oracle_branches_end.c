@@ -174,6 +174,19 @@ static unsigned compare_path(struct oracle *o, const struct branch_stack *stack,
 	return wrongs + (stack->top != seen->top);
 }
 
+/* A guest loses its entries when it is scheduled while recording is off (KVM, intel_pmu_cleanup).
+ */
+static bool are_lost(const struct oracle *o)
+{
+	const struct draw_branches_seen *seen = &o->seen->branches;
+	u64 bits = 0;
+
+	for (unsigned n = 0; n < ARCH_LBR_MAX_ENTRIES; n++)
+		if (seen->looked >> n & 1)
+			bits |= seen->entry[n].from | seen->entry[n].to;
+	return o->env->hypervisor && !o->env->strict && !bits;
+}
+
 void oracle_end_branches(struct oracle *o)
 {
 	struct branch_paths *b = o->branches;
@@ -182,7 +195,7 @@ void oracle_end_branches(struct oracle *o)
 	if (!b->paths)
 		return;
 	/* What comes after the program is recorded too. */
-	if (oracle_branches_on(o)) {
+	if (oracle_branches_on(o) || are_lost(o)) {
 		o->vague = true;
 		return;
 	}
