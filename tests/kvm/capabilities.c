@@ -37,13 +37,25 @@ TEST(kvm, version_is_2_at_most_and_later_leaves_are_0, REQS(KVM_01, KVM_30),
 	}
 }
 
+/* Alone, where it counted nothing beside the others: the host may have given one's place to its NMI
+ * watchdog. */
+static u64 counted_alone(unsigned c)
+{
+	u64 value[WINDOW_COUNTERS] = { 0 };
+
+	if (!window_count(pmc_one(c), EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_branch,
+			  SLOW_ROUNDS, value))
+		return 0;
+	return value[c];
+}
+
 /*
  * KVM-02  At most eight general-purpose and three fixed counters must be reported, and each must
  *         count.
  *         KVM kvm_init_pmu_capability, intel_pmu_refresh
  *
  * Given  a guest of KVM
- * When   every counter that CPUID reports counts a window
+ * When   every counter that CPUID reports counts a window, and once more alone if it was 0
  * Then   there are no more than eight and three, and none counts nothing
  */
 TEST(kvm, every_counter_that_is_reported_counts, REQS(KVM_02),
@@ -61,7 +73,8 @@ TEST(kvm, every_counter_that_is_reported_counts, REQS(KVM_02),
 	}
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (every.bits & BIT(c))
-			CHECK_RANGE(t, KVM_02, 1, ~0ULL, value[c], "%s counter %u",
+			CHECK_RANGE(t, KVM_02, 1, ~0ULL, value[c] ? value[c] : counted_alone(c),
+				    "%s counter %u",
 				    PMC_IS_FIXED(c) ? "fixed" : "general-purpose",
 				    PMC_IS_FIXED(c) ? c - PMC_FIXED(0) : c);
 }

@@ -122,7 +122,7 @@ static void learn_adaptive(struct machine *m)
 
 	a->baseline = true;
 	a->timing = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO;
-	a->fixed = (u8)(caps->pebs_fixed_mask & draw_ones(DRAW_FIXED));
+	a->fixed = (u8)(caps->pebs_fixed_mask & m->env.fixed);
 	a->tx_bits = sampling_tx_mask();
 	a->counters = counters_of_records(caps);
 	a->entries = entries_most();
@@ -132,6 +132,15 @@ static void learn_adaptive(struct machine *m)
 		a->soon |= BIT(i);
 	msr_write(MSR_PEBS_DATA_CFG, 0);
 	m->data_cfg = 0;
+}
+
+/* The host's NMI watchdog has a counter that counts cycles, so a guest may not have all at once
+ * (Linux, watchdog_perf.c). */
+static void leave_to_host(struct draw_env *env)
+{
+	if (env->gp > 2)
+		env->gp--;
+	env->fixed &= ~(u32)BIT(1);
 }
 
 static u32 habits_of(u32 generation)
@@ -159,6 +168,8 @@ static void learn_sampling(struct machine *m, bool strict)
 	char reason[128];
 
 	m->env.strict = strict;
+	if (caps->hypervisor && !strict)
+		leave_to_host(&m->env);
 	m->env.habits = strict || !caps->generation ? 0 : habits_of(caps->generation->set);
 	/* The other thread sleeps. On processors it may be the firmware's, which may work. */
 	m->env.any_thread = strict && need_any_thread(reason, sizeof(reason));
@@ -175,6 +186,8 @@ static void learn_sampling(struct machine *m, bool strict)
 	m->env.refuses = !caps->hypervisor;
 	m->env.shadow_exact = known->shadow_known && !known->shadow_least && !known->shadow_most;
 	arch_buffer_learn(&m->env.arch);
+	if (caps->hypervisor && !strict)
+		m->env.arch.pebs &= draw_every_counter(&m->env);
 	m->env.arch.freeze = m->env.arch.pebs && need_freeze(reason, sizeof(reason));
 	format = caps->record_format;
 	m->env.format = (u8)format;
