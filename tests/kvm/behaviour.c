@@ -71,13 +71,23 @@ TEST(kvm, pin_control_of_an_event_select_changes_no_count, REQS(KVM_05),
 	}
 }
 
+/* What an exit and the entry after it may count on small cores: errata SRF6, SRF7
+ * (docs/READINGS.md, "What a processor may count beside it"). */
+static u64 most_of_exit(void)
+{
+	const u32 small = GENS_GRACEMONT | GENS_SIERRAFOREST | GENS_CLEARWATERFOREST;
+	const struct generation *generation = counter_caps()->generation;
+
+	return generation && generation->set & small ? 2 : 0;
+}
+
 /*
  * KVM-28  An instruction that exits to KVM must be counted no more than once.
  *         KVM kvm_pmu_trigger_event
  *
  * Given  a guest of KVM, IA32_PMC0 counts instructions
  * When   rounds of five instructions are executed, of which CPUID exits
- * Then   a round counts four or five
+ * Then   a round counts four or five; on small cores whose exits and entries count, up to seven
  */
 TEST(kvm, instruction_that_exits_counts_no_more_than_once, REQS(KVM_28),
      NEEDS(need_perfmon, need_guest_of_kvm, need_instructions))
@@ -90,6 +100,6 @@ TEST(kvm, instruction_that_exits_counts_no_more_than_once, REQS(KVM_28),
 	if (!window_difference_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_kind_cpuid,
 				   ROUNDS, 2 * ROUNDS, &counted))
 		return;
-	CHECK_RANGE(t, KVM_28, most - ROUNDS, most, counted,
+	CHECK_RANGE(t, KVM_28, most - ROUNDS, most + most_of_exit() * ROUNDS, counted,
 		    "instructions in %u more rounds with a CPUID each", ROUNDS);
 }

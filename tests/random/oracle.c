@@ -90,8 +90,10 @@ static void open_window(struct oracle *o)
 
 		if (!event || !oracle_is_on(o, i) || !oracle_selects_level(o, i, false))
 			continue;
-		n = oracle_is_cycles(event) ? (struct span){ 0, CYCLES_MOST } :
-					      (struct span){ event->open_least, event->open_most };
+		n = oracle_is_cycles(event) ?
+			    (struct span){ 0, CYCLES_MOST } :
+			    (struct span){ event->open_least,
+					   event->open_most + trace_exit_adds(o->env, event) };
 		oracle_advance(o, i, oracle_filtered(o, i, n));
 	}
 }

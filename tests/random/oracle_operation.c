@@ -19,7 +19,7 @@ static void switched(struct oracle *o, const struct oracle *as, unsigned i)
 
 	if (!event)
 		return;
-	n.most = event->whole + (event->kind == EK_INSTRUCTIONS);
+	n.most = event->whole + (event->kind == EK_INSTRUCTIONS) + trace_exit_adds(o->env, event);
 	if (oracle_is_cycles(event))
 		n.most = CYCLES_MOST;
 	oracle_advance(o, i, oracle_filtered(as, i, n));
@@ -38,7 +38,8 @@ static void stopped(struct oracle *o, unsigned i)
 		oracle_advance(o, i,
 			       oracle_filtered(o, i,
 					       (struct span){ event->whole - event->open_most,
-							      event->whole - event->open_least }));
+						       event->whole - event->open_least +
+							       trace_exit_adds(o->env, event) }));
 }
 
 static void set_counter(struct oracle *o, unsigned i, u64 value, bool on)
@@ -46,12 +47,15 @@ static void set_counter(struct oracle *o, unsigned i, u64 value, bool on)
 	struct counter *k = &o->counter[i];
 	const struct draw_event *event = oracle_event_of(o, i);
 	bool itself = on && oracle_selects_level(o, i, false) && event;
+	u64 most = 0;
 
 	oracle_load(o, i, value);
 	k->written = k->written || on;
 	/* Whether the write counts itself isn't stated. */
-	if (itself && event->kind == EK_INSTRUCTIONS)
-		oracle_advance(o, i, oracle_filtered(o, i, (struct span){ 0, 1 }));
+	if (itself)
+		most = (event->kind == EK_INSTRUCTIONS) + trace_exit_adds(o->env, event);
+	if (most)
+		oracle_advance(o, i, oracle_filtered(o, i, (struct span){ 0, most }));
 	if (itself && oracle_is_cycles(event))
 		oracle_advance(o, i, (struct span){ 0, CYCLES_MOST });
 }
@@ -204,6 +208,8 @@ static void read_counter(struct oracle *o, enum draw_claim claim, unsigned i, u6
 
 	if (counts && event->kind == EK_INSTRUCTIONS)
 		k->room++;
+	if (counts)
+		k->room += trace_exit_adds(o->env, event);
 	if (counts && oracle_is_cycles(event))
 		k->room += CYCLES_MOST;
 	oracle_expect_counter(o, claim, i, got, what);

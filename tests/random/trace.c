@@ -203,18 +203,30 @@ static struct span up_to(u64 most)
 	return (struct span){ 0, most };
 }
 
+static u32 habit_of_far(const struct draw_event *event)
+{
+	return event->kind == EK_INSTRUCTIONS ? HABIT_FAR_INSTRUCTIONS :
+	       event->kind == EK_BRANCHES     ? HABIT_FAR_BRANCHES :
+						0;
+}
+
+u64 trace_exit_adds(const struct draw_env *env, const struct draw_event *event)
+{
+	return env->hypervisor && env->habits & habit_of_far(event) ? 2 : 0;
+}
+
 /* What some processors count beside that: of far transfers and exceptions, which are such; of
- * string instructions. */
+ * string instructions; of what may exit to a hypervisor. */
 static u64 counted_again(const struct draw_env *env, const struct draw_event *event,
 			 const struct draw_row *row)
 {
-	u32 habit = event->kind == EK_INSTRUCTIONS ? HABIT_FAR_INSTRUCTIONS :
-		    event->kind == EK_BRANCHES	   ? HABIT_FAR_BRANCHES :
-						     0;
+	const u32 far = ROW_FAR | ROW_REFUSED, exits = ROW_WRMSR | ROW_RDMSR | ROW_RDPMC;
 
 	if (env->habits & HABIT_STRINGS && row->flags & ROW_FAST_STRING)
 		return row->stores ? row->stores : 1;
-	return env->habits & habit && row->flags & (ROW_FAR | ROW_REFUSED);
+	if (row->flags & exits)
+		return trace_exit_adds(env, event);
+	return env->habits & habit_of_far(event) && row->flags & far;
 }
 
 /* Of events that count micro-operations: fast-string operation leaves open how many there are. */

@@ -46,6 +46,8 @@ u64 trace_address(const struct draw_env *env, const struct draw_case *c,
 struct span {
 	u64 least, most;
 };
+/* What an exit to a hypervisor and the entry after it may add to the event. */
+u64 trace_exit_adds(const struct draw_env *env, const struct draw_event *event);
 struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 			const struct draw_event *event, const struct trace_step *step);
 
