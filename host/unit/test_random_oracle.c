@@ -287,6 +287,17 @@ static void overflow_arms_and_the_next_event_is_recorded(void)
 	seen.value[0] = 3;
 	CHECK_EQ(1, judge());
 	CHECK_EQ(DRAW_CLAIM_RELOAD, verdict.wrong[0].claim);
+	fill_record(1);
+	seen.value[0] = 102;
+	seen.status = BIT(0);
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_NO_OVERFLOW, verdict.wrong[0].claim, "its bit stays");
+	env.strict = false;
+	CHECK_EQ(1, judge());
+	env.habits = HABIT_STATUS;
+	CHECK_EQ(0, judge());
+	seen.status = 0;
+	CHECK_EQ(0, judge());
 }
 
 /* The first record, of a load of load_bytes, as IA32_PMC0 makes it with these groups. */
