@@ -221,6 +221,36 @@ static void a_row_of_other_generations_does_not_apply(void)
 	CHECK(verdict_applies(requirement_get(REQ_MSR_06), &nehalem), "no full-width writes");
 }
 
+/* Which machines a row is about; what is in no table has no erratum. */
+static void an_erratum_is_about_its_machines_alone(void)
+{
+	const struct machine server = { "SKL", 6, 0x55, false }, threads = { "HSW", 6, 0x3c, true };
+	const struct machine ivybridge = { "IVB", 6, 0x3e, false }, other = { NULL, 6, 0xf0, true };
+
+	CHECK(applies_to_machine("SKL", &server));
+	CHECK(!applies_to_machine("HSW BDW", &server));
+	CHECK(applies_to_machine("HSW 06_55", &server));
+	CHECK(!applies_to_machine("06_5E 06_9E", &server));
+	CHECK(applies_to_machine("SNB+", &server), "a later one");
+	CHECK(!applies_to_machine("ICL+", &server), "an earlier one");
+	CHECK(!applies_to_machine("SNB", &ivybridge), "a code is one generation");
+	CHECK(applies_to_machine("SNB IVB", &ivybridge));
+	CHECK(applies_to_machine("HSW with two threads", &threads));
+	CHECK(!applies_to_machine("SKL with two threads", &server));
+	CHECK(!applies_to_machine("NHM+", &other), "in no table");
+}
+
+static void an_erratum_is_intels(void)
+{
+	struct verdict_subject skylake = { .intel = true, .family = 6, .model = 0x5e,
+					   .applicant = { .code = "SKL" } };
+
+	CHECK(verdict_has_erratum(&skylake, ERRATUM_CTR_FRZ));
+	skylake.intel = false;
+	CHECK(!verdict_has_erratum(&skylake, ERRATUM_CTR_FRZ));
+	CHECK(ERRATA <= 64, "struct test has a bit for each");
+}
+
 int main(void)
 {
 	RUN(the_worse_verdict_wins);
@@ -234,5 +264,7 @@ int main(void)
 	RUN(only_text_fails_silicon);
 	RUN(known_breaches_need_the_right_subject);
 	RUN(a_row_of_other_generations_does_not_apply);
+	RUN(an_erratum_is_about_its_machines_alone);
+	RUN(an_erratum_is_intels);
 	return check_end();
 }

@@ -122,6 +122,46 @@ bool applies_with_transactions(const char *generations)
 	       contains(generations, "with TSX");
 }
 
+static bool is_model(const char *word, size_t length, const struct machine *here)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const char name[] = { digits[here->family / 16 % 16], digits[here->family % 16], '_',
+			      digits[here->model / 16 % 16], digits[here->model % 16], '\0' };
+
+	return is(word, length, name);
+}
+
+static bool is_generation(const char *word, size_t length, const struct machine *here)
+{
+	bool and_later = word[length - 1] == '+';
+	int first = place(word, length - and_later), it;
+
+	if (first < 0 || !here->code)
+		return false;
+	it = place_of(here->code);
+	return it == first || (and_later && it > first);
+}
+
+bool applies_to_machine(const char *machines, const struct machine *here)
+{
+	if (contains(machines, "with two threads") && !here->threads)
+		return false;
+	for (const char *word = machines; *word;) {
+		size_t length = 0;
+
+		while (word[length] && word[length] != ' ')
+			length++;
+		if (is(word, length, "with"))
+			return false;
+		if (is_model(word, length, here) || is_generation(word, length, here))
+			return true;
+		word += length;
+		while (*word == ' ')
+			word++;
+	}
+	return false;
+}
+
 bool applies(const char *generations, const struct applicant *to)
 {
 	static const char *const conditions[] = { "with", "client", "formats" };

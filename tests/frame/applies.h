@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which processors a requirement is about: the column of generations in claims/requirement.def.
- * Pure.
+ * Which ones an erratum is about. Pure.
  */
 #ifndef TESTS_FRAME_APPLIES_H
 #define TESTS_FRAME_APPLIES_H
@@ -17,6 +17,15 @@ struct applicant {
 	bool leaf_23h;		/* CPUID.(07H,1):EAX[8] */
 	bool absent_event;	/* CPUID marks an architectural event as absent */
 };
+
+struct machine {
+	const char *code;		/* as above */
+	unsigned family, model;		/* DisplayFamily, DisplayModel */
+	bool threads;			/* its core runs two threads */
+};
+
+/* Is it one that the column of machines in claims/erratum.def names? */
+bool applies_to_machine(const char *machines, const struct machine *here);
 
 /*
  * Is this processor among those that the column names? Words "all", "vN" and "vN+" (version), "X",

@@ -78,6 +78,18 @@ bool test_is_strict(const struct test *t)
 	return t->platform == PLATFORM_STRICT;
 }
 
+bool test_erratum(struct test *t, enum erratum erratum)
+{
+	const struct erratum_row *row = verdict_erratum(erratum);
+
+	if (test_is_strict(t) || !verdict_has_erratum(t->subject, erratum))
+		return false;
+	if (!(t->errata & BIT(erratum)))
+		tap_comment(t->tap, "erratum %s: not judged: %s", row->id, row->effect);
+	t->errata |= BIT(erratum);
+	return true;
+}
+
 void test_missed(struct test *t)
 {
 	t->missed = !test_is_strict(t);

@@ -391,7 +391,7 @@ static void forget(struct test *t)
 {
 	const struct test fresh = { .test_case = t->test_case, .tap = t->tap,
 				    .platform = t->platform, .subject = t->subject,
-				    .cpu = t->cpu };
+				    .cpu = t->cpu, .errata = t->errata };
 
 	*t = fresh;
 }

@@ -49,6 +49,7 @@ struct test {
 	struct test_seen seen[TEST_MAX_SEEN];
 	unsigned seen_count;
 	bool missed;			/* test_missed() */
+	u64 errata;			/* that the log names: bit n is enum erratum n */
 	enum verdict ended;		/* by test_skip() and the like; NONE otherwise */
 	char reason[TEST_TEXT];
 	struct guard_report guard;

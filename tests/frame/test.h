@@ -14,6 +14,7 @@
 #ifndef TESTS_FRAME_TEST_H
 #define TESTS_FRAME_TEST_H
 
+#include "claims/erratum.h"
 #include "claims/requirement.h"
 #include "spec/types.h"
 
@@ -190,6 +191,12 @@ bool test_sees_claim(const struct test *t, const struct test_claim *claim);
 
 /* Is every requirement judged, with no excuses of silicon's? */
 bool test_is_strict(const struct test *t);
+
+/*
+ * Is what runs this a machine of that row of claims/erratum.def, and are silicon's excuses heard?
+ * The check that the row is about isn't made then. Says so in the log, once a test.
+ */
+bool test_erratum(struct test *t, enum erratum erratum);
 
 /*
  * Something that should have come hasn't: a record, say. Where every requirement is judged, that

@@ -108,6 +108,24 @@ bool verdict_known(const struct verdict_subject *subject, enum requirement_id id
 	return false;
 }
 
+static const struct erratum_row errata[ERRATA] = {
+#define ERRATUM(token, id, machines, source, effect) [ERRATUM_##token] = { id, machines, effect },
+#include "claims/erratum.def"
+};
+
+const struct erratum_row *verdict_erratum(enum erratum erratum)
+{
+	return &errata[erratum];
+}
+
+bool verdict_has_erratum(const struct verdict_subject *subject, enum erratum erratum)
+{
+	const struct machine here = { subject->applicant.code, subject->family, subject->model,
+				      subject->threads };
+
+	return subject->intel && applies_to_machine(errata[erratum].machines, &here);
+}
+
 enum verdict verdict_worst(enum verdict a, enum verdict b)
 {
 	return a > b ? a : b;

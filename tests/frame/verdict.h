@@ -35,7 +35,8 @@ enum observable verdict_observable(const struct requirement *requirement, enum p
 /* Does a breach of this requirement, seen there, fail the platform? Otherwise it is reported. */
 bool verdict_decides(const struct requirement *requirement, enum platform platform);
 
-/* What is judged, as far as claims/known.def and the column of generations have words for it. */
+/* What is judged, as far as claims/known.def, erratum.def and the column of generations have words
+ * for it. */
 struct verdict_subject {
 	bool intel;			/* the processor says GenuineIntel */
 	unsigned family, model;		/* DisplayFamily, DisplayModel */
@@ -59,6 +60,15 @@ struct known_issue {
 /* true: a row of claims/known.def says that the subject breaks this requirement. */
 bool verdict_known(const struct verdict_subject *subject, enum requirement_id id,
 		   struct known_issue *issue);
+
+/* One row of claims/erratum.def. */
+struct erratum_row {
+	const char *id, *machines, *effect;
+};
+
+const struct erratum_row *verdict_erratum(enum erratum erratum);
+/* Is the subject one of its machines? */
+bool verdict_has_erratum(const struct verdict_subject *subject, enum erratum erratum);
 
 enum verdict verdict_worst(enum verdict a, enum verdict b);
 
