@@ -310,13 +310,15 @@ TEST(count, four_events_of_a_long_loop_are_counted_at_once,
  *
  * Given  a piece of prefetch instructions
  * When   IA32_PMC0 counts loads in FEWER and in MORE rounds
- * Then   the count doesn't grow
+ * Then   the count doesn't grow; from Sandy Bridge on it may on a processor, whose event may be of
+ *        software prefetches too
  * Control: the loads of another piece are counted
  */
 TEST(count, prefetches_are_not_counted_as_loads, REQS(CNT_03), NEEDS(need_perfmon, need_events))
 {
 	check_loads(t, &workload_load, MORE - FEWER);
-	check_loads(t, &workload_kind_prefetch, 0);
+	if (!test_erratum(t, ERRATUM_PREFETCH_LOADS))
+		check_loads(t, &workload_kind_prefetch, 0);
 }
 
 /*

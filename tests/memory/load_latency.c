@@ -254,7 +254,8 @@ TEST(ll, load_latency_event_counts_only_the_load_of_a_locked_addition, REQS(LL_0
  * Given  a software prefetch of a flushed line by each of the five instructions; the event is of
  *        "retired demand load operations"
  * When   the load latency event counts 128 rounds of each
- * Then   it counts none
+ * Then   it counts none; from Sandy Bridge on it may on a processor, whose loads may be software
+ *        prefetches too
  * Control: loads of the same line, flushed as well, make records
  */
 TEST(ll, load_latency_event_does_not_count_prefetches, REQS(LL_09),
@@ -271,9 +272,13 @@ TEST(ll, load_latency_event_does_not_count_prefetches, REQS(LL_09),
 	if (!mem_sample_prepare(t, ACCESS_PREFETCH, &h))
 		return;
 	for (unsigned i = 0; i < sizeof(prefetches) / sizeof(prefetches[0]); i++) {
+		u64 events;
+
 		h.workload = prefetches[i];
-		CHECK_EQ(t, LL_09, 0, mem_sample_count_least(&setup, &h, SOME),
-			 "events of %u %s, %s", SOME, h.name, h.workload->name);
+		events = mem_sample_count_least(&setup, &h, SOME);
+		if (!events || !test_erratum(t, ERRATUM_PREFETCH_LOADS))
+			CHECK_EQ(t, LL_09, 0, events, "events of %u %s, %s", SOME, h.name,
+				 h.workload->name);
 	}
 	/* Loads of the same line, flushed as well. */
 	mem_sample_collect(t, CONTROL_AT(LL_09), &setup, ACCESS_MEMORY, &h, records, &count);
