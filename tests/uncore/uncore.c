@@ -33,10 +33,16 @@ void uncore_wait_for_wrap(void)
 	in_vain = !tries;
 }
 
+void uncore_program_fixed(bool pmi)
+{
+	uncore_program(UNCORE_COUNTERS - 1, UNC_L3_MISS_READ, false);
+	uncore_program(UNCORE_FIXED, 0, pmi);
+}
+
 void uncore_wrap(bool pmi, u64 control)
 {
 	uncore_preset(UNCORE_FIXED, TICKS);
-	uncore_program(UNCORE_FIXED, 0, pmi);
+	uncore_program_fixed(pmi);
 	uncore_enable(EN_FC0 | control);
 	uncore_wait_for_wrap();
 }

@@ -30,6 +30,13 @@
 /* Every clock has fewer than 255 events: with this a counter counts clocks, whatever its event. */
 #define UNCORE_CLOCKS		(UNCORE_CMASK(255) | UNCORE_INVERT)
 
+/*
+ * Program the fixed counter, with its interrupt enable or without. The last general-purpose counter
+ * has an event and its local enable then too, and counts nothing without its bit of the global
+ * control: where none of these counters is programmed, Nehalem may ignore the fixed counter's
+ * interrupts (erratum AAJ084).
+ */
+void uncore_program_fixed(bool pmi);
 /* Let the fixed counter wrap, with its interrupt enable and with these bits of the global control
  * on. Bounded: a wrap that wasn't seen isn't waited for as long again. */
 void uncore_wrap(bool pmi, u64 control);

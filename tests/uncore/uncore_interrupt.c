@@ -256,7 +256,7 @@ TEST(unc, core_and_uncore_status_name_each_cause_of_an_interrupt, REQS(PMI_11, P
 static void coincide(unsigned distance)
 {
 	uncore_preset(UNCORE_FIXED, CORE_INSTRUCTIONS + distance);
-	uncore_program(UNCORE_FIXED, 0, true);
+	uncore_program_fixed(true);
 	for (unsigned c = 0; c < CORE_COUNTERS; c++) {
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_INT);
 		counter_preset(c, CORE_INSTRUCTIONS + c);
