@@ -76,14 +76,15 @@ static bool moves(unsigned c)
 TEST(pmi, counters_written_while_frozen_keep_their_value_and_stay_frozen,
      REQS(MSR_28, PMI_16, CNT_44), NEEDS(need_perfmon, need_instructions, need_version_4))
 {
-	const u64 all = counters_all().bits;
+	const u64 all = counters_all().bits, stops = overflow_freezes(t);
 
 	start_frozen();
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (all & BIT(c)) {
 			counter_write(c, own(c));
-			CHECK_EQ(t, MSR_28, own(c), counter_read(c),
-				 "counter %u, written while CTR_FRZ was set", c);
+			if (stops & BIT(c))
+				CHECK_EQ(t, MSR_28, own(c), counter_read(c),
+					 "counter %u, written while CTR_FRZ was set", c);
 		}
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (all & BIT(c)) {
@@ -94,7 +95,7 @@ TEST(pmi, counters_written_while_frozen_keep_their_value_and_stay_frozen,
 		}
 	work(false);
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
-		if (all & BIT(c))
+		if (stops & BIT(c))
 			CHECK_EQ(t, PMI_16, own(c), counter_read(c),
 				 "counter %u after work, written while CTR_FRZ was set", c);
 	counters_clear(CTR_FRZ);
@@ -121,14 +122,14 @@ TEST(pmi, counters_written_while_frozen_keep_their_value_and_stay_frozen,
 TEST(pmi, ctr_frz_stops_counters_at_cpl_3_until_one_write_clears_all_bits, REQS(PMI_16, FRZ_02),
      NEEDS(need_perfmon, need_instructions, need_version_4))
 {
-	const u64 all = counters_all().bits;
+	const u64 all = counters_all().bits, stops = overflow_freezes(t);
 	u64 before[WINDOW_COUNTERS] = { 0 };
 
 	start_frozen();
 	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, all | FREEZES);
 	work(true);
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
-		if (all & BIT(c))
+		if (stops & BIT(c))
 			CHECK_EQ(t, IDS(PMI_16, FRZ_02), 0, counter_read(c),
 				 "counter %u after work at CPL 3, frozen", c);
 	counters_clear(all | FREEZES);
@@ -179,7 +180,7 @@ static const struct pmi_log *freeze_by(unsigned c)
 TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05, FRZ_07),
      NEEDS(need_perfmon, need_branches, need_version_4, need_freeze))
 {
-	const u64 all = counters_all().bits;
+	const u64 all = counters_all().bits, stops = overflow_freezes(t);
 
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		const struct pmi_log *log;
@@ -194,8 +195,9 @@ TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05,
 		counters_enable(pmc_one(c));
 		frozen = counter_read(c);
 		work(false);
-		CHECK_EQ(t, FRZ_07, frozen, counter_read(c),
-			 "counter %u, which froze by its overflow, after more work", c);
+		if (stops & BIT(c))
+			CHECK_EQ(t, FRZ_07, frozen, counter_read(c),
+				 "counter %u, which froze by its overflow, after more work", c);
 		counters_clear(CTR_FRZ);
 		CHECK_EQ(t, FRZ_05, BIT(c), overflow_status(),
 			 "status after CTR_FRZ alone was cleared, counter %u", c);

@@ -37,6 +37,13 @@ unsigned overflow_repeats(const struct test *t, unsigned counter)
 	return counter == OVERFLOW_SLOW && !test_is_strict(t) ? SLOW_REPEATS : 0;
 }
 
+u64 overflow_freezes(struct test *t)
+{
+	const u64 late = counters_gp().bits & BITS(4, 7);
+
+	return counters_all().bits & ~(late && test_erratum(t, ERRATUM_CTR_FRZ) ? late : 0);
+}
+
 void overflow_prepare(unsigned counter, u64 flags)
 {
 	counter_program(counter, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | flags);

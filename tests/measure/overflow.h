@@ -37,6 +37,9 @@ bool overflow_wants(unsigned counter, unsigned windows);
  * more. */
 unsigned overflow_repeats(const struct test *t, unsigned counter);
 
+/* All counters but those that may go on counting while CTR_Frz is set. */
+u64 overflow_freezes(struct test *t);
+
 /*
  * Does it overflow in the window of overflow()? Fixed counters from 4 on count slots of bad
  * speculation and the like, of which a window may have few or none: that is measured, and the
