@@ -24,18 +24,16 @@
 #define HANDLER_LEAST	30	/* it saves and restores fifteen registers, to begin with */
 #define CYCLES_LEAST	100	/* of 540 instructions */
 
-/* REP STOSB of any length is one instruction: the difference between two lengths is 0. */
-static void check_repeated(struct test *t, unsigned c)
+/* One of any length is one instruction: the difference between two lengths is 0. */
+static void check_repeated(struct test *t, unsigned c, const struct workload *rep)
 {
 	u64 shorter, longer;
 
-	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, FEWER,
-			      &shorter) ||
-	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, MORE,
-			      &longer))
+	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, rep, FEWER, &shorter) ||
+	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, rep, MORE, &longer))
 		return;
-	CONTROL_RANGE(t, CNT_32, workload_declared(&workload_rep, WORKLOAD_INSTRUCTIONS, FEWER),
-		      ~0ULL, shorter, "instructions with 10 iterations, IA32_PMC%u", c);
+	CONTROL_RANGE(t, CNT_32, workload_declared(rep, WORKLOAD_INSTRUCTIONS, FEWER), ~0ULL,
+		      shorter, "instructions with 10 iterations, IA32_PMC%u", c);
 	CHECK_EQ(t, CNT_32, shorter, longer, "instructions with 90 iterations, IA32_PMC%u", c);
 }
 
@@ -44,15 +42,20 @@ static void check_repeated(struct test *t, unsigned c)
  *         iteration.
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: Instructions Retired
  *
- * Given  REP STOSB with 10 and with 90 iterations
+ * Given  REP STOSB with 10 and with 90 iterations; REP LODSB, where an erratum counts STOSB more
+ *        than once
  * When   each general-purpose counter counts instructions
  * Then   both counts are the same
  * Control: the workload's instructions are counted
  */
 TEST(count, rep_instruction_counts_once, REQS(CNT_32), NEEDS(need_perfmon, need_instructions))
 {
+	const struct workload *rep = test_erratum(t, ERRATUM_FAST_STRINGS) ?
+					     &workload_kind_rep_load :
+					     &workload_rep;
+
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
-		check_repeated(t, c);
+		check_repeated(t, c, rep);
 }
 
 /* Instructions that one load at CPL 3 makes, counted there alone. */
