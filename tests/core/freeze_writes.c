@@ -190,7 +190,8 @@ TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05,
 			continue;
 		log = freeze_by(c);
 		CONTROL_EQ(t, IDS(FRZ_05, FRZ_07), 1, log->count, "interrupts of counter %u", c);
-		CONTROL_EQ(t, IDS(FRZ_05, FRZ_07), CTR_FRZ | BIT(c), overflow_status(),
+		CONTROL_EQ(t, IDS(FRZ_05, FRZ_07), CTR_FRZ | BIT(c),
+			   overflow_status() & ~overflow_aside(t, c),
 			   "status after the overflow of counter %u", c);
 		counters_enable(pmc_one(c));
 		frozen = counter_read(c);
@@ -199,7 +200,7 @@ TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05,
 			CHECK_EQ(t, FRZ_07, frozen, counter_read(c),
 				 "counter %u, which froze by its overflow, after more work", c);
 		counters_clear(CTR_FRZ);
-		CHECK_EQ(t, FRZ_05, BIT(c), overflow_status(),
+		CHECK_EQ(t, FRZ_05, BIT(c), overflow_status() & ~overflow_aside(t, c),
 			 "status after CTR_FRZ alone was cleared, counter %u", c);
 		work(false);
 		counters_disable();

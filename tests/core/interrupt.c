@@ -38,16 +38,18 @@ TEST(pmi, overflow_sets_only_the_status_bit_of_its_counter, REQS(MSR_26, MSR_20,
 	u64 all = counters_gp().bits | counters_fixed().bits;
 
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		const u64 aside = overflow_aside(t, c);
+
 		if (!(all & BIT(c)))
 			continue;
 		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
 		counter_preset(c, FAR);
 		workload_run(&workload_sled, PERIOD, pmc_one(c));
-		CHECK_EQ(t, CNT_30, 0, overflow_status(), "status after counter %u stopped short",
-			 c);
+		CHECK_EQ(t, CNT_30, 0, overflow_status() & ~aside,
+			 "status after counter %u stopped short", c);
 		overflow(c, 0);
-		CHECK_EQ(t, MSR_26, BIT(c), overflow_status(), "status after counter %u wrapped",
-			 c);
+		CHECK_EQ(t, MSR_26, BIT(c), overflow_status() & ~aside,
+			 "status after counter %u wrapped", c);
 		if (counter_caps()->gp == 4)
 			CHECK_EQ(t, MSR_20, 0, overflow_status() & BITS(4, 7),
 				 "bits of counters that aren't there");
@@ -201,7 +203,8 @@ TEST(pmi, status_shows_the_overflow_at_the_entry_of_its_interrupt, REQS(PMI_03),
 			continue;
 		log = overflow_interrupts(c, COUNT_INT, NULL);
 		if (CONTROL_RANGE(t, PMI_03, 1, ~0ULL, log->count, "interrupts of counter %u", c))
-			CHECK_EQ(t, PMI_03, BIT(c), log->entry[0].status & STATUS_LOOKED_AT,
+			CHECK_EQ(t, PMI_03, BIT(c),
+				 log->entry[0].status & STATUS_LOOKED_AT & ~overflow_aside(t, c),
 				 "status at the handler's entry, counter %u", c);
 		overflow_off(c);
 	}

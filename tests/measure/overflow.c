@@ -37,6 +37,12 @@ unsigned overflow_repeats(const struct test *t, unsigned counter)
 	return counter == OVERFLOW_SLOW && !test_is_strict(t) ? SLOW_REPEATS : 0;
 }
 
+u64 overflow_aside(const struct test *t, unsigned counter)
+{
+	return counter > OVERFLOW_SLOW && overflow_repeats(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) :
+									       0;
+}
+
 u64 overflow_freezes(struct test *t)
 {
 	const u64 late = counters_gp().bits & BITS(4, 7);

@@ -37,6 +37,10 @@ bool overflow_wants(unsigned counter, unsigned windows);
  * more. */
 unsigned overflow_repeats(const struct test *t, unsigned counter);
 
+/* The status bit that may be set once more after it was cleared, in a test of each counter in turn
+ * when it is counter's: fixed counter 2's after its own turn; or 0. */
+u64 overflow_aside(const struct test *t, unsigned counter);
+
 /* All counters but those that may go on counting while CTR_Frz is set. */
 u64 overflow_freezes(struct test *t);
 
