@@ -224,3 +224,9 @@ unsigned bits_of_all(struct register_bits r[REGISTERS_MOST])
 			r[n++] = bits_of_off_core(i);
 	return n;
 }
+
+bool register_reads_back(struct test *t, u32 msr)
+{
+	return msr < MSR_IA32_PERFEVTSEL0 + 4 || msr > MSR_IA32_PERFEVTSEL0 + 7 ||
+	       !test_erratum(t, ERRATUM_READ_EVENT_SELECT);
+}

@@ -11,6 +11,7 @@
 
 #include "claims/requirement.h"
 #include "spec/types.h"
+#include "tests/frame/test.h"
 
 struct register_bits {
 	const char *name;
@@ -36,6 +37,9 @@ struct register_bits bits_of_frontend(void);
 struct register_bits bits_of_lbr_select(void);
 struct register_bits bits_of_lbr_control(void);		/* architectural */
 u32 bits_off_core_registers(void);			/* 1, or 2 from Westmere on */
+
+/* Does RDMSR of it give what was written, as far as errata go? */
+bool register_reads_back(struct test *t, u32 msr);
 
 #define REGISTERS_MOST	48
 
