@@ -59,10 +59,11 @@ static void check_instructions(struct test *t, unsigned cpl, u64 level)
 	count_at(cpl, level, FEWER, few);
 	count_at(cpl, level, MORE, many);
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
-		CHECK_EQ(t, CNT_10, want, many[c] - few[c],
-			 "instructions of 80 more rounds at CPL %u, IA32_PMC%u with OS = %u "
-			 "USR = %u",
-			 cpl, c, !!(level & COUNT_OS), !!(level & COUNT_USR));
+		if (!want || window_counts_level(t, c, level))
+			CHECK_EQ(t, CNT_10, want, many[c] - few[c],
+				 "instructions of 80 more rounds at CPL %u, IA32_PMC%u with "
+				 "OS = %u USR = %u",
+				 cpl, c, !!(level & COUNT_OS), !!(level & COUNT_USR));
 	CHECK_EQ(t, CNT_28, want, many[PMC_FIXED(0)] - few[PMC_FIXED(0)],
 		 "instructions of 80 more rounds at CPL %u, fixed counter 0 with OS = %u USR = %u",
 		 cpl, !!(level & COUNT_OS), !!(level & COUNT_USR));

@@ -484,6 +484,8 @@ static void check_one_level(struct test *t, struct test_claim claim, unsigned c)
 		const bool user = i & 1;
 		const struct pmi_log *log;
 
+		if (!window_counts_level(t, c, user ? COUNT_USR : COUNT_OS))
+			continue;
 		pmi_open(&options);
 		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES,
 				COUNT_INT | (user ? COUNT_USR : COUNT_OS));

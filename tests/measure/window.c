@@ -167,3 +167,9 @@ bool window_difference_one(struct test *t, unsigned counter, u16 event, u64 flag
 	*value = values[counter];
 	return true;
 }
+
+bool window_counts_level(struct test *t, unsigned counter, u64 level)
+{
+	return counter < 4 || counter > 7 || (level & COUNT_BOTH) != COUNT_USR ||
+	       !test_erratum(t, ERRATUM_USR_ALONE);
+}

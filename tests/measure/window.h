@@ -58,6 +58,9 @@ bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event
 /* The general-purpose counters on which an event can be counted. */
 struct pmc_mask counters_for(u16 event);
 
+/* Does a counter count with these of OS and USR, as far as errata go? */
+bool window_counts_level(struct test *t, unsigned counter, u64 level);
+
 /* One counter only. */
 bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,
 		      const struct workload *w, u64 n, u64 *value);
