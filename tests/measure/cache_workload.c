@@ -27,24 +27,41 @@ struct cache {
 	unsigned ways, sets;
 };
 
-/* Of that level, for data; as on Nehalem and its successors where CPUID says nothing. */
-static struct cache cache_of_level(unsigned level)
+/* Of that level, for data. false: CPUID describes others alone. */
+static bool find_cache(unsigned level, struct cache *cache)
 {
-	struct cache cache = { 8, level == 1 ? 64 : 512 };
+	bool others = false;
 
-	if (cpuid_get(CPUID_MAX_LEAF) < LEAF_CACHES)
-		return cache;
 	for (u32 i = 0; i < CACHES_MOST; i++) {
 		struct cpuid r = cpuid_read(LEAF_CACHES, i);
 
 		if ((r.eax & 0x1f) == TYPE_NONE)
 			break;
+		others = true;
 		if ((r.eax & 0x1f) == TYPE_CODE || (r.eax >> 5 & 7) != level)
 			continue;
-		cache.ways = (r.ebx >> 22) + 1;
-		cache.sets = r.ecx + 1;
+		cache->ways = (r.ebx >> 22) + 1;
+		cache->sets = r.ecx + 1;
+		return true;
 	}
+	return !others;
+}
+
+/* As on Nehalem and its successors where CPUID says nothing. */
+static struct cache cache_of_level(unsigned level)
+{
+	struct cache cache = { 8, level == 1 ? 64 : 512 };
+
+	if (cpuid_get(CPUID_MAX_LEAF) >= LEAF_CACHES)
+		find_cache(level, &cache);
 	return cache;
+}
+
+bool cache_workload_level(unsigned level)
+{
+	struct cache cache;
+
+	return cpuid_get(CPUID_MAX_LEAF) < LEAF_CACHES || find_cache(level, &cache);
 }
 
 static u64 round_up_to_power(u64 n)

@@ -51,6 +51,9 @@ bool cache_workload_get(enum access access, struct cache_workload *h, char *reas
 /* The same for a test that can't do without it: with false it is skipped. */
 bool cache_workload_or_skip(struct test *t, enum access access, struct cache_workload *h);
 
+/* Does CPUID describe a cache of that level for data, or none at all? */
+bool cache_workload_level(unsigned level);
+
 /* All accesses `bytes` bytes further on; the memory is large enough. */
 void cache_workload_shift(struct cache_workload *h, unsigned bytes);
 
