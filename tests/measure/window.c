@@ -173,3 +173,10 @@ bool window_counts_level(struct test *t, unsigned counter, u64 level)
 	return counter < 4 || counter > 7 || (level & COUNT_BOTH) != COUNT_USR ||
 	       !test_erratum(t, ERRATUM_USR_ALONE);
 }
+
+#define FIXED_0_MOST	32u	/* ERRATUM_FIXED_0_MORE */
+
+u64 window_slack(struct test *t, unsigned counter)
+{
+	return counter == PMC_FIXED(0) && test_erratum(t, ERRATUM_FIXED_0_MORE) ? FIXED_0_MOST : 0;
+}
