@@ -274,8 +274,9 @@ TEST(count, any_thread_changes_nothing_while_the_sibling_sleeps, REQS(CNT_27),
 		return;
 	CONTROL_RANGE(t, CNT_27, 1, ~0ULL, one[last],
 		      "instructions in 80 more rounds, AnyThread = 0, IA32_PMC%u", last);
-	CHECK_EQ(t, CNT_27, one[last], any[last],
-		 "instructions in 80 more rounds, AnyThread = 1, IA32_PMC%u", last);
+	if (window_counts_any(t, last, COUNT_BOTH))
+		CHECK_EQ(t, CNT_27, one[last], any[last],
+			 "instructions in 80 more rounds, AnyThread = 1, IA32_PMC%u", last);
 }
 
 /*

@@ -378,6 +378,11 @@ static enum verdict judge(struct test *t, struct known_issue *known)
 	}
 	if (t->harness && !t->test_case->reqs[0])
 		return VERDICT_PASS;
+	if (t->errata) {
+		fmt_print(t->reason, sizeof(t->reason),
+			  "an erratum of this processor makes unreliable what is checked");
+		return VERDICT_SKIP;
+	}
 	if (t->harness || t->controls) {
 		fmt_print(t->reason, sizeof(t->reason), "no check of a requirement was reached");
 		return VERDICT_INCONCLUSIVE;

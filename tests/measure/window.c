@@ -180,3 +180,11 @@ u64 window_slack(struct test *t, unsigned counter)
 {
 	return counter == PMC_FIXED(0) && test_erratum(t, ERRATUM_FIXED_0_MORE) ? FIXED_0_MOST : 0;
 }
+
+bool window_counts_any(struct test *t, unsigned counter, u64 level)
+{
+	if (counter <= PMC_FIXED(0) && test_erratum(t, ERRATUM_ANY_THREAD))
+		return false;
+	return PMC_IS_FIXED(counter) || (level & COUNT_BOTH) == COUNT_BOTH ||
+	       !test_erratum(t, ERRATUM_ANY_ONE_LEVEL);
+}

@@ -61,6 +61,10 @@ struct pmc_mask counters_for(u16 event);
 /* Does a counter count with these of OS and USR, as far as errata go? */
 bool window_counts_level(struct test *t, unsigned counter, u64 level);
 
+/* Does a counter with AnyThread count instructions and branches at these of OS and USR rightly, as
+ * far as errata go? */
+bool window_counts_any(struct test *t, unsigned counter, u64 level);
+
 /* By how much a counter's difference of two windows may be wrong to either side, as far as errata
  * go: CHECK_RANGE(t, id, want, want + 2 * slack, difference + slack). */
 u64 window_slack(struct test *t, unsigned counter);
