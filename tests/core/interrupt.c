@@ -311,7 +311,8 @@ TEST(pmi, freeze_on_pmi_clears_global_ctrl, REQS(PMI_14),
 		return;
 	log = interrupts_inside();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
-	if (CONTROL_EQ(t, PMI_14, 1, log->count, "interrupts with freeze"))
+	if (CONTROL_RANGE(t, PMI_14, 1, overflow_most(t, 1, log->count), log->count,
+			  "interrupts with freeze"))
 		CHECK_EQ(t, PMI_14, 0, log->entry[0].global_ctrl,
 			 "IA32_PERF_GLOBAL_CTRL at the handler's entry");
 }

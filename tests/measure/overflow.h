@@ -37,6 +37,10 @@ bool overflow_wants(unsigned counter, unsigned windows);
  * more. */
 unsigned overflow_repeats(const struct test *t, unsigned counter);
 
+/* How many of these interrupts are right, where `wanted` are wanted: errata repeat some of an
+ * overflow that is close to a disable or a freeze. */
+u64 overflow_most(struct test *t, u64 wanted, u64 interrupts);
+
 /* The status bit that may be set once more after it was cleared, in a test of each counter in turn
  * when it is counter's: fixed counter 2's after its own turn; or 0. */
 u64 overflow_aside(const struct test *t, unsigned counter);
