@@ -238,7 +238,8 @@ TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
 		CONTROL_EQ(t, CNT_19, written + c, counter_read(c), "fixed counter %u",
 			   c - PMC_FIXED(0));
 		for (unsigned cpl = 1; cpl <= 3; cpl++)
-			check_user_rdpmc(t, (u32)RDPMC_FIXED | (c - PMC_FIXED(0)), cpl, written + c);
+			check_user_rdpmc(t, (u32)RDPMC_FIXED | (c - PMC_FIXED(0)), cpl,
+					 written + c);
 	}
 	if (!counter_caps()->metrics)
 		return;

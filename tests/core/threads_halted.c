@@ -162,8 +162,8 @@ static void check_asleep(struct test *t, bool halts)
  *        there
  * When   the first thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
  * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling, with
- *        CMASK = 1 it counts some of its cycles, and each fixed counter of cycles counts them; with 0
- *        none counts anything
+ *        CMASK = 1 it counts some of its cycles, and each fixed counter of cycles counts them; with
+ *        0 none counts anything
  */
 TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
      REQS(MSR_27, MSR_39),

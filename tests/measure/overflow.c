@@ -48,6 +48,11 @@ u64 overflow_aside(const struct test *t, unsigned counter)
 									       0;
 }
 
+u64 overflow_before_freeze(const struct test *t, u64 whole)
+{
+	return test_is_strict(t) ? whole / 2 : whole - 1;
+}
+
 u64 overflow_freezes(struct test *t)
 {
 	const u64 late = counters_gp().bits & BITS(4, 7);

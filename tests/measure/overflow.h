@@ -48,6 +48,10 @@ u64 overflow_aside(const struct test *t, unsigned counter);
 /* All counters but those that may go on counting while CTR_Frz is set. */
 u64 overflow_freezes(struct test *t);
 
+/* Of a window with that many instructions, how many may come before a freeze at its beginning: half
+ * where every rule is judged; elsewhere not all, because how soon it comes isn't stated. */
+u64 overflow_before_freeze(const struct test *t, u64 whole);
+
 /*
  * Does it overflow in the window of overflow()? Fixed counters from 4 on count slots of bad
  * speculation and the like, of which a window may have few or none: that is measured, and the

@@ -406,8 +406,9 @@ static void check_pdir(struct test *t, struct test_claim claim, const struct wor
  *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
  *         Table 18-56, note 1
  *
- * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs, and over jumps, that are known
- *        one by one; what the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md
+ * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs, and over jumps, that are
+ *        known one by one; what the record holds at 98H, A0H and A8H isn't stated:
+ *        docs/READINGS.md
  * When   it overflows on one of them, with INT = 0 and 1
  * Then   the record names that very instruction
  */
