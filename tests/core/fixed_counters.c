@@ -110,19 +110,21 @@ static bool refused_write(u32 msr, u64 value)
  *         and IA32_PEBS_ENABLE raise #GP.
  *         SDM volume 1, CPUID leaf 0AH, ECX; CPUID leaf 23H; Linux intel_pmu_init_skt
  *
- * Given  a fixed counter that CPUID's mask leaves out below one that it names
+ * Given  each fixed counter that CPUID's mask leaves out below one that it names
  * When   its MSR is read and written; RDPMC of it is executed; each of its bits of
  *        IA32_FIXED_CTR_CTRL but AnyThread's, its bit of IA32_PERF_GLOBAL_CTRL and, where there is
  *        that register, of IA32_PEBS_ENABLE is written
  * Then   each of them raises #GP, and the registers stay 0
- * Control: the same of the counters next to it, which CPUID names, is accepted
+ * Control: the same of the counters around them, which CPUID names, is accepted
  */
 TEST(fixed, counter_that_the_mask_leaves_out_is_missing_everywhere, REQS(FIX_02),
      NEEDS(need_perfmon, need_hole, need_refused_msrs))
 {
-	for (unsigned i = hole() - 1; i <= hole() + 1; i++) {
+	const u32 mask = counter_caps()->fixed_mask;
+
+	for (unsigned i = hole() - 1; mask >> i; i++) {
 		const u32 msr = MSR_IA32_FIXED_CTR0 + i;
-		const bool out = i == hole();
+		const bool out = !(mask >> i & 1);
 		const struct test_claim claim = out ? AT(FIX_02) : CONTROL_AT(FIX_02);
 		u64 value;
 

@@ -196,7 +196,7 @@ void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, 
 
 /*
  * Whether the instruction that reads counts itself in what it reads isn't stated. What was only
- * known within a wide range is known from here on.
+ * known within a wide range is known from here on, but not whether it has a record to make.
  */
 static void read_counter(struct oracle *o, enum draw_claim claim, unsigned i, u64 got, bool user,
 			 const char *what)
@@ -217,7 +217,8 @@ static void read_counter(struct oracle *o, enum draw_claim claim, unsigned i, u6
 		o->must |= oracle_bit(i);
 	if (before.lost || (before.room > NARROW && ((got - k->least) & mask) <= k->room))
 		*k = (struct counter){ .least = got & mask, .written = before.written,
-				       .ran = before.ran, .reloaded = before.reloaded };
+				       .ran = before.ran, .reloaded = before.reloaded,
+				       .cut = before.cut && o->c->arch.used };
 	else
 		*k = before;
 }

@@ -89,7 +89,10 @@ class Drawn:
         if self.version < 2:
             self.told["fixed-counters"] = 0
             return
-        count = self.maybe("fixed-counters", usual, range(0, 5 if usual == 4 else 4))
+        # HYB-04: Alder Lake's P-core has what leaf 0AH leaves out for its E-cores.
+        stated = self.named and self.row["name"] == "alderlake"
+        count = self.maybe("fixed-counters", usual,
+                           (usual,) if stated else range(0, 5 if usual == 4 else 4))
         self.maybe("fixed-width", 48, WIDTHS)
         self.fixed_mask = (1 << count) - 1
         if self.version >= 5:

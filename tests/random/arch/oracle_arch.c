@@ -250,6 +250,25 @@ static bool is_told(const struct oracle *o, unsigned step)
 	return true;
 }
 
+#define ENTRY_EVENTS	16	/* more than the code around a program has of any event */
+
+/* The code that leads to the program may have the events that a counter was short of. Then its
+ * record comes first, of an instruction that isn't the program's. */
+static bool begins_outside(const struct oracle *o)
+{
+	const struct draw_arch_record *r = next_record(o);
+	u64 ip;
+
+	if (!r || !record_get(&o->seen->record[o->record], RECORD_eventing_ip, &ip) ||
+	    trace_find(o->trace, ip) >= 0)
+		return false;
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
+		if (r->applicable & recorders(o) & oracle_bit(i) &&
+		    o->counter[i].least > oracle_width_mask(o, i) - ENTRY_EVENTS)
+			return true;
+	return false;
+}
+
 void oracle_arch_assists(struct oracle *o, unsigned step)
 {
 	const u64 before = o->armed, due = o->sure & o->hit;
@@ -257,8 +276,10 @@ void oracle_arch_assists(struct oracle *o, unsigned step)
 	arm(o, o->wrapped & recorders(o), o->wrapped_by_now & recorders(o));
 	o->vague = o->vague || !is_told(o, step);
 	o->changed = 0;
-	if (step == NO_STEP)
+	if (step == NO_STEP) {
+		o->vague = o->vague || begins_outside(o);
 		return;
+	}
 	while (!o->vague && is_here(o, step))
 		take(o, step, before);
 	/* More records than are looked at. */
@@ -314,6 +335,15 @@ void oracle_arch_write(struct oracle *o, u32 msr, u64 value)
 		o->sure = 0;
 }
 
+/* A handler that came before may have made records, too. */
+static void read_index(struct oracle *o, u64 got)
+{
+	if (!o->most)
+		oracle_expect(o, DRAW_CLAIM_INDEX,
+			      draw_arch_index(o->index / ARCH_PEBS_UNIT, o->threshold), 0, got,
+			      "IA32_PEBS_INDEX (%#lx) in the program", MSR_IA32_PEBS_INDEX);
+}
+
 bool oracle_arch_read(struct oracle *o, u32 msr, u64 got)
 {
 	unsigned i = counter_of_config(msr);
@@ -324,9 +354,7 @@ bool oracle_arch_read(struct oracle *o, u32 msr, u64 got)
 		oracle_expect(o, DRAW_CLAIM_REGISTER, o->config[i], 0, got,
 			      "IA32_PMC_x_CFG_C (%#lx)", msr);
 	else if (msr == MSR_IA32_PEBS_INDEX)
-		oracle_expect(o, DRAW_CLAIM_INDEX,
-			      draw_arch_index(o->index / ARCH_PEBS_UNIT, o->threshold), 0, got,
-			      "IA32_PEBS_INDEX (%#lx) in the program", msr);
+		read_index(o, got);
 	else if (msr == MSR_IA32_PEBS_BASE)
 		oracle_expect(o, DRAW_CLAIM_REGISTER,
 			      o->env->arch.memory + (u64)o->c->arch.place * ARCH_PEBS_LEAST_BUFFER +
