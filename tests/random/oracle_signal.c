@@ -58,10 +58,12 @@ void oracle_count_handler(struct oracle *o, u64 counters)
 									 HANDLER_MOST }));
 		if (o->c->arch.used && !(oracle_arch_pending(o) & oracle_bit(i)))
 			continue;
-		/* Its loads may be an assist's. */
+		/* Its loads may be an assist's, which reloads the counter. */
 		if (!o->env->adaptive.baseline &&
-		    (o->armed & oracle_bit(i) || oracle_records(o, i)))
+		    (o->armed & oracle_bit(i) || oracle_records(o, i))) {
 			o->vague = true;
+			o->counter[i].lost = o->counter[i].lost || o->c->arch.used;
+		}
 	}
 	o->handler = false;
 }
