@@ -220,6 +220,8 @@ bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool coun
 		return true;
 	if (counts && faults_of(m)->halted && broken(m, FAULT_ANYTHREAD_DEAF_IN_HLT))
 		return false;
+	if (counts && rule->cmask && broken(m, FAULT_ANYTHREAD_NOT_WITH_CMASK))
+		return false;
 	return counts || (rule->any && !same_core &&
 			  broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
 						      FAULT_FIXED_ANYTHREAD_ALL_CORES));

@@ -9,7 +9,10 @@
 bool fault_latency_enabled(struct model *m, unsigned x, bool enabled)
 {
 	u64 any = m->pebs_enable & IA32_PEBS_ENABLE_LL_EN_PMC;
+	u64 lower = any & (BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x) - 1);
 
+	if (enabled && lower && broken(m, FAULT_LL_LOWEST_COUNTER))
+		return false;
 	if (enabled)
 		return x == 3 || !broken(m, FAULT_LL_EN_PMC3_ONLY);
 	return (any && broken(m, FAULT_LL_EN_OF_ANY)) || broken(m, FAULT_LL_EN_IGNORED);

@@ -165,6 +165,18 @@ static u64 lose_to_sibling(struct model *m)
 	return missing;
 }
 
+/* HLT is over: see count_halt() of lvt.c. */
+static void end_halt(struct model *m)
+{
+	const unsigned i = FIRST_FIXED + 1;
+
+	if (faults_of(m)->halted_at && broken(m, FAULT_FIXED1_COUNTS_HALTS))
+		model_set_counter(m, i,
+				  m->counter[i].value + m->host->tsc(m->host->ctx) -
+					  faults_of(m)->halted_at);
+	faults_of(m)->halted_at = 0;
+}
+
 void fault_instruction(struct model *m, const struct model_retired *r)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -172,6 +184,7 @@ void fault_instruction(struct model *m, const struct model_retired *r)
 	fault_next_sequence(m);
 	faults_of(m)->cpl = r->cpl;
 	faults_of(m)->halted = false;
+	end_halt(m);
 	faults_of(m)->interrupts_off = !(r->after.rflags & RFLAGS_IF);
 }
 

@@ -90,6 +90,9 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		plan->counters = false;
 	if (plan->counters)
 		freeze_other_counters(m, plan);
+	if (pmi->action == ACTION_THRESHOLD_INT && plan->counters && !plan->streamlined &&
+	    broken(m, FAULT_THRESHOLD_LEAVES_FIXED))
+		plan->left = IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR;
 	fault_freeze_way(m, plan);
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->lbrs && plan->streamlined)
 		stop_recording(m);
@@ -130,9 +133,22 @@ void fault_request(struct model *m, const struct pmi *pmi, struct request_plan *
 		plan->to[0] = sibling;
 }
 
+/* Fixed counter 1 counts until the next instruction. */
+static void count_halt(struct model *m)
+{
+	const unsigned i = FIRST_FIXED + 1;
+
+	if (faults_of(m)->halted_at || !m->host->tsc ||
+	    !model_has_fault(m, FAULT_FIXED1_COUNTS_HALTS))
+		return;
+	if (m->active & BIT(i) && m->counter[i].rule.os)
+		faults_of(m)->halted_at = m->host->tsc(m->host->ctx);
+}
+
 void fault_halt(struct model *m)
 {
 	fault_v5_halt(m);
+	count_halt(m);
 	faults_of(m)->halted = true;
 	if (m->n_requests && broken(m, FAULT_PMI_LOST_IN_HLT))
 		m->n_requests = 0;

@@ -105,6 +105,9 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 	fault_ext_overflow(m, i, overflow);
 	if (overflow->arms && overflow->due && s->cpl)
 		skid_at_cpl_3(m, i, overflow);
+	if (overflow->arms && overflow->due && s->r->branch != BRANCH_NONE &&
+	    broken(m, FAULT_PDIR_NOT_OF_BRANCHES))
+		overflow->due = false;
 	if (overflow->arms)
 		arm(m, i, s->rule[i], overflow);
 	else if (!overflow->interrupt)

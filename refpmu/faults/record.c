@@ -241,7 +241,8 @@ static void break_next_ip(struct model *m, const struct retire_ctx *s, struct re
 
 	if ((branch == BRANCH_CALL && broken(m, FAULT_CALL_RIP_BEHIND)) ||
 	    (branch == BRANCH_RETURN && broken(m, FAULT_RETURN_RIP_BEHIND)) ||
-	    (branch == BRANCH_FAR && broken(m, FAULT_FAR_RIP_BEHIND)))
+	    (branch == BRANCH_FAR && broken(m, FAULT_FAR_RIP_BEHIND)) ||
+	    (branch == BRANCH_CONDITIONAL && s->r->taken && broken(m, FAULT_TAKEN_RIP_BEHIND)))
 		record->rip = s->r->next_ip;
 }
 

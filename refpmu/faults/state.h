@@ -18,6 +18,7 @@ struct fault_state {
 	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
 	u8 cpl;			/* of the instruction that retired last */
 	bool halted;		/* it waits in HLT */
+	u64 halted_at;		/* TSC when it began, of fault fixed1-counts-halts; or 0 */
 	bool interrupts_off;	/* and whether RFLAGS.IF is clear after it */
 	bool crosses_page;	/* the record of this assist does */
 

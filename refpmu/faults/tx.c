@@ -184,6 +184,8 @@ u64 fault_tx_information(struct model *m, u64 value)
 		value ^= INFO_HLE | INFO_RTM;
 	if (m->tx.elided && m->tx.n_locks > 1 && broken(m, FAULT_HLE_NESTED_SAYS_RTM))
 		value ^= INFO_HLE | INFO_RTM;
+	if (m->tx.elided && value & INFO_INSTRUCTION && broken(m, FAULT_HLE_WITHOUT_INSTRUCTION))
+		value &= ~INFO_INSTRUCTION;
 	if (broken(m, FAULT_TX_CAUSE_EXCHANGED))
 		value ^= INFO_INSTRUCTION | INFO_OTHER;
 	if (broken(m, FAULT_TX_CAPACITY_MISSING))

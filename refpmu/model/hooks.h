@@ -251,7 +251,7 @@ HOOK(fault_nb_wrapped, struct model *m, unsigned i)
 HOOK_VALUE(u32, fault_nb_started, started, struct model *m, const struct netburst_step *s,
 	   unsigned i)
 HOOK(fault_nb_interrupt, struct model *m, unsigned i, bool wrapped, struct netburst_pmi *pmi)
-HOOK(fault_nb_pmi, struct model *m, unsigned cause, bool *to)
+HOOK(fault_nb_pmi, struct model *m, unsigned cause, unsigned i, bool *to)
 /* Does counter i make records for this logical processor? */
 HOOK_VALUE(bool, fault_nb_samples, samples, struct model *m, const struct netburst_step *s,
 	   unsigned i)
@@ -404,8 +404,8 @@ HOOK_VALUE(u64, fault_lbr_inserts, n, struct model *m, const struct model_retire
 HOOK(fault_cpuid_ext, struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 HOOK_VALUE(u64, fault_umask2, umask2, struct model *m, unsigned n)
 HOOK_VALUE(bool, fault_equal, equal, struct model *m)
-/* Is the counter hidden from RDPMC at CPL > 0? */
-HOOK_VALUE(bool, fault_rdpmc_hidden, hidden, struct model *m)
+/* Is what ECX names hidden from RDPMC at CPL > 0? */
+HOOK_VALUE(bool, fault_rdpmc_hidden, hidden, struct model *m, u32 ecx)
 /* Does counter i reload itself? Of those that have wrapped, which reload others; is counter i
  * reloaded; with what? */
 HOOK_VALUE(bool, fault_reloads_itself, itself, struct model *m, unsigned i)

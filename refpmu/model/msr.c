@@ -425,7 +425,7 @@ struct msr_result model_rdpmc_user(struct model *m, u32 ecx)
 {
 	struct msr_result result = model_rdpmc(m, ecx);
 
-	if (result.status == MSR_DONE && fault_rdpmc_hidden(m, is_hidden(m, ecx)))
+	if (result.status == MSR_DONE && fault_rdpmc_hidden(m, ecx, is_hidden(m, ecx)))
 		result.value = 0;
 	return result;
 }

@@ -178,8 +178,6 @@ static bool index_is_written_last(struct fixture *r)
 #define RFLAGS_DF	BIT(10)
 #define CMASK_1		BIT(IA32_PERFEVTSEL_CMASK_SHIFT)
 
-enum { RECORD_RIP = 0x08, RECORD_EVENTING = 0xb0 };
-
 static bool flags_are_whole(struct fixture *r)
 {
 	r->regs.rflags |= RFLAGS_DF;

@@ -70,6 +70,56 @@ static bool rings_between_make_records(struct fixture *r)
 	return recorded;
 }
 
+#define HALT	1000000u
+static u64 now;
+
+static u64 read_tsc(void *ctx)
+{
+	(void)ctx;
+	return now += HALT;
+}
+
+static bool fixed_1_stops_in_hlt(struct fixture *r)
+{
+	r->host.tsc = read_tsc;
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x30);
+	fixture_start(r, BIT(33));
+	model_halt(&r->m);
+	fixture_nops(r, 3);
+	return fixture_get(r, MSR_IA32_FIXED_CTR0 + 1) < HALT;
+}
+
+/* ---- records of branches ---- */
+
+#define BRANCH		0x401000u
+#define TARGET		0x402000u
+
+/* Three taken conditional branches make one record. */
+static bool taken_branches_make_a_record(struct fixture *r, unsigned n, u32 event)
+{
+	fixture_program_pebs(r, n, event, 0, 2);
+	fixture_start(r, BIT(n));
+	for (unsigned i = 0; i < 3; i++)
+		model_retire(&r->m,
+			     &(struct model_retired){ .ip = BRANCH + 16 * i,
+							     .next_ip = BRANCH + 16 * i + 2,
+						      .branch = BRANCH_CONDITIONAL, .taken = true,
+							     .after.rip = TARGET });
+	return fixture_records(r) == 1;
+}
+
+static bool rip_is_the_target(struct fixture *r)
+{
+	return taken_branches_make_a_record(r, 0, EVENT_BR_INST_RETIRED_CONDITIONAL) &&
+	       at(r, RECORD_RIP) == TARGET;
+}
+
+static bool pdir_names_branches(struct fixture *r)
+{
+	return taken_branches_make_a_record(r, 1, EVENT_INST_RETIRED_PREC_DIST) &&
+	       at(r, RECORD_EVENTING) == BRANCH + 16;
+}
+
 /* ---- status and interrupts ---- */
 
 static bool condchgd_is_cleared(struct fixture *r)
@@ -134,6 +184,17 @@ static bool an_assist_leaves_fixed_bits(struct fixture *r)
 	return one_record(r, 0, 0) && fixture_status(r) & BIT(32);
 }
 
+/* By the threshold interrupt. */
+static bool a_freeze_stops_fixed_counters(struct fixture *r)
+{
+	fixture_ds(r, 8, 1);
+	fixture_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0) | BITS(32, 34));
+	loads(r, 3);
+	return fixture_records(r) == 1 && !fixture_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
+}
+
 static bool low_vectors_arrive(struct fixture *r)
 {
 	fixture_write_lvtpc(r, LOW_VECTOR);
@@ -193,6 +254,16 @@ static bool counts_while_halted(struct fixture *r)
 	return fixture_get(&thread[0], MSR_IA32_PMC0) == before + 5;
 }
 
+static bool compares_while_halted(struct fixture *r)
+{
+	u64 before;
+
+	sleep_first(r, CMASK(1), 0);
+	before = fixture_get(&thread[0], MSR_IA32_PMC0);
+	fixture_nops(&thread[1], 5);
+	return fixture_get(&thread[0], MSR_IA32_PMC0) > before;
+}
+
 static bool fixed_any_counts(struct fixture *r)
 {
 	sleep_first(r, 0, 0);
@@ -224,6 +295,11 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_EDGE_CMASK_ONE] = edge_goes_by_cmask,
 	[FAULT_INV_AT_CMASK] = inv_is_below_cmask,
 	[FAULT_RINGS_BETWEEN_NO_RECORDS] = rings_between_make_records,
+	[FAULT_FIXED1_COUNTS_HALTS] = fixed_1_stops_in_hlt,
+	[FAULT_TAKEN_RIP_BEHIND] = rip_is_the_target,
+	[FAULT_PDIR_NOT_OF_BRANCHES] = pdir_names_branches,
+	[FAULT_THRESHOLD_LEAVES_FIXED] = a_freeze_stops_fixed_counters,
+	[FAULT_ANYTHREAD_NOT_WITH_CMASK] = compares_while_halted,
 	[FAULT_ANYTHREAD_DEAF_IN_HLT] = counts_while_halted,
 	[FAULT_FIXED12_ANYTHREAD_IGNORED] = fixed_any_counts,
 	[FAULT_FIXED2_ANYTHREAD_IGNORED] = fixed_any_counts,

@@ -27,7 +27,13 @@ typedef bool rule(struct fixture *r);
 #define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3008)	/* of data; not where its line begins */
 
 /* Fields of a record of Table 18-44. */
-enum { RECORD_DLA = 0x98, RECORD_SOURCE = 0xa0, RECORD_LATENCY = 0xa8 };
+enum {
+	RECORD_RIP = 0x08,
+	RECORD_DLA = 0x98,
+	RECORD_SOURCE = 0xa0,
+	RECORD_LATENCY = 0xa8,
+	RECORD_EVENTING = 0xb0,
+};
 
 /* 0 where a broken processor has no such register. */
 static inline u64 get(struct fixture *r, u32 msr)

@@ -210,6 +210,14 @@ static bool another_enable_is_none(struct fixture *r)
 	return bytes(r) && !field(r, 0, RECORD_LATENCY);
 }
 
+static bool lower_enables_change_nothing(struct fixture *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 3, LL, LL_EN(3) | BIT(32), 3, 1);
+	loads_of(r, A, 4);
+	return bytes(r) && field(r, 0, RECORD_LATENCY);
+}
+
 /* ---- load latency: the record ---- */
 
 static bool untagged_loads_leave_the_record_alone(struct fixture *r)
@@ -400,6 +408,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_DLA_XSNP_HITM] = others_lines_have_addresses,
 	[FAULT_LL_COUNTS_UNTAGGED] = only_tagged_loads_count,
 	[FAULT_LL_EN_OF_ANY] = another_enable_is_none,
+	[FAULT_LL_LOWEST_COUNTER] = lower_enables_change_nothing,
 	[FAULT_LL_UNTAGGED_RECORDED] = untagged_loads_leave_the_record_alone,
 	[FAULT_LL_LOCKED_NO_WALK] = locked_walks_are_told,
 	[FAULT_LL_DTLB_AS_MISS] = stlb_hits_are_none_of_its_misses,

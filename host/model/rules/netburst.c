@@ -437,11 +437,21 @@ static bool netburst_halted_ones_are_interrupted(struct netburst_fixture *r)
 	return r->requests[1] == 1 && !r->requests[0];
 }
 
+/* OVF_PMI_T0 and OVF_PMI_T1. */
+static bool netburst_both_are_interrupted(struct netburst_fixture *r)
+{
+	instructions(r, T0O, ENABLE | BIT(26) | BIT(27), TOP - 1);
+	nbfixture_nops(r, 0, false, 4);
+	nbfixture_nops(r, 1, false, 1);
+	return r->requests[0] == 1 && r->requests[1] == 1;
+}
+
 static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 	[FAULT_NB_CELL_##token] = flags_select,
 #include "refpmu/faults/fault_netburst_cell.def"
 	[FAULT_NB_PMI_LOST_HALTED] = netburst_halted_ones_are_interrupted,
+	[FAULT_NB_PMI_FIRST_OF_TWO] = netburst_both_are_interrupted,
 	[FAULT_NB_USR_CPL_3] = usr_is_cpl_1_too,
 	[FAULT_NB_RELOAD_SIGN] = netburst_reloads_all_bits,
 	[FAULT_NB_PEBS_OTHER_STAYS] = netburst_other_is_disabled,

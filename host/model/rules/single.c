@@ -70,6 +70,15 @@ RULE(pebs_enable_disarms_fixed_counters, after_writes(r, 0x3f1, 0, FIXED0) == 0)
 RULE(metrics_have_index_0, model_rdpmc(&r->m, 0x20000000).status == MSR_DONE &&
 				   model_rdpmc(&r->m, 0x20000001).status == MSR_GP)
 
+static bool metrics_are_read_above_cpl_0(struct fixture *r)
+{
+	u64 value;
+
+	fixture_wrmsr(r, 0x329, 0x10203040);
+	value = get(r, 0x329);
+	return value && model_rdpmc_user(&r->m, 0x20000000).value == value;
+}
+
 static bool split_stores_have_their_address(struct fixture *r)
 {
 	const struct model_retired store = { .stores = 1, .n_access = 1,
@@ -255,6 +264,7 @@ rule *const single_icelake_rules[FAULT_COUNT] = {
 	[FAULT_APPLICABLE_DROPS_FIXED] = fixed_and_other_are_named,
 	[FAULT_FIXED_CTRL_DISARMS_ALL] = another_field_disarms_nothing,
 	[FAULT_PEBS_OFF_KEEPS_FIXED] = pebs_enable_disarms_fixed_counters,
+	[FAULT_METRICS_USER_ZERO] = metrics_are_read_above_cpl_0,
 	[FAULT_RDPMC_METRICS_ANY_INDEX] = metrics_have_index_0,
 };
 

@@ -430,6 +430,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_HLE_COUNTS_AS_RTM] = elisions_are_counted,
 	[FAULT_HLE_SAYS_RTM] = elisions_are_recorded,
 	[FAULT_HLE_NESTED_SAYS_RTM] = elisions_are_recorded,
+	[FAULT_HLE_WITHOUT_INSTRUCTION] = elisions_are_recorded,
 	[FAULT_HLE_RIP_ABORTING] = elisions_are_recorded,
 	[FAULT_HLE_RIP_INNER] = elisions_are_recorded,
 	[FAULT_HLE_FILTER_OUTSIDE] = elisions_are_filtered,

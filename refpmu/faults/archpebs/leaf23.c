@@ -62,8 +62,10 @@ bool fault_equal(struct model *m, bool equal)
 	return equal && !broken(m, FAULT_EQ_AT_LEAST);
 }
 
-bool fault_rdpmc_hidden(struct model *m, bool hidden)
+bool fault_rdpmc_hidden(struct model *m, u32 ecx, bool hidden)
 {
+	if (ecx == RDPMC_METRICS && broken(m, FAULT_METRICS_USER_ZERO))
+		return true;
 	return hidden && !broken(m, FAULT_RDPMC_HIDE_LEAKS);
 }
 

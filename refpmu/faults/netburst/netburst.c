@@ -421,7 +421,7 @@ void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netbur
 		pmi->raised = true;
 }
 
-void fault_nb_pmi(struct model *m, unsigned cause, bool *to)
+void fault_nb_pmi(struct model *m, unsigned cause, unsigned i, bool *to)
 {
 	bool t0 = to[0];
 
@@ -433,6 +433,8 @@ void fault_nb_pmi(struct model *m, unsigned cause, bool *to)
 		to[cause] = true;
 		to[!cause] = false;
 	}
+	if (i >= NB_IQ_COUNTER0 && to[0] && to[1] && broken(m, FAULT_NB_PMI_FIRST_OF_TWO))
+		to[1] = false;
 	if (to[0] != to[1] && broken(m, FAULT_NB_PMI_EXCHANGED)) {
 		to[0] = to[1];
 		to[1] = t0;

@@ -174,7 +174,7 @@ static void raise_pmi(struct model *m, const struct netburst_step *s, unsigned i
 	u64 cccr = s->with->cccr[i];
 	bool to[NB_THREADS] = { cccr & NB_CCCR_OVF_PMI_T0, cccr & NB_CCCR_OVF_PMI_T1 };
 
-	fault_nb_pmi(m, s->thread, to);
+	fault_nb_pmi(m, s->thread, i, to);
 	for (unsigned t = 0; t < NB_THREADS; t++)
 		if (to[t])
 			post(m, t, i);
