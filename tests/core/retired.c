@@ -332,7 +332,7 @@ static u64 halt_for(u64 us)
  * Given  IA32_PMC0 counts core cycles
  * When   HLT takes two milliseconds, and fixed counter 1 counts too
  * Then   both counts are the same within a sixteenth and 4096
- * Control: HLT has taken that long
+ * Control: HLT has taken that long, and IA32_PMC0 counts
  */
 TEST(count, fixed_counter_1_counts_core_cycles_around_hlt, REQS(CNT_25),
      NEEDS(need_perfmon, need_cycles, need_fixed))
@@ -350,6 +350,7 @@ TEST(count, fixed_counter_1_counts_core_cycles_around_hlt, REQS(CNT_25),
 	general = counter_read(0);
 	fixed = counter_read(PMC_FIXED(1));
 	CONTROL_RANGE(t, CNT_25, HALT_US * time_tsc_per_us, ~0ULL, taken, "TSC meanwhile");
+	CONTROL_RANGE(t, CNT_25, 1, ~0ULL, general, "core cycles, IA32_PMC0");
 	CHECK_RANGE(t, CNT_25, general > 8192 ? general - general / 16 - 4096 : 0,
 		    general + general / 16 + 4096, fixed,
 		    "fixed counter 1 beside IA32_PMC0, which counts %lu", general);

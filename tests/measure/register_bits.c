@@ -6,6 +6,7 @@
 #include "pmu/lbr/arch.h"
 #include "spec/adaptive.h"
 #include "spec/msr.h"
+#include "tests/frame/test.h"
 
 /* From version 3 on, until CPUID.0AH:EDX[15] says that it is deprecated. A hypervisor need not
  * offer the events of another logical processor. */

@@ -11,7 +11,8 @@
 
 #include "claims/requirement.h"
 #include "spec/types.h"
-#include "tests/frame/test.h"
+
+struct test;
 
 struct register_bits {
 	const char *name;
