@@ -42,9 +42,10 @@ void oracle_refuse(struct oracle *o, const struct trace_step *step)
 	const u32 msr = o->c->operation[step->slot].msr;
 
 	oracle_expect(o, claim_of(step, msr), 0, 0, r->rax, "error code of #GP by %#lx", msr);
-	o->vague = r->rax;
 	/* The error code has been popped. */
-	if (!o->vague)
+	if (r->rax)
+		o->vague = true;
+	else
 		oracle_expect(o, claim_of(step, msr), step->rsp + 8, 0, r->rdx,
 			      "RSP in the handler of #GP by %#lx", msr);
 }
