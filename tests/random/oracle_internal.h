@@ -67,6 +67,7 @@ struct oracle {
 	enum draw_claim cause;		/* of the least one */
 	bool masked;			/* LVTPC */
 	bool handler;			/* what is counted is a handler's */
+	bool handlers; /* a handler has made records: all up to the program's next */
 	bool more;			/* interrupts without a cause are no breach any more */
 
 	struct branch_paths *branches;

@@ -362,8 +362,13 @@ static void record_of_handler(struct oracle *o)
 void oracle_adaptive_handler(struct oracle *o)
 {
 	oracle_loosen(o, o->armed & o->may_hit);
-	while (!o->vague && o->loose && is_elsewhere(o))
+	/* Those of an earlier handler may have been this one's. */
+	if (o->handlers && sampling(o) & o->may_hit)
+		o->may |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	while (!o->vague && o->loose && is_elsewhere(o)) {
 		record_of_handler(o);
+		o->handlers = true;
+	}
 	/* Those that weren't kept may have reached the threshold. */
 	if (is_beyond(o))
 		o->vague = true;
