@@ -84,16 +84,23 @@ static void far_transfers_may_count_twice_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 }
 
+/* Counter 1 alone counts, at CPL 0, this event in the last one's place. */
+static struct draw_event *count_alone(u16 code, u16 kind)
+{
+	struct draw_event *event = &env.event[env.events - 1];
+
+	*event = (struct draw_event){ .code = code, .kind = kind, .counters = 0xf };
+	c.select[1] = code | OS;
+	c.global = BIT(1);
+	return event;
+}
+
 static void string_may_be_fewer_stores_where_processors_have_it_so(void)
 {
 	struct draw_event *event;
 
 	PROGRAM("rep_stos");
-	event = &env.event[env.events - 1];
-	*event = (struct draw_event){ .code = EVENT_MEM_UOPS_RETIRED_ALL_STORES,
-				      .kind = EK_STORES, .counters = 0xf };
-	c.select[1] = EVENT_MEM_UOPS_RETIRED_ALL_STORES | OS;
-	c.global = BIT(1);
+	event = count_alone(EVENT_MEM_UOPS_RETIRED_ALL_STORES, EK_STORES);
 	seen.value[1] = 6;
 	CHECK_EQ(0, judge());
 	seen.value[1] = 1;
@@ -111,14 +118,8 @@ static void string_may_be_fewer_stores_where_processors_have_it_so(void)
 
 static void loop_may_be_no_conditional_branch_where_processors_have_it_so(void)
 {
-	struct draw_event *event;
-
 	PROGRAM("loops", "jump_taken");
-	event = &env.event[env.events - 1];
-	*event = (struct draw_event){ .code = EVENT_BR_INST_RETIRED_CONDITIONAL,
-				      .kind = EK_COND_BRANCHES, .counters = 0xf };
-	c.select[1] = EVENT_BR_INST_RETIRED_CONDITIONAL | OS;
-	c.global = BIT(1);
+	count_alone(EVENT_BR_INST_RETIRED_CONDITIONAL, EK_COND_BRANCHES);
 	seen.value[1] = 6;
 	CHECK_EQ(0, judge());
 	seen.value[1] = 2;

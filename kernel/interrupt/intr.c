@@ -21,9 +21,8 @@
 #define FIRST_INTERRUPT	32	/* vectors below are the processor's own */
 #define DRAIN_ROUNDS	64
 
-/* Vectors below 32 whose exception pushes an error code. */
-#define WITH_ERROR_CODE								\
-	(BIT(8) | BITS(10, 14) | BIT(17) | BIT(21) | BIT(29) | BIT(30))
+/* In vectors.asm: bit n is vector n, whose exception pushes an error code. */
+extern const u32 vectors_with_error_code __attribute__((visibility("hidden")));
 
 static struct {
 	struct intr_handlers handlers;
@@ -67,7 +66,7 @@ void intr_drain_exceptions(void)
 	unsigned cpu = cpu_index();
 	u32 waiting = apic_low_irr();
 
-	if (!waiting || waiting & WITH_ERROR_CODE)
+	if (!waiting || waiting & vectors_with_error_code)
 		return;
 	__builtin_memset(cpus[cpu].drained, 0, sizeof(cpus[cpu].drained));
 	cpus[cpu].draining = true;

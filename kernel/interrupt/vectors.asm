@@ -14,6 +14,7 @@ bits 64
 extern trap_dispatch
 global vectors_begin:function hidden
 global intr_window:function hidden
+global vectors_with_error_code:data hidden
 
 section .text
 
@@ -30,9 +31,11 @@ section .text
 align 16
 vectors_begin:
 %assign vector 0
+%assign with_error 0
 %rep 256
 	align 16
 	IF_ERROR_CODE vector
+	%assign with_error with_error | (has_error << (vector & 31))
 	%if !has_error
 	push	0			; trap_frame.error
 	%endif
@@ -40,6 +43,12 @@ vectors_begin:
 	jmp	vectors_common
 	%assign vector vector + 1
 %endrep
+
+; u32: bit n is vector n. None from 32 on has one.
+section .rodata
+vectors_with_error_code:
+	dd	with_error
+section .text
 
 ; What struct trap_frame begins with.
 vectors_common:
