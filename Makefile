@@ -285,7 +285,8 @@ mutants: all
 	@tools/mutants.py --build $(BUILD)
 
 seeds: all
-	@tools/seeds.py --build $(BUILD) --cpu $(CPU) --seeds $(SEEDS)
+	@tools/seeds.py --build $(BUILD) --cpu $(CPU) --seeds $(SEEDS) \
+		$(if $(SAMPLE),--sample $(SAMPLE) --draw $(or $(DRAW),0))
 
 coverage: all
 	@tools/coverage.py --build $(BUILD)
@@ -335,7 +336,8 @@ help:
 	@echo 'make mutants      every fault of the reference PMU against tests of its requirements'
 	@echo 'make mutation     every expression and statement of the model broken; SAMPLE=n SEED=s'
 	@echo '                  GROUP=PRIO,... of them'
-	@echo 'make seeds        the correct one under SEEDS=n seeds and all profiles; CPU=NAME or all'
+	@echo 'make seeds        the correct one under SEEDS=n seeds and all profiles; CPU=NAME or all;'
+	@echo '                  SAMPLE=n DRAW=k: n of these runs, drawn from k'
 	@echo 'make coverage     $(BUILD)/COVERAGE.md: requirements, tests, the faults that they catch'
 	@echo 'make usb          $(BUILD)/pmutest86.img, to be written to a stick; EFI=signed program,'
 	@echo '                  CFG=another configuration'
