@@ -349,7 +349,7 @@ help:
 	@echo 'make bench        how long things take'
 	@echo 'make peers        programs of other projects: docs/PEERS.md; PEERS=folder of *.efi'
 	@echo 'make clean        remove $(BUILD)/; make distclean: the fetched sources as well'
-	@echo 'SEPARATE=1 links the reference PMU from separate objects: 8 s less a build, runs take a fourth more'
+	@echo 'SEPARATE=1 links the reference PMU from separate objects (gcc): 8 s less a build, runs take a fourth more'
 	@echo 'CC=gcc|clang, BUILD=folder, V=1 shows commands, DBT=0 leaves the translator out;'
 	@echo './run-qemu.sh --help for runs'
 
