@@ -37,7 +37,7 @@
 #define ROUNDS		256	/* at most, between two looks from outside */
 #define UNTRUSTED_TRIES	4	/* at most, runs of them one after the other */
 #define MANY_UNTRUSTED	64	/* one after the other */
-#define LINGER_LEAST	100000	/* TSC ticks, of 1 ns on QEMU: what some exits take */
+#define LINGER_LEAST	100000	/* TSC ticks: what some exits take */
 #define LINGER_MOST	10000000
 #define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
 

@@ -16,7 +16,7 @@
  * there must fault. So no address that the program may use leads to it. The guest has four levels
  * of page tables, blocks run with five; of the upper one's entries the first and the last map what
  * is canonical with four, and the region is in one of the others. What isn't canonical faults as
- * well, but for the region itself, and that may be in any of 510 * 512 * 512 * 510 places. In
+ * well, but for the region itself, and that may be in any of 510 * 512 * 512 * 507 places. In
  * physical memory it is beyond all that this machine has, in one of some 130 thousand places; from
  * 3/4 TiB on firmware may have devices.
  */
