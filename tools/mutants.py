@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Mutants: does the suite turn red for every fault, and stay green without one?
 
-mutants.py [--build FOLDER] [--jobs N] [--engine step|fast]
+mutants.py [--build FOLDER] [--jobs N] [--engine step|direct|fast]
            [--faults NAME,... | --sample N [--draw K]]
            [--only CPU,... | --without CPU,...] [--all-tests]
 
@@ -23,6 +23,7 @@ A fault is caught when a check of a requirement that its row names fails. Under 
 nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs
 or whose log is cut isn't a catch.
 A fault whose row says legal is one of a legal machine: red there is a false alarm.
+Without --engine the reference PMU counts on direct.
 
 Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
 caught, N false alarms". A whole run writes FOLDER/mutants.json, from which `make coverage` makes

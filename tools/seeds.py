@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Seeds: does the suite stay green whatever a legal processor does?
 
-seeds.py [--build FOLDER] [--jobs N] [--engine step|fast] [--cpu NAME|all] [--seeds N]
+seeds.py [--build FOLDER] [--jobs N] [--engine step|direct|fast] [--cpu NAME|all] [--seeds N]
          [--profile-seeds N] [--no-extremes] [--smp N] [--tests GLOB] [--sample N [--draw K]]
 
 Runs the unchanged harness on the correct reference PMU, with one processor unless told otherwise,
@@ -10,10 +10,10 @@ as the generation NAME (haswell without the option) or as each of them. It runs 
 from which everything is drawn that the manual leaves open, and with seeds 1 to N within each
 profile of refpmu/model/profile.def. Then with each knob of refpmu/model/latitude.def at either end:
 high with the others at rest, low with the others drawn, as all of them low is seed 0. --sample
-takes N of all these runs, drawn from the number K. Red anywhere
-is a false alarm of the test named. Prints how much was left undecided in each class of runs, and
-which tests did so; the last line is "N runs, N failed". Exit status: 0 none failed, 1 otherwise, 2
-bad option or nothing ran.
+takes N of all these runs, drawn from the number K. Without --engine the reference PMU counts on
+direct. Red anywhere is a false alarm of the test named. Prints how much was left undecided in each
+class of runs, and which tests did so; the last line is "N runs, N failed". Exit status: 0 none
+failed, 1 otherwise, 2 bad option or nothing ran.
 """
 import sys
 
