@@ -5,9 +5,9 @@
 # from the clock) on, for SECONDS or until something differs:
 #  - random programs in a process, blocks against this processor's trap flag, each stopped at six
 #    instruction numbers (host/engine);
-#  - random programs and compiled C on both engines of the reference PMU, each interrupted by an
+#  - random programs and compiled C on all engines of the reference PMU, each interrupted by an
 #    overflow at a random instruction, on one processor and on three at once (refpmu/selftest);
-#  - the harness itself on both engines, with a random seed: every check of every test.
+#  - the harness itself on all engines, with a random seed: every check of every test.
 # All registers, flags, memory and the PMU's state are compared. A difference ends it, with the
 # command that repeats it; exit status 1 then.
 set -euo pipefail
@@ -51,4 +51,4 @@ while [ "$SECONDS" -lt "$seconds" ]; do
 	seed=$((seed + 300))
 done
 echo "$((programs * 6)) stops of $programs programs in a process, $compared programs and" \
-	"$suites suites on both engines: no difference"
+	"$suites suites on all engines: no difference"
