@@ -13,11 +13,12 @@ name=pmutest86-$version
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || echo 1700000000)}
 work=$(mktemp -d "$build/release.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/$name/docs"
+mkdir -p "$work/$name"
 cp "$build"/pmutest86.{efi,img,fat,iso} "$build"/{refpmu.efi,launch.efi,refpmu-fault} \
-	"$build/pmutest86-report" boot/pmutest86.cfg README.md CHANGELOG.md LICENSE "$work/$name/"
-cp docs/{HARDWARE,BOOTING,READING-RESULTS,RESULTS-FORMAT,REFERENCE-PMU}.md docs/THIRD-PARTY.md \
-	"$work/$name/docs/"
+	"$build/pmutest86-report" boot/pmutest86.cfg {README,CHANGELOG,CONTRIBUTING}.md LICENSE \
+	"$work/$name/"
+# Whole: they link to each other.
+tar --exclude=__pycache__ -cf - docs | tar -C "$work/$name" -xf -
 chmod -R u=rwX,go=rX "$work/$name"
 (cd "$work/$name" && find . -type f -printf '%P\n' | LC_ALL=C sort |
 	xargs sha256sum) > "$work/sums"
