@@ -63,7 +63,7 @@ static void prefetches_may_be_loads_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 	env.strict = false;
 	CHECK_EQ(1, judge());
-	env.habits = HABIT_PREFETCHES;
+	env.errata = BIT(ERRATUM_PREFETCH_LOADS);
 	CHECK_EQ(0, judge());
 	seen.value[1]++;
 	CHECK_EQ(1, judge());
@@ -78,7 +78,7 @@ static void far_transfers_may_count_twice_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 	env.strict = false;
 	CHECK_EQ(1, judge());
-	env.habits = HABIT_FAR_BRANCHES;
+	env.errata = BIT(ERRATUM_FAR_BRANCHES);
 	CHECK_EQ(0, judge());
 	seen.value[1]++;
 	CHECK_EQ(1, judge());
@@ -116,6 +116,23 @@ static void string_may_be_fewer_stores_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 }
 
+static void iret_may_be_more_instructions_where_processors_have_it_so(void)
+{
+	PROGRAM("far_return");
+	count_alone(EVENT_INST_RETIRED_ANY_P, EK_INSTRUCTIONS);
+	while (judge() && seen.value[1] < 100)
+		seen.value[1]++;
+	CHECK_EQ(0, judge());
+	seen.value[1]++;
+	CHECK_EQ(1, judge());
+	env.strict = false;
+	CHECK_EQ(1, judge());
+	env.errata = BIT(ERRATUM_IRET);
+	CHECK_EQ(0, judge());
+	seen.value[1]++;
+	CHECK_EQ(1, judge());
+}
+
 static void loop_may_be_no_conditional_branch_where_processors_have_it_so(void)
 {
 	PROGRAM("loops", "jump_taken");
@@ -126,7 +143,7 @@ static void loop_may_be_no_conditional_branch_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 	env.strict = false;
 	CHECK_EQ(1, judge());
-	env.habits = HABIT_LOOPS;
+	env.errata = BIT(ERRATUM_LOOPS);
 	CHECK_EQ(0, judge());
 	seen.value[1] = 1;
 	CHECK_EQ(1, judge());
@@ -208,6 +225,34 @@ static void overflow_interrupts_once(void)
 	seen.interrupt[0].rip = ip_of("load_bytes", 1);
 	seen.interrupt[0].lvtpc = 0;
 	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_PMI_MASK, verdict.wrong[0].claim);
+}
+
+static void interrupt_may_come_again_where_processors_have_it_so(void)
+{
+	PROGRAM("load_bytes", "nops");
+	c.class = DRAW_INTERRUPTS;
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS | IA32_PERFEVTSEL_INT;
+	c.preset[0] = END - 2;
+	c.global = BIT(0);
+	c.freeze = 1;
+	seen.debugctl = IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+	seen.interrupts = 2;
+	for (unsigned i = 0; i < 2; i++)
+		seen.interrupt[i] = (struct draw_interrupt){ .vector = env.pmi_vector,
+							     .lvtpc = 1 << 16,
+							     .status = BIT(0),
+							     .debugctl = seen.debugctl,
+							     .rip = ip_of("nops", i) };
+	CHECK_EQ(2, judge());
+	CHECK_EQ(DRAW_CLAIM_PMI_NONE, verdict.wrong[0].claim);
+	CHECK_EQ(DRAW_CLAIM_PMI_STATUS, verdict.wrong[1].claim);
+	env.strict = false;
+	CHECK_EQ(2, judge());
+	env.errata = BIT(ERRATUM_PMI_AGAIN);
+	CHECK_EQ(0, judge());
+	seen.interrupt[1].lvtpc = 0;
+	CHECK_EQ(1, judge());
 	CHECK_EQ(DRAW_CLAIM_PMI_MASK, verdict.wrong[0].claim);
 }
 
@@ -295,7 +340,7 @@ static void overflow_arms_and_the_next_event_is_recorded(void)
 	CHECK_EQ(DRAW_CLAIM_NO_OVERFLOW, verdict.wrong[0].claim, "its bit stays");
 	env.strict = false;
 	CHECK_EQ(1, judge());
-	env.habits = HABIT_STATUS;
+	env.errata = BIT(ERRATUM_STATUS_STAYS);
 	CHECK_EQ(0, judge());
 	seen.status = 0;
 	CHECK_EQ(0, judge());
@@ -560,12 +605,14 @@ int main(void)
 	RUN(loads_are_counted_exactly);
 	RUN(far_transfers_may_count_twice_where_processors_have_it_so);
 	RUN(string_may_be_fewer_stores_where_processors_have_it_so);
+	RUN(iret_may_be_more_instructions_where_processors_have_it_so);
 	RUN(loop_may_be_no_conditional_branch_where_processors_have_it_so);
 	RUN(prefetches_may_be_loads_where_processors_have_it_so);
 	RUN(levels_and_enables_are_obeyed);
 	RUN(wrap_shows_in_the_status);
 	RUN(read_in_the_middle_has_its_upper_halves_clear);
 	RUN(overflow_interrupts_once);
+	RUN(interrupt_may_come_again_where_processors_have_it_so);
 	RUN(overflow_in_the_handler_may_freeze_again);
 	RUN(overflow_arms_and_the_next_event_is_recorded);
 	RUN(record_of_the_basic_group_has_no_registers_to_judge);

@@ -62,12 +62,10 @@ void sampling_rounds(struct ds_setup *setup, unsigned records)
 	counter_program_disabled(0, 0, 0);
 }
 
-bool sampling_clears_status(const struct test *t)
+bool sampling_clears_status(struct test *t)
 {
-	const struct generation *generation = counter_caps()->generation;
-
 	return test_is_strict(t) ||
-	       (generation && !(generation->set & (GENS_FROM_HSW | GENS_SINCE_GLC)));
+	       (counter_caps()->generation && !test_erratum(t, ERRATUM_STATUS_STAYS));
 }
 
 bool sampling_is_switching(const struct workload *w, u64 rip)

@@ -58,9 +58,9 @@ bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_re
 
 /*
  * Is the status bit of a counter 0 once its record is made? Not judged of processors from Haswell
- * on (docs/READINGS.md, "The overflow bit of a counter that has its record").
+ * on, nor of unknown ones (docs/READINGS.md, "The overflow bit of a counter that has its record").
  */
-bool sampling_clears_status(const struct test *t);
+bool sampling_clears_status(struct test *t);
 
 /*
  * Is a record with this R/EIP one of a write that opens or closes the piece's window? Its microcode

@@ -6,6 +6,7 @@
 #ifndef TESTS_RANDOM_CASE_H
 #define TESTS_RANDOM_CASE_H
 
+#include "claims/erratum.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 #include "spec/types.h"
@@ -112,19 +113,8 @@ struct draw_branch_env {
 	u64 pmi_gate, nmi_gate;
 };
 
-/* What processors of the generation may do beside what our reading says. Of the reference PMU
- * none is asked (docs/READINGS.md, "What a processor may count beside it"). */
-enum draw_habit {
-	HABIT_PREFETCHES = 1 << 0,	/* a prefetch by software as a load */
-	HABIT_FAR_INSTRUCTIONS = 1 << 1, /* a far transfer as one instruction more */
-	HABIT_FAR_BRANCHES = 1 << 2,	/* ... as one branch more */
-	HABIT_STRINGS = 1 << 3,		/* an iteration as an instruction or a branch */
-	HABIT_LOOPS = 1 << 4,		/* LOOP and JRCXZ not as conditional branches */
-	HABIT_STATUS = 1 << 5,		/* a counter's status bit may stay when it has its record */
-};
-
 struct draw_env {
-	u32 habits;
+	u64 errata;   /* bit n: enum erratum n is one of the processor's, and is heard */
 	unsigned gp, gp_width, fixed_width, version;
 	u32 fixed;			/* bit i: fixed counter i is there */
 	bool full_width, any_thread, hypervisor, strict;

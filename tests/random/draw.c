@@ -30,7 +30,7 @@ static bool may_draw(const struct draw_env *env, enum draw_class class, unsigned
 	const struct draw_piece *piece = piece_get(which);
 
 	/* Nor is it told then which filters let them in. */
-	if (class == DRAW_BRANCHES && env->habits & HABIT_LOOPS && has_loops(which))
+	if (class == DRAW_BRANCHES && env->errata & BIT(ERRATUM_LOOPS) && has_loops(which))
 		return false;
 	if (piece->flags & (PIECE_SPECIAL | PIECE_OPERATION))
 		return false;

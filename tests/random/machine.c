@@ -34,6 +34,7 @@
 #define GATE_FRAME	512		/* below the top of the memory of the way back from CPL 3 */
 #define GATE_SAVED	256
 #define PROBES		3
+#define FIRST_COUNTERS	4		/* that no erratum about further ones names */
 #define SILICON_PERIOD	32		/* min_period of spec/event.def; most events have it */
 
 void draw_enter(struct draw_frame *frame);
@@ -143,24 +144,19 @@ static void leave_to_host(struct draw_env *env)
 	env->fixed &= ~(u32)BIT(1);
 }
 
-static u32 habits_of(u32 generation)
+/* Counters that an erratum makes unreliable aren't drawn. */
+static void leave_unreliable(struct draw_env *env)
 {
-	u32 habits = 0;
+	const u64 later = BIT(ERRATUM_CTR_FRZ) | BIT(ERRATUM_READ_EVENT_SELECT) |
+			  BIT(ERRATUM_USR_ALONE);
 
-	if (generation & (GENS_FROM_HSW | GENS_SINCE_GLC))
-		habits |= HABIT_PREFETCHES | HABIT_STATUS;
-	if (generation & GENS_ONE_THREAD)
-		habits |= HABIT_LOOPS;
-	if (generation & GENS_SKYLAKE)
-		habits |= HABIT_STRINGS;
-	if (generation & (GENS_GRACEMONT | GENS_SIERRAFOREST))
-		habits |= HABIT_FAR_INSTRUCTIONS | HABIT_FAR_BRANCHES;
-	if (generation & GENS_CLEARWATERFOREST)
-		habits |= HABIT_FAR_INSTRUCTIONS;
-	return habits;
+	if (env->errata & later && env->gp > FIRST_COUNTERS)
+		env->gp = FIRST_COUNTERS;
+	if (env->errata & BIT(ERRATUM_FIXED_0_MORE))
+		env->fixed &= ~(u32)BIT(0);
 }
 
-static void learn_sampling(struct machine *m, bool strict)
+static void learn_sampling(struct machine *m, bool strict, u64 errata)
 {
 	const struct pmu_caps *caps = counter_caps();
 	const struct calibration *known = calibration_get();
@@ -170,7 +166,8 @@ static void learn_sampling(struct machine *m, bool strict)
 	m->env.strict = strict;
 	if (caps->hypervisor && !strict)
 		leave_to_host(&m->env);
-	m->env.habits = strict || !caps->generation ? 0 : habits_of(caps->generation->set);
+	m->env.errata = errata;
+	leave_unreliable(&m->env);
 	/* The other thread sleeps. On processors it may be the firmware's, which may work. */
 	m->env.any_thread = strict && need_any_thread(reason, sizeof(reason));
 	m->env.period_least = strict ? 1 : SILICON_PERIOD;
@@ -194,15 +191,22 @@ static void learn_sampling(struct machine *m, bool strict)
 	m->env.record_bytes = (unsigned)record_size(format);
 }
 
+static bool has_conditional_branches(u16 kind)
+{
+	return kind == EK_BRANCHES || kind == EK_COND_BRANCHES || kind == EK_NEAR_TAKEN;
+}
+
 static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 counters)
 {
 	struct draw_env *env = &m->env;
 	const u32 pebs = counter_caps()->pebs_mask;
 
+	if (env->errata & BIT(ERRATUM_BEFORE_BRANCH) && has_conditional_branches(kind))
+		flags &= (u16)~EV_PEBS;
 	for (unsigned i = 0; i < env->events && env->adaptive.baseline && flags & EV_PEBS; i++)
 		if (env->event[i].code == code) {
 			env->event[i].flags |= flags;
-			env->event[i].pebs |= (u8)(counters & pebs);
+			env->event[i].pebs |= (u16)(counters & pebs);
 			return;
 		}
 	/* On none of the counters that there are, as far as the table is sure. */
@@ -294,7 +298,7 @@ static bool is_exact(unsigned kind)
 	return kind != EK_CORE_CYCLES && kind != EK_REF_CYCLES;
 }
 
-const struct draw_env *machine_begin(bool strict)
+const struct draw_env *machine_begin(bool strict, u64 errata)
 {
 	struct machine *m = &machines[cpu_index()];
 
@@ -309,7 +313,7 @@ const struct draw_env *machine_begin(bool strict)
 	memset(m->value, 0, sizeof(m->value));
 	m->fixed_control = m->status = m->debugctl = m->ds_area = 0;
 	learn_capabilities(m);
-	learn_sampling(m, strict);
+	learn_sampling(m, strict, errata);
 	m->env.branches = machine_branches_learn(strict);
 	learn_events(m);
 	for (unsigned i = 0; i < m->env.events; i++)

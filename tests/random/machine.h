@@ -7,8 +7,9 @@
 #include "tests/random/trace.h"
 
 /* Memory, capabilities, and what opening and closing a window adds; the PMU as counter_reset()
- * leaves it. Once for each test; strict is test_is_strict(). NULL: no memory. */
-const struct draw_env *machine_begin(bool strict);
+ * leaves it. Once for each test; strict is test_is_strict(), bit n of errata says that
+ * test_erratum() of enum erratum n holds. NULL: no memory. */
+const struct draw_env *machine_begin(bool strict, u64 errata);
 /* Leaves the PMU for others. */
 void machine_end(void);
 

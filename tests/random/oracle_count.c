@@ -224,7 +224,7 @@ void oracle_serve(struct oracle *o, u64 counters)
 {
 	o->must &= ~counters;
 	o->may &= ~counters;
-	if (o->env->habits & HABIT_STATUS)
+	if (o->env->errata & BIT(ERRATUM_STATUS_STAYS))
 		o->stale |= counters;
 }
 

@@ -39,7 +39,7 @@ struct oracle {
 	u64 select[DRAW_GP], fixed_control, global, pebs_enable, debugctl;
 	struct counter counter[DRAW_COUNTERS];
 	u64 must, may;			/* status bits that are set; that may be as well */
-	u64 stale;			/* of records: HABIT_STATUS */
+	u64 stale;			/* of records: ERRATUM_STATUS_STAYS */
 
 	/* Of the present instruction, as status bits: */
 	u64 wrapped;			/* counters that went past their end */

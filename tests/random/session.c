@@ -24,6 +24,7 @@ struct session_plan {
 	u64 seed;
 	u32 ms;
 	bool strict;
+	u64 errata;			/* bit n: enum erratum n */
 };
 
 static struct work {
@@ -179,10 +180,27 @@ static bool draw_cases(struct test *t, const struct draw_env *env, const struct 
 	return true;
 }
 
+/* Those that the drawing or the oracle does something about. AnyThread isn't drawn on silicon. */
+static u64 errata_of(struct test *t)
+{
+	static const enum erratum asked[] = {
+		ERRATUM_CTR_FRZ, ERRATUM_PREFETCH_LOADS, ERRATUM_FAR_BRANCHES,
+		ERRATUM_FAR_INSTRUCTIONS, ERRATUM_IRET, ERRATUM_FAST_STRINGS,
+		ERRATUM_BEFORE_BRANCH, ERRATUM_READ_EVENT_SELECT, ERRATUM_USR_ALONE,
+		ERRATUM_PMI_AGAIN, ERRATUM_FIXED_0_MORE, ERRATUM_LOOPS, ERRATUM_STATUS_STAYS,
+	};
+	u64 errata = 0;
+
+	for (unsigned i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		if (test_erratum(t, asked[i]))
+			errata |= BIT(asked[i]);
+	return errata;
+}
+
 /* On the processor that calls. false: no memory. */
 static bool run_here(struct test *t, const struct session_plan *plan, struct session *s)
 {
-	const struct draw_env *env = machine_begin(plan->strict);
+	const struct draw_env *env = machine_begin(plan->strict, plan->errata);
 	struct attempt whole = { .last_gaps = DISTURBANCE_FIRST };
 	struct work *w = work_here();
 
@@ -226,7 +244,7 @@ unsigned session_wrong_counts(const struct session *s)
 bool session_run(struct test *t, enum draw_class class, struct session *s)
 {
 	const struct session_plan plan = { class, draw_options()->seed, draw_options()->ms,
-					   test_is_strict(t) };
+					   test_is_strict(t), errata_of(t) };
 
 	if (!run_here(t, &plan, s)) {
 		test_error(t, "no memory for drawn programs");
@@ -260,7 +278,7 @@ bool session_run_two(struct test *t, unsigned cpu, const enum draw_class class[2
 	for (unsigned side = 0; side < 2; side++)
 		pair.plan[side] = (struct session_plan){ class[side], draw_options()->seed + side,
 							 draw_options()->ms / 2 + 1,
-							 test_is_strict(t) };
+							 test_is_strict(t), errata_of(t) };
 	if (!two_cpus_run(t, &pair.both, cpu, run_side, &pair))
 		return false;
 	for (unsigned side = 0; side < 2; side++) {
@@ -309,7 +327,7 @@ static bool parse_program(const char *program, struct draw_case *c)
 bool session_judge(struct test *t, const struct draw_case *pasted, const char *program,
 		   struct draw_verdict *verdict)
 {
-	const struct draw_env *env = machine_begin(test_is_strict(t));
+	const struct draw_env *env = machine_begin(test_is_strict(t), errata_of(t));
 	struct work *w = work_here();
 	bool good;
 

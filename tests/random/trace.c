@@ -203,16 +203,16 @@ static struct span up_to(u64 most)
 	return (struct span){ 0, most };
 }
 
-static u32 habit_of_far(const struct draw_event *event)
+static u64 errata_of_far(const struct draw_event *event)
 {
-	return event->kind == EK_INSTRUCTIONS ? HABIT_FAR_INSTRUCTIONS :
-	       event->kind == EK_BRANCHES     ? HABIT_FAR_BRANCHES :
-						0;
+	if (event->kind == EK_INSTRUCTIONS)
+		return BIT(ERRATUM_FAR_INSTRUCTIONS) | BIT(ERRATUM_IRET);
+	return event->kind == EK_BRANCHES ? BIT(ERRATUM_FAR_BRANCHES) : 0;
 }
 
 u64 trace_exit_adds(const struct draw_env *env, const struct draw_event *event)
 {
-	return env->hypervisor && env->habits & habit_of_far(event) ? 2 : 0;
+	return env->hypervisor && env->errata & errata_of_far(event) ? 2 : 0;
 }
 
 /* What some processors count beside that: of far transfers and exceptions, which are such; of
@@ -222,11 +222,11 @@ static u64 counted_again(const struct draw_env *env, const struct draw_event *ev
 {
 	const u32 far = ROW_FAR | ROW_REFUSED, exits = ROW_WRMSR | ROW_RDMSR | ROW_RDPMC;
 
-	if (env->habits & HABIT_STRINGS && row->flags & ROW_FAST_STRING)
+	if (env->errata & BIT(ERRATUM_FAST_STRINGS) && row->flags & ROW_FAST_STRING)
 		return row->stores ? row->stores : 1;
 	if (row->flags & exits)
 		return trace_exit_adds(env, event);
-	return env->habits & habit_of_far(event) && row->flags & far;
+	return env->errata & errata_of_far(event) && row->flags & far;
 }
 
 /* Of events that count micro-operations: fast-string operation leaves open how many there are. */
@@ -248,7 +248,7 @@ static struct span accesses(const struct draw_env *env, const struct draw_event 
 	if (row->flags & ROW_MICROCODE)
 		return up_to(8);
 	if (event->kind == EK_LOADS && row->flags & ROW_PREFETCH)
-		return up_to(env->habits & HABIT_PREFETCHES ? 1 : 0);
+		return up_to(env->errata & BIT(ERRATUM_PREFETCH_LOADS) ? 1 : 0);
 	if (event->kind == EK_STORES && row->flags & ROW_STORE_FENCE)
 		return up_to(!env->strict);
 	if (n && is_fast_string(env, event, row))
@@ -283,7 +283,7 @@ struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 			return up_to(1 + again);
 		return branches(row, ROW_BRANCH, again);
 	case EK_COND_BRANCHES:
-		if (env->habits & HABIT_LOOPS && row->flags & ROW_LOOP)
+		if (env->errata & BIT(ERRATUM_LOOPS) && row->flags & ROW_LOOP)
 			return up_to(1);
 		return branches(row, ROW_CONDITIONAL, again);
 	case EK_NEAR_CALLS:
