@@ -205,8 +205,8 @@ static void learn_status(void)
 		drop_refused(reset, optional_status[i]);
 	/* A broken processor may announce counters that it hasn't: tests say so, and can then run.
 	 */
-	FOR_EACH_COUNTER(c, counters_all().bits)
-	drop_refused(reset, BIT(c));
+	FOR_EACH_COUNTER (c, counters_all().bits)
+		drop_refused(reset, BIT(c));
 }
 
 void reset_learn(void)

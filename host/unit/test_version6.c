@@ -84,8 +84,8 @@ static void sets_are_walked_over_their_holes(void)
 	static const u8 want[] = { 0, 3, 9, 32, 33, 34, 36, 37, 38, 63 };
 	unsigned n = 0;
 
-	FOR_EACH_COUNTER(c, set)
-	CHECK_EQ(n < sizeof(want) ? want[n++] : 99, c);
+	FOR_EACH_COUNTER (c, set)
+		CHECK_EQ(n < sizeof(want) ? want[n++] : 99, c);
 	CHECK_EQ(sizeof(want), n);
 	CHECK_EQ(COUNTERS_END, counter_next(0, 0));
 }

@@ -51,8 +51,8 @@ void arch_pebs_open(unsigned size, u64 threshold)
 
 void arch_pebs_disarm(void)
 {
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs)
-	msr_write(version6_cfg_c(c), 0);
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs)
+		msr_write(version6_cfg_c(c), 0);
 }
 
 void arch_pebs_close(void)

@@ -110,9 +110,12 @@ TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both
 			 "applicable counters of the records of IA32_PMC%u and fixed counter 0, "
 			 "taken together",
 			 c);
-		FOR_EACH_COUNTER(i, both.bits)
-		CHECK_RANGE(t, DS_13, reset_of(i), reset_of(i) + PAIR_SLACK, counter_read(i),
-			    "counter %u after the records of IA32_PMC%u and fixed counter 0", i, c);
+		FOR_EACH_COUNTER (i, both.bits)
+			CHECK_RANGE(t, DS_13, reset_of(i), reset_of(i) + PAIR_SLACK,
+				    counter_read(i),
+				    "counter %u after the records of IA32_PMC%u and fixed counter "
+				    "0",
+				    i, c);
 		counter_reset();
 	}
 }

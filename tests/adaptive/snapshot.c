@@ -140,8 +140,8 @@ TEST(adaptive, counters_group_adds_10h_and_8_bytes_for_each_counter, REQS(V6_22,
 		const u64 set = set_of(i) & there();
 		unsigned bytes = 0x20 + 0x10;
 
-		FOR_EACH_COUNTER(bit, set)
-		bytes += 8;
+		FOR_EACH_COUNTER (bit, set)
+			bytes += 8;
 		run.config = config_of(set);
 		run.counter = i % LOAD_COUNTERS;
 		adaptive_window(&run);
@@ -249,8 +249,8 @@ TEST(adaptive, counters_group_comes_after_all_others, REQS(V6_22, V6_24),
 	const u64 set = 0x02000a & there();
 	unsigned own = 0x10;
 
-	FOR_EACH_COUNTER(bit, set)
-	own += 8;
+	FOR_EACH_COUNTER (bit, set)
+		own += 8;
 	for (u32 i = 0; i < CONFIGS; i++) {
 		struct adaptive_run run = { .workload = &workload_xmm_sample };
 		unsigned before;
@@ -493,8 +493,8 @@ static struct pmc_mask program_others(void)
 static void stop_all(void)
 {
 	pebs_disarm();
-	FOR_EACH_COUNTER(c, counters_all().bits)
-	counter_program_disabled(c, 0, 0);
+	FOR_EACH_COUNTER (c, counters_all().bits)
+		counter_program_disabled(c, 0, 0);
 }
 
 /* A value of the group: of a counter that stands still, or at the round of the record. */

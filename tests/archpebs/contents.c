@@ -182,29 +182,31 @@ TEST(archpebs, aux_group_holds_an_address_above_4_gib, REQS(APEBS_16, APEBS_18),
 	static const u64 distances[] = { PAGING_HIGH, PAGING_UPPER };
 	const struct workload *w = &workload_user_sample;
 
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	for (unsigned i = 0; i < 2; i++) {
-		const u64 above = distances[i];
-		struct arch_fragment f;
-		int mark;
+	FOR_EACH_COUNTER (c, arch_load_counters())
+		for (unsigned i = 0; i < 2; i++) {
+			const u64 above = distances[i];
+			struct arch_fragment f;
+			int mark;
 
-		arch_pebs_open(0, ARCH_PEBS_NEVER);
-		arch_pebs_arm(c, LOADS, COUNT_BOTH, PERIOD, GROUP_AUX, NEVER);
-		workload_run_above(w, LOADS_BEFORE, above, pmc_one(c));
-		arch_pebs_disarm();
-		counter_program_disabled(c, 0, 0);
-		counters_clear(BIT(c));
-		if (!arch_one_record(t, CONTROL_AT(APEBS_16, APEBS_18), 0))
-			return;
-		mark = workload_mark_at(w, SAMPLE_MARKS, arch_at(AT_EVENTING_IP) - above);
+			arch_pebs_open(0, ARCH_PEBS_NEVER);
+			arch_pebs_arm(c, LOADS, COUNT_BOTH, PERIOD, GROUP_AUX, NEVER);
+			workload_run_above(w, LOADS_BEFORE, above, pmc_one(c));
+			arch_pebs_disarm();
+			counter_program_disabled(c, 0, 0);
+			counters_clear(BIT(c));
+			if (!arch_one_record(t, CONTROL_AT(APEBS_16, APEBS_18), 0))
+				return;
+			mark = workload_mark_at(w, SAMPLE_MARKS, arch_at(AT_EVENTING_IP) - above);
 		if (!CHECK(t, APEBS_16, mark >= 0, "EventingIP %#lx is a marked load, %#lx on",
-			   arch_at(AT_EVENTING_IP), above))
-			return;
-		CHECK_EQ(t, APEBS_18,
-			 (u64)(uintptr_t)workload_memory() + above + SAMPLE_OFFSET + 8 * (u64)mark,
-			 arch_at(arch_group(0, ARCH_AUX, &f)), "address at 00H, IA32_PMC%u", c);
-		arch_pebs_close();
-	}
+				   arch_at(AT_EVENTING_IP), above))
+				return;
+			CHECK_EQ(t, APEBS_18,
+				 (u64)(uintptr_t)workload_memory() + above + SAMPLE_OFFSET +
+					 8 * (u64)mark,
+				 arch_at(arch_group(0, ARCH_AUX, &f)), "address at 00H, IA32_PMC%u",
+				 c);
+			arch_pebs_close();
+		}
 }
 
 /* A counter that does load latency and writes records. COUNTERS_END: none. */
@@ -356,33 +358,33 @@ TEST(archpebs, contents_of_aux_and_gpr_are_where_the_order_has_them, REQS(APEBS_
 	const u64 sets[] = { GROUP_AUX | GROUP_GPR, every };
 	struct sampling_sum expected[SAMPLE_MARKS];
 
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	for (unsigned i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-		const struct arch_run run = { .counter = c, .groups = sets[i] };
-		struct gpr_values wanted = { .rsp = workload_stack() };
-		struct arch_fragment f;
-		u64 ip, aux, gpr;
-		int mark;
+	FOR_EACH_COUNTER (c, arch_load_counters())
+		for (unsigned i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+			const struct arch_run run = { .counter = c, .groups = sets[i] };
+			struct gpr_values wanted = { .rsp = workload_stack() };
+			struct arch_fragment f;
+			u64 ip, aux, gpr;
+			int mark;
 
-		sampling_fill(expected, SAMPLE_MARKS);
-		arch_window(&run);
-		if (!arch_one_record(t, AT(APEBS_15), 0))
-			return;
-		aux = arch_group(0, ARCH_AUX, &f);
-		gpr = arch_group(0, ARCH_GPR, &f);
-		ip = arch_at(AT_EVENTING_IP);
-		mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
-		if (!CHECK(t, APEBS_15, aux && gpr, "AUX and GPR, CFG_C %#lx", sets[i]) ||
-		    !CONTROL(t, APEBS_15, mark >= 0, "EventingIP is a marked load"))
-			return;
-		CHECK_EQ(t, APEBS_15,
-			 (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * (u64)mark,
-			 arch_at(aux), "address of the load in AUX, CFG_C %#lx", sets[i]);
-		wanted.next = ip + workload_sample.mark_length;
-		wanted.sum = expected[mark];
-		check_gpr(t, AT(APEBS_15), gpr, &wanted);
-		arch_pebs_close();
-	}
+			sampling_fill(expected, SAMPLE_MARKS);
+			arch_window(&run);
+			if (!arch_one_record(t, AT(APEBS_15), 0))
+				return;
+			aux = arch_group(0, ARCH_AUX, &f);
+			gpr = arch_group(0, ARCH_GPR, &f);
+			ip = arch_at(AT_EVENTING_IP);
+			mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+			if (!CHECK(t, APEBS_15, aux && gpr, "AUX and GPR, CFG_C %#lx", sets[i]) ||
+			    !CONTROL(t, APEBS_15, mark >= 0, "EventingIP is a marked load"))
+				return;
+			CHECK_EQ(t, APEBS_15,
+				 (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * (u64)mark,
+				 arch_at(aux), "address of the load in AUX, CFG_C %#lx", sets[i]);
+			wanted.next = ip + workload_sample.mark_length;
+			wanted.sum = expected[mark];
+			check_gpr(t, AT(APEBS_15), gpr, &wanted);
+			arch_pebs_close();
+		}
 }
 
 static u64 exchanged(u64 value)

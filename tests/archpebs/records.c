@@ -156,8 +156,8 @@ static void check_counter(struct test *t, unsigned c)
 	const struct arch_run run = { .counter = c };
 	const u64 ones = BIT(counter_width(c)) - 1;
 
-	FOR_EACH_COUNTER(other, counter_caps()->v6.pebs & ~BIT(c))
-	msr_write(version6_cfg_c(other), (u32)(0 - reload_of(other)));
+	FOR_EACH_COUNTER (other, counter_caps()->v6.pebs & ~BIT(c))
+		msr_write(version6_cfg_c(other), (u32)(0 - reload_of(other)));
 	arch_any_window(&run, reload_of(c));
 	if (arch_stood_still(t, c))
 		return;
@@ -186,8 +186,8 @@ static void check_counter(struct test *t, unsigned c)
 TEST(archpebs, each_counter_writes_records_and_is_loaded_from_its_cfg_c, REQS(APEBS_10, APEBS_38),
      NEEDS(need_perfmon, need_arch_pebs, need_branches), .under_every_fault = true)
 {
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs)
-	check_counter(t, c);
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs)
+		check_counter(t, c);
 }
 
 static bool need_two_load_counters(char *reason, size_t size)
@@ -283,22 +283,23 @@ TEST(archpebs, counters_that_overflow_on_one_load_are_both_recorded_and_reloaded
 	const u64 enumerated = (u64)counter_caps()->v6.groups << 32;
 	const u64 groups[2] = { enumerated & GROUP_GPR, enumerated & GROUP_AUX };
 
-	FOR_EACH_COUNTER(first, arch_load_counters())
-	FOR_EACH_COUNTER(second, arch_load_counters() & ~BIT(first))
-	{
-		const u64 both = BIT(first) | BIT(second);
+	FOR_EACH_COUNTER (first, arch_load_counters())
+		FOR_EACH_COUNTER (second, arch_load_counters() & ~BIT(first)) {
+			const u64 both = BIT(first) | BIT(second);
 
-		run_both(first, second, groups);
-		CHECK_EQ(t, APEBS_33, both, named_counters() & both,
-			 "counters that the records of IA32_PMC%u and IA32_PMC%u name", first,
-			 second);
-		FOR_EACH_COUNTER(c, both)
-		CHECK_RANGE(t, APEBS_33, BIT(counter_width(c) - 1), ~0ULL, counter_read(c),
-			    "IA32_PMC%u, reloaded far below 0, of IA32_PMC%u and IA32_PMC%u", c,
-			    first, second);
-		arch_pebs_close();
-		counter_reset();
-	}
+			run_both(first, second, groups);
+			CHECK_EQ(t, APEBS_33, both, named_counters() & both,
+				 "counters that the records of IA32_PMC%u and IA32_PMC%u name",
+				 first, second);
+			FOR_EACH_COUNTER (c, both)
+				CHECK_RANGE(t, APEBS_33, BIT(counter_width(c) - 1), ~0ULL,
+					    counter_read(c),
+					    "IA32_PMC%u, reloaded far below 0, of IA32_PMC%u and "
+					    "IA32_PMC%u",
+					    c, first, second);
+			arch_pebs_close();
+			counter_reset();
+		}
 }
 
 /*
@@ -366,10 +367,11 @@ TEST(archpebs, general_purpose_and_fixed_counter_that_overflow_together_are_reco
 		arch_pebs_disarm();
 		CHECK_EQ(t, APEBS_33, both, named_counters() & both,
 			 "counters that the records of IA32_PMC%u and fixed counter 0 name", c);
-		FOR_EACH_COUNTER(i, both)
-		CHECK_RANGE(t, APEBS_33, BIT(counter_width(i) - 1), ~0ULL, counter_read(i),
-			    "counter %u, reloaded far below 0, of IA32_PMC%u and fixed counter 0",
-			    i, c);
+		FOR_EACH_COUNTER (i, both)
+			CHECK_RANGE(t, APEBS_33, BIT(counter_width(i) - 1), ~0ULL, counter_read(i),
+				    "counter %u, reloaded far below 0, of IA32_PMC%u and fixed "
+				    "counter 0",
+				    i, c);
 		arch_pebs_close();
 		counter_reset();
 	}
@@ -491,24 +493,24 @@ TEST(archpebs, counter_with_pdist_records_the_load_that_overflowed, REQS(APEBS_3
 {
 	enum { LEAST_PERIOD = 128, MARKS = 8 };	/* nearer ones may be like others' */
 
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pdist & arch_load_counters())
-	for (unsigned mark = 0; mark < MARKS; mark++) {
-		const u64 n = 2 * LEAST_PERIOD;
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pdist & arch_load_counters())
+		for (unsigned mark = 0; mark < MARKS; mark++) {
+			const u64 n = 2 * LEAST_PERIOD;
 
-		arch_pebs_open(0, ARCH_PEBS_NEVER);
-		arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, n + mark + 1), 0,
-			      NEVER);
-		workload_run(&workload_sample, n, pmc_one(c));
-		arch_pebs_disarm();
-		counter_program_disabled(c, 0, 0);
-		if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
-			return;
-		CHECK_EQ(t, APEBS_34, workload_mark(&workload_sample, mark),
-			 arch_at(AT_EVENTING_IP), "EventingIP, IA32_PMC%u, overflow on mark %u", c,
-			 mark);
-		arch_pebs_close();
-		counters_clear(BIT(c));
-	}
+			arch_pebs_open(0, ARCH_PEBS_NEVER);
+			arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, n + mark + 1),
+				      0, NEVER);
+			workload_run(&workload_sample, n, pmc_one(c));
+			arch_pebs_disarm();
+			counter_program_disabled(c, 0, 0);
+			if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
+				return;
+			CHECK_EQ(t, APEBS_34, workload_mark(&workload_sample, mark),
+				 arch_at(AT_EVENTING_IP),
+				 "EventingIP, IA32_PMC%u, overflow on mark %u", c, mark);
+			arch_pebs_close();
+			counters_clear(BIT(c));
+		}
 }
 
 /*

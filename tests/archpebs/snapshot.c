@@ -53,8 +53,8 @@ static void preset_others(struct test *t, struct test_claim claim, unsigned samp
 
 static void clear_others(unsigned sampler)
 {
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & ~BIT(sampler))
-	counter_write(c, 0);
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs & ~BIT(sampler))
+		counter_write(c, 0);
 	counters_clear(BIT(sampler));
 }
 

@@ -83,35 +83,41 @@ TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEB
 TEST(archpebs, record_of_each_counter_reaches_the_threshold, REQS(APEBS_28, APEBS_29, APEBS_31),
      NEEDS(need_perfmon, need_arch_pebs, need_branches), .deadline_ms = 5000)
 {
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs)
-	for (unsigned reaches = 0; reaches < 2; reaches++) {
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs)
+		for (unsigned reaches = 0; reaches < 2; reaches++) {
 		const struct arch_run run = { .counter = c, .threshold = (2 - reaches) * UNITS };
-		const struct pmi_log *log;
+			const struct pmi_log *log;
 
-		pmi_open(NULL);
-		arch_any_window(&run, NEVER);
-		log = pmi_end();
-		if (arch_stood_still(t, c))
-			break;
-		if (!arch_one_record(t, CONTROL_AT(APEBS_28, APEBS_29, APEBS_31), 0))
-			return;
-		if (!reaches)
-			CHECK_EQ(t, APEBS_29, 0, log->count,
-				 "interrupts of a record of counter %u, threshold after two", c);
-		else if (CHECK_EQ(t, APEBS_28, 1, log->count,
-				  "interrupts of a record of counter %u, threshold after it", c)) {
-			const struct pmi_entry *e = &log->entry[0];
+			pmi_open(NULL);
+			arch_any_window(&run, NEVER);
+			log = pmi_end();
+			if (arch_stood_still(t, c))
+				break;
+			if (!arch_one_record(t, CONTROL_AT(APEBS_28, APEBS_29, APEBS_31), 0))
+				return;
+			if (!reaches)
+				CHECK_EQ(t, APEBS_29, 0, log->count,
+					 "interrupts of a record of counter %u, threshold after "
+					 "two",
+					 c);
+			else if (CHECK_EQ(t, APEBS_28, 1, log->count,
+					  "interrupts of a record of counter %u, threshold after "
+					  "it",
+					  c)) {
+				const struct pmi_entry *e = &log->entry[0];
 
-			CHECK_EQ(t, APEBS_28, THRESHOLD, e->status & THRESHOLD,
-				 "IA32_PERF_GLOBAL_STATUS[54] in the handler, counter %u", c);
-			CHECK_EQ(t, APEBS_31, 0, e->status & OVF_BUF,
-				 "IA32_PERF_GLOBAL_STATUS[62] in the handler, counter %u", c);
-			CHECK_EQ(t, APEBS_28, RECORD, e->arch_index & IA32_PEBS_INDEX_WR,
-				 "bytes of WR in the handler, counter %u", c);
+				CHECK_EQ(t, APEBS_28, THRESHOLD, e->status & THRESHOLD,
+					 "IA32_PERF_GLOBAL_STATUS[54] in the handler, counter %u",
+					 c);
+				CHECK_EQ(t, APEBS_31, 0, e->status & OVF_BUF,
+					 "IA32_PERF_GLOBAL_STATUS[62] in the handler, counter %u",
+					 c);
+				CHECK_EQ(t, APEBS_28, RECORD, e->arch_index & IA32_PEBS_INDEX_WR,
+					 "bytes of WR in the handler, counter %u", c);
+			}
+			arch_pebs_close();
+			counter_reset();
 		}
-		arch_pebs_close();
-		counter_reset();
-	}
 }
 
 /*
@@ -129,28 +135,30 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_if_asked_to, REQS(APE
 {
 	static const struct pmi_options options = { .keep_status = true };
 
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs)
-	for (unsigned asked = 0; asked < 2; asked++) {
-		const struct arch_run run = { .counter = c, .threshold = UNITS };
-		const struct pmi_log *log;
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs)
+		for (unsigned asked = 0; asked < 2; asked++) {
+			const struct arch_run run = { .counter = c, .threshold = UNITS };
+			const struct pmi_log *log;
 
-		msr_write(MSR_IA32_DEBUGCTL, asked ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0);
-		pmi_open(&options);
-		arch_any_window(&run, NEVER);
-		log = pmi_end();
-		msr_write(MSR_IA32_DEBUGCTL, 0);
-		counters_clear(counters_status());
-		if (arch_stood_still(t, c))
-			break;
-		if (!CONTROL_EQ(t, APEBS_43, 1, log->count, "interrupts of a record of counter %u",
-				c))
-			return;
-		CHECK_EQ(t, APEBS_43, asked ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0,
-			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ,
-			 "CTR_Frz in the handler, counter %u, IA32_DEBUGCTL[12] = %u", c, asked);
-		arch_pebs_close();
-		counter_reset();
-	}
+			msr_write(MSR_IA32_DEBUGCTL,
+				  asked ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0);
+			pmi_open(&options);
+			arch_any_window(&run, NEVER);
+			log = pmi_end();
+			msr_write(MSR_IA32_DEBUGCTL, 0);
+			counters_clear(counters_status());
+			if (arch_stood_still(t, c))
+				break;
+			if (!CONTROL_EQ(t, APEBS_43, 1, log->count,
+					"interrupts of a record of counter %u", c))
+				return;
+			CHECK_EQ(t, APEBS_43, asked ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0,
+				 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ,
+				 "CTR_Frz in the handler, counter %u, IA32_DEBUGCTL[12] = %u", c,
+				 asked);
+			arch_pebs_close();
+			counter_reset();
+		}
 }
 
 /*

@@ -82,9 +82,10 @@ static void check_bit(struct test *t, struct test_claim claim, u32 msr, unsigned
 TEST(msr, second_unit_mask_exists_if_leaf_23h_says_so, REQS(V6_06),
      NEEDS(need_perfmon, need_events, need_refused_msrs))
 {
-	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
-	for (unsigned bit = 40; bit < 48; bit++)
-		check_bit(t, AT(V6_06), MSR_IA32_PERFEVTSEL0 + c, bit, counter_caps()->v6.umask2);
+	FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
+		for (unsigned bit = 40; bit < 48; bit++)
+			check_bit(t, AT(V6_06), MSR_IA32_PERFEVTSEL0 + c, bit,
+				  counter_caps()->v6.umask2);
 }
 
 /*
@@ -99,8 +100,8 @@ TEST(msr, second_unit_mask_exists_if_leaf_23h_says_so, REQS(V6_06),
 TEST(msr, equal_flag_exists_if_leaf_23h_says_so, REQS(V6_08),
      NEEDS(need_perfmon, need_events, need_refused_msrs))
 {
-	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
-	check_bit(t, AT(V6_08), MSR_IA32_PERFEVTSEL0 + c, 36, counter_caps()->v6.equal);
+	FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
+		check_bit(t, AT(V6_08), MSR_IA32_PERFEVTSEL0 + c, 36, counter_caps()->v6.equal);
 }
 
 /*
@@ -118,8 +119,8 @@ TEST(msr, rdpmc_user_disable_exists_if_leaf_23h_says_so, REQS(V6_10),
 {
 	const bool there = counter_caps()->v6.rdpmc_user_disable;
 
-	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
-	check_bit(t, AT(V6_10), MSR_IA32_PERFEVTSEL0 + c, 37, there);
+	FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
+		check_bit(t, AT(V6_10), MSR_IA32_PERFEVTSEL0 + c, 37, there);
 	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
 	{
 		const u64 kept = BIT(4 * i), disable = BIT(33 + 4 * i);
@@ -147,13 +148,13 @@ static u64 own(unsigned c, unsigned turn)
 static void check_same(struct test *t, struct test_claim claim, u64 set, u32 (*one)(unsigned),
 		       u32 (*other)(unsigned), unsigned turn, u64 mask)
 {
-	FOR_EACH_COUNTER(c, set)
-	msr_write(one(c), own(c, turn) & mask);
-	FOR_EACH_COUNTER(c, set)
-	test_check_eq(t, claim, own(c, turn) & mask, msr_read(other(c)), "%#x after a write to %#x",
-		      other(c), one(c));
-	FOR_EACH_COUNTER(c, set)
-	msr_write(one(c), 0);
+	FOR_EACH_COUNTER (c, set)
+		msr_write(one(c), own(c, turn) & mask);
+	FOR_EACH_COUNTER (c, set)
+		test_check_eq(t, claim, own(c, turn) & mask, msr_read(other(c)),
+			      "%#x after a write to %#x", other(c), one(c));
+	FOR_EACH_COUNTER (c, set)
+		msr_write(one(c), 0);
 }
 
 static u32 general_address(unsigned c)
@@ -250,25 +251,27 @@ TEST(msr, register_of_1901h_refuses_what_the_event_select_refuses, REQS(V6_14),
 {
 	const u64 kept = EVENT_INST_RETIRED_ANY_P | COUNT_BOTH;
 
-	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
-	for (unsigned bit = 18; bit < 64; bit++) {
-		const u32 addresses[2] = { select_address(c), version6_cfg_a(c) };
-		bool refused[2];
-		u64 left[2];
+	FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
+		for (unsigned bit = 18; bit < 64; bit++) {
+			const u32 addresses[2] = { select_address(c), version6_cfg_a(c) };
+			bool refused[2];
+			u64 left[2];
 
-		if (BIT(bit) == IA32_PERFEVTSEL_EN)
-			continue;
-		for (unsigned i = 0; i < 2; i++) {
-			msr_write(addresses[0], kept);
-			refused[i] = fault_is_gp(msr_try_write(addresses[i], kept | BIT(bit)));
-			left[i] = msr_read(addresses[0]);
+			if (BIT(bit) == IA32_PERFEVTSEL_EN)
+				continue;
+			for (unsigned i = 0; i < 2; i++) {
+				msr_write(addresses[0], kept);
+				refused[i] = fault_is_gp(
+					msr_try_write(addresses[i], kept | BIT(bit)));
+				left[i] = msr_read(addresses[0]);
+			}
+			CHECK_EQ(t, V6_14, refused[0], refused[1],
+				 "#GP of bit %u in %#x, against %#x", bit, addresses[1],
+				 addresses[0]);
+			CHECK_EQ(t, V6_14, left[0], left[1], "%#x after the write of bit %u to %#x",
+				 addresses[0], bit, addresses[1]);
+			msr_write(addresses[0], 0);
 		}
-		CHECK_EQ(t, V6_14, refused[0], refused[1], "#GP of bit %u in %#x, against %#x", bit,
-			 addresses[1], addresses[0]);
-		CHECK_EQ(t, V6_14, left[0], left[1], "%#x after the write of bit %u to %#x",
-			 addresses[0], bit, addresses[1]);
-		msr_write(addresses[0], 0);
-	}
 }
 
 /*

@@ -106,10 +106,10 @@ TEST(version6, overflow_reloads_each_counter_that_names_the_one_that_overflowed,
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 general = counter_caps()->gp_mask;
 
-	FOR_EACH_COUNTER(reloaded, v->reloadable & general)
-	check_reloads(t, reloaded, counter_next(v->causes & general & ~BIT(reloaded), 0));
-	FOR_EACH_COUNTER(cause, v->causes & general)
-	check_reloads(t, counter_next(v->reloadable & general & ~BIT(cause), 0), cause);
+	FOR_EACH_COUNTER (reloaded, v->reloadable & general)
+		check_reloads(t, reloaded, counter_next(v->causes & general & ~BIT(reloaded), 0));
+	FOR_EACH_COUNTER (cause, v->causes & general)
+		check_reloads(t, counter_next(v->reloadable & general & ~BIT(cause), 0), cause);
 }
 
 /*
@@ -233,28 +233,31 @@ TEST(version6, counter_that_overflows_with_its_cause_is_reloaded, REQS(V6_18),
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 general = counter_caps()->gp_mask;
 
-	FOR_EACH_COUNTER(reloaded, v->reloadable & general)
-	FOR_EACH_COUNTER(cause, v->causes & general & ~BIT(reloaded))
-	{
-		const u64 both = BIT(reloaded) | BIT(cause);
+	FOR_EACH_COUNTER (reloaded, v->reloadable & general)
+		FOR_EACH_COUNTER (cause, v->causes & general & ~BIT(reloaded)) {
+			const u64 both = BIT(reloaded) | BIT(cause);
 
-		run_both_overflow(reloaded, cause, 0);
-		CONTROL_EQ(t, V6_18, both, counters_status() & both,
-			   "status bits of IA32_PMC%u and IA32_PMC%u, CFG_B = 0", reloaded, cause);
-		CONTROL_EQ(t, V6_18, counter_read(cause), counter_read(reloaded),
-			   "IA32_PMC%u against IA32_PMC%u, which has the same start, CFG_B = 0",
-			   reloaded, cause);
-		stop_pair(reloaded, cause);
-		run_both_overflow(reloaded, cause, BIT(cause));
-		CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
-			   "status bit of IA32_PMC%u, which loads IA32_PMC%u", cause, reloaded);
-		CHECK_RANGE(t, V6_18, loaded(reloaded), loaded(reloaded) + ROUNDS,
-			    counter_read(reloaded),
-			    "IA32_PMC%u after an overflow on the branch on which IA32_PMC%u "
-			    "overflows",
-			    reloaded, cause);
-		stop_pair(reloaded, cause);
-	}
+			run_both_overflow(reloaded, cause, 0);
+			CONTROL_EQ(t, V6_18, both, counters_status() & both,
+				   "status bits of IA32_PMC%u and IA32_PMC%u, CFG_B = 0", reloaded,
+				   cause);
+			CONTROL_EQ(t, V6_18, counter_read(cause), counter_read(reloaded),
+				   "IA32_PMC%u against IA32_PMC%u, which has the same start, CFG_B "
+				   "= 0",
+				   reloaded, cause);
+			stop_pair(reloaded, cause);
+			run_both_overflow(reloaded, cause, BIT(cause));
+			CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
+				   "status bit of IA32_PMC%u, which loads IA32_PMC%u", cause,
+				   reloaded);
+			CHECK_RANGE(t, V6_18, loaded(reloaded), loaded(reloaded) + ROUNDS,
+				    counter_read(reloaded),
+				    "IA32_PMC%u after an overflow on the branch on which "
+				    "IA32_PMC%u "
+				    "overflows",
+				    reloaded, cause);
+			stop_pair(reloaded, cause);
+		}
 }
 
 /* General-purpose counters that can be reloaded and cause it; 0: fewer than three. */
@@ -363,29 +366,29 @@ TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V
 	enum { COUNTED = 0x1000000 };	/* more events than the windows of a pair have */
 	const struct version6 *v = &counter_caps()->v6;
 
-	FOR_EACH_COUNTER(reloaded, v->reloadable)
-	FOR_EACH_COUNTER(cause, v->causes & ~BIT(reloaded))
-	{
-		/* No other pair's value, and further below 0 than the windows count. */
-		const u32 load = 0u - (reloaded % 32 + 2 * (cause % 32) + 3) * COUNTED;
-		const u64 least = loaded_with(reloaded, load);
+	FOR_EACH_COUNTER (reloaded, v->reloadable)
+		FOR_EACH_COUNTER (cause, v->causes & ~BIT(reloaded)) {
+			/* No other pair's value, and further below 0 than the windows count. */
+			const u32 load = 0u - (reloaded % 32 + 2 * (cause % 32) + 3) * COUNTED;
+			const u64 least = loaded_with(reloaded, load);
 
-		run_any_pair(reloaded, cause, load, BIT(cause));
-		CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
-			   "status bit of counter %u, which loads counter %u", cause, reloaded);
-		CHECK_RANGE(t, V6_18, least, least + COUNTED - 1, counter_read(reloaded),
-			    "counter %u after an overflow of counter %u, CFG_C %#x", reloaded,
-			    cause, load);
-		CHECK_EQ(t, V6_18, 0, counters_status() & BIT(reloaded), "status bit of counter %u",
-			 reloaded);
-		stop_pair(reloaded, cause);
-		if (cause == counter_next(v->causes & ~BIT(reloaded), 0)) {
-			run_any_pair(reloaded, cause, load, 0);
-			CONTROL_RANGE(t, V6_18, 0, COUNTED, counter_read(reloaded),
-				      "counter %u, CFG_B = 0", reloaded);
+			run_any_pair(reloaded, cause, load, BIT(cause));
+			CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
+				   "status bit of counter %u, which loads counter %u", cause,
+				   reloaded);
+			CHECK_RANGE(t, V6_18, least, least + COUNTED - 1, counter_read(reloaded),
+				    "counter %u after an overflow of counter %u, CFG_C %#x",
+				    reloaded, cause, load);
+			CHECK_EQ(t, V6_18, 0, counters_status() & BIT(reloaded),
+				 "status bit of counter %u", reloaded);
 			stop_pair(reloaded, cause);
+			if (cause == counter_next(v->causes & ~BIT(reloaded), 0)) {
+				run_any_pair(reloaded, cause, load, 0);
+				CONTROL_RANGE(t, V6_18, 0, COUNTED, counter_read(reloaded),
+					      "counter %u, CFG_B = 0", reloaded);
+				stop_pair(reloaded, cause);
+			}
 		}
-	}
 }
 
 static bool need_counter_that_reloads_itself(char *reason, size_t size)

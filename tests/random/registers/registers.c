@@ -148,12 +148,12 @@ static void add_all(struct shadow *s, const struct left_out *out)
 
 	*s = (struct shadow){ .width = caps->gp_width, .refuses = !caps->hypervisor,
 			      .fixed = counters_fixed().bits >> PMC_FIXED(0) };
-	FOR_EACH_COUNTER(c, counters_gp().bits)
-	add_general(s, c, out);
-	FOR_EACH_COUNTER(c, counters_fixed().bits)
-	add_fixed(s, c - PMC_FIXED(0));
-	FOR_EACH_COUNTER(c, counters_all().bits)
-	add_configuration(s, c);
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		add_general(s, c, out);
+	FOR_EACH_COUNTER (c, counters_fixed().bits)
+		add_fixed(s, c - PMC_FIXED(0));
+	FOR_EACH_COUNTER (c, counters_all().bits)
+		add_configuration(s, c);
 	if (caps->fixed) {
 		if (out->enables)
 			control.writable &= ~FIXED_ENABLES;
