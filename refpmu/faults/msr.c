@@ -255,6 +255,8 @@ u32 fault_rdpmc_select(struct model *m, u32 ecx)
 		ecx = (u32)RDPMC_METRICS;
 	if (ecx == 3 && broken(m, FAULT_RDPMC_PMC3_READS_2))
 		ecx = 2;
+	if (ecx == (RDPMC_FIXED | 5) && broken(m, FAULT_RDPMC_FIXED5_READS_4))
+		ecx = RDPMC_FIXED | 4;
 	if (ecx == (RDPMC_FIXED | 2) && broken(m, FAULT_RDPMC_FIXED2_READS_1))
 		ecx = RDPMC_FIXED | 1;
 	return ecx;

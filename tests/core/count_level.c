@@ -350,24 +350,26 @@ TEST(count, counter_without_its_global_enable_stands_beside_others, REQS(CNT_11)
 TEST(count, writing_the_fixed_control_keeps_every_fixed_count, REQS(CNT_21, CNT_44),
      NEEDS(need_perfmon, need_fixed))
 {
-	unsigned n = counter_caps()->fixed;
+	const u64 all = counter_caps()->fixed_mask;
 
-	for (unsigned i = 0; i < n; i++)
+	FOR_EACH_COUNTER (i, all)
 		counter_write(PMC_FIXED(i), PRESET + i);
-	/* Each field's values in turn. */
-	for (unsigned step = 0; step < 4 * n; step++) {
-		msr_write(MSR_IA32_FIXED_CTR_CTRL, (u64)(step % 4) << FIELD * (step / 4));
-		for (unsigned i = 0; i < n; i++)
-			CHECK_EQ(t, CNT_21, PRESET + i, counter_read(PMC_FIXED(i)),
-				 "fixed counter %u after writing %u to the enable field of fixed "
-				 "counter %u",
-				 i, step % 4, step / 4);
-	}
-	for (unsigned i = 0; i < n; i++)
+	FOR_EACH_COUNTER (field, all)
+		for (unsigned enable = 0; enable < 4; enable++) {
+			msr_write(MSR_IA32_FIXED_CTR_CTRL, (u64)enable << FIELD * field);
+			FOR_EACH_COUNTER (i, all)
+				CHECK_EQ(t, CNT_21, PRESET + i, counter_read(PMC_FIXED(i)),
+					 "fixed counter %u after writing %u to the enable field of "
+					 "fixed "
+					 "counter %u",
+					 i, enable, field);
+		}
+	FOR_EACH_COUNTER (i, all)
 		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
-	workload_run(&workload_load, LONG, counters_fixed());
-	for (unsigned i = 0; i < n; i++)
-		CHECK_RANGE(t, CNT_44, PRESET + i + 1, PRESET + i + 1000000,
+	workload_run(&workload_load, LONG, (struct pmc_mask){ all << PMC_FIXED(0) });
+	/* Those from 4 on count slots of bad speculation and the like, which needn't come. */
+	FOR_EACH_COUNTER (i, all)
+		CHECK_RANGE(t, CNT_44, PRESET + i + (i < 4), PRESET + i + 1000000,
 			    counter_read(PMC_FIXED(i)), "fixed counter %u, going on from %#lx", i,
 			    PRESET + i);
 }

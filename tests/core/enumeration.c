@@ -50,7 +50,7 @@ TEST(enumeration, enumerated_registers_can_be_read, REQS(MSR_01), NEEDS(need_per
 		if (caps->full_width)
 			CHECK(t, MSR_01, readable(MSR_IA32_A_PMC0 + i), "IA32_A_PMC%u", i);
 	}
-	for (u32 i = 0; i < caps->fixed; i++)
+	FOR_EACH_COUNTER (i, caps->fixed_mask)
 		CHECK(t, MSR_01, readable(MSR_IA32_FIXED_CTR0 + i), "IA32_FIXED_CTR%u", i);
 	CHECK(t, MSR_01, readable(MSR_IA32_FIXED_CTR_CTRL), "IA32_FIXED_CTR_CTRL");
 	CHECK(t, MSR_01, readable(MSR_IA32_PERF_GLOBAL_CTRL), "IA32_PERF_GLOBAL_CTRL");
@@ -228,7 +228,8 @@ TEST(enumeration, fixed_counters_hold_all_bits_of_their_width, REQS(MSR_07),
 {
 	u64 all = BIT(counter_caps()->fixed_width) - 1;
 
-	for (u32 i = 0; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
+	{
 		msr_write(MSR_IA32_FIXED_CTR0 + i, all);
 		CHECK_EQ(t, MSR_07, all, msr_read(MSR_IA32_FIXED_CTR0 + i), "IA32_FIXED_CTR%u", i);
 	}

@@ -236,7 +236,8 @@ static u64 count_at(unsigned i, u64 bits, bool user)
  *         0, bit 1 above CPL 0, and bit 3 its interrupt.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2, Figure 18-7; Linux
  *
- * Given  each fixed counter, one of its enable bits set in IA32_FIXED_CTR_CTRL
+ * Given  each fixed counter (from 4 on, if its events come), one of its enable bits set in
+ *        IA32_FIXED_CTR_CTRL
  * When   a loop runs at CPL 0; at CPL 3; and the counter overflows with bit 3 clear and set
  * Then   bit 0 counts the former, bit 1 alone nothing of it and more of the latter; and there is an
  *        interrupt with bit 3 set, and none without
@@ -244,9 +245,12 @@ static u64 count_at(unsigned i, u64 bits, bool user)
 TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
      NEEDS(need_perfmon, need_fixed), .under_every_fault = true)
 {
-	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
+	{
 		const unsigned c = PMC_FIXED(i);
 
+		if (!overflow_comes(c))
+			continue;
 		CHECK_RANGE(t, FIX_05, 1, ~0ULL, count_at(i, AT_CPL_0, false),
 			    "fixed counter %u at CPL 0, bit 0", i);
 		CHECK_EQ(t, FIX_05, 0, count_at(i, ABOVE_CPL_0, false),
@@ -268,7 +272,8 @@ TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
  *         IA32_PERF_GLOBAL_OVF_CTRL[32+i] must clear it, for each fixed counter.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Linux
  *
- * Given  each fixed counter
+ * Given  each fixed counter whose events are sure to come: those from 4 on count slots of bad
+ *        speculation and the like
  * When   it overflows
  * Then   IA32_PERF_GLOBAL_STATUS has bit 32+i and no other counter's, and
  *        IA32_PERF_GLOBAL_OVF_CTRL[32+i] clears it
@@ -276,18 +281,23 @@ TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
 TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon, need_fixed),
      .under_every_fault = true)
 {
-	const u64 counters = counters_gp().bits | counters_fixed().bits;
+	const u64 counters = counters_all().bits;
 
-	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
+	{
 		const unsigned c = PMC_FIXED(i);
+		const u64 looked_at = counters & ~overflow_aside(t, c);
 
+		if (!overflow_comes(c))
+			continue;
 		overflow(c, 0);
 		counter_program_disabled(c, 0, 0);
-		CHECK_EQ(t, FIX_17, BIT(c), counters_status() & counters,
+		CHECK_EQ(t, FIX_17, BIT(c), counters_status() & looked_at,
 			 "status after the overflow of fixed counter %u", i);
 		counters_clear(BIT(c));
-		CHECK_EQ(t, FIX_17, 0, counters_status() & counters, "status after clearing bit %u",
-			 c);
+		if (!overflow_repeats(t, c))
+			CHECK_EQ(t, FIX_17, 0, counters_status() & looked_at,
+				 "status after clearing bit %u", c);
 	}
 }
 
@@ -304,7 +314,8 @@ TEST(msr, rdpmc_reads_each_fixed_counter_zero_extended, REQS(FIX_18),
 {
 	const u64 ones = BIT(counter_caps()->fixed_width) - 1;
 
-	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
+	{
 		const u64 own = ones / 3 + i;
 
 		counter_write(PMC_FIXED(i), ones);

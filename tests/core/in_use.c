@@ -74,7 +74,7 @@ TEST(msr, in_use_shows_event_selects_that_are_not_0, REQS(MSR_09, STS_08),
 TEST(msr, in_use_shows_fixed_counters_by_their_enable_bits_alone, REQS(STS_07),
      NEEDS(need_perfmon, need_version_4, need_fixed))
 {
-	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask)
 		for (u64 enable = 0; enable < 16; enable++) {
 			u64 value = enable << 4 * i;
 
@@ -90,22 +90,22 @@ TEST(msr, in_use_shows_fixed_counters_by_their_enable_bits_alone, REQS(STS_07),
 /* All counters have their interrupt bit, and lose it one after the other. */
 static void check_users_leave(struct test *t)
 {
-	const unsigned gp = counter_caps()->gp, fixed = counter_caps()->fixed;
+	const u64 all = counters_all().bits;
 	u64 control = 0;
 
-	for (unsigned c = 0; c < gp; c++)
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		counter_program_disabled(c, 0, COUNT_INT);
-	for (unsigned i = 0; i < fixed; i++)
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask)
 		control |= IA32_FIXED_CTR_CTRL_PMI0 << 4 * i;
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, control);
-	for (unsigned left = gp + fixed; left; left--) {
+	FOR_EACH_COUNTER (c, all) {
 		CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
-			 "PMI in use, %u counters have their interrupt bit", left);
-		if (left > fixed) {
-			counter_program_disabled(gp + fixed - left, 0, 0);
-		} else {
+			 "PMI in use, counter %u and those after it have their interrupt bit", c);
+		if (PMC_IS_FIXED(c)) {
 			control &= control - 1;
 			msr_write(MSR_IA32_FIXED_CTR_CTRL, control);
+		} else {
+			counter_program_disabled(c, 0, 0);
 		}
 	}
 	CHECK_EQ(t, STS_09, 0, in_use() & PMI_IN_USE, "PMI in use, no counter has it any more");
@@ -134,7 +134,8 @@ TEST(msr, in_use_shows_pmi_for_each_use_of_the_interrupt, REQS(STS_09),
 			 "PMI in use, IA32_PERFEVTSEL%u[20] = 0", c);
 		counter_program_disabled(c, 0, 0);
 	}
-	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
+	{
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, IA32_FIXED_CTR_CTRL_PMI0 << 4 * i);
 		CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
 			 "PMI in use, fixed counter %u has its interrupt bit", i);
@@ -164,12 +165,12 @@ TEST(msr, in_use_shows_pmi_for_each_use_of_the_interrupt, REQS(STS_09),
 TEST(msr, in_use_bits_of_counters_that_are_not_there_are_0, REQS(STS_10),
      NEEDS(need_perfmon, need_version_4, need_fixed))
 {
-	const u64 there = counters_gp().bits | counters_fixed().bits | PMI_IN_USE;
+	const u64 there = counters_all().bits | PMI_IN_USE;
 	u64 control = 0;
 
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		counter_program_disabled(c, 0xff, COUNT_INT);
-	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask)
 		control |= (IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0) << 4 * i;
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, control);
 	CONTROL_EQ(t, STS_10, there, in_use() & there, "what is in use, all of it");

@@ -79,7 +79,7 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
 		}
 		for (unsigned c = 0; c < caps->gp - counting; c++)
 			check_wide(t, MSR_IA32_PMC0 + c, c, c, "a general-purpose counter");
-		for (unsigned i = 0; i < caps->fixed; i++)
+		FOR_EACH_COUNTER (i, caps->fixed_mask)
 			check_wide(t, MSR_IA32_FIXED_CTR0 + i, (u32)RDPMC_FIXED + i, PMC_FIXED(i),
 				   "a fixed counter");
 	}
@@ -89,6 +89,7 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
 
 #define FIRST_BIT_TRIED	4u	/* below: enumeration.rdpmc_of_an_absent_counter_raises_gp */
 #define LAST_BIT_TRIED	28u	/* 29: type 2000H, the metrics */
+#define METRICS_VALUE	0x10203040u	/* an eighth, and so on, of the slots */
 #define BACKDOOR_BIT	16u	/* 10000H to 10002H: VMware's pseudo counters, of its guests */
 
 /*
@@ -153,7 +154,7 @@ static void check_user(struct test *t, u32 ecx, u64 value, const char *name)
  *         SDM volume 2 RDPMC
  *
  * Given  each fixed counter holds a value of its own, as wide as it is; where there are metrics,
- *        they hold one
+ *        a value that isn't 0 is written to them
  * When   RDPMC is executed at CPL 3 with ECX[30] and the counter's index, and with 20000000H, with
  *        CR4.PCE = 1 and with 0
  * Then   with 1 it reads the value without an exception; with 0 it raises #GP
@@ -164,11 +165,16 @@ TEST(msr, rdpmc_of_fixed_counters_at_cpl_3_needs_cr4_pce, REQS(CNT_18, CNT_19),
 	const struct pmu_caps *caps = counter_caps();
 	const u64 top = BIT(caps->fixed_width - 1);
 
-	for (unsigned i = 0; i < caps->fixed; i++) {
+	FOR_EACH_COUNTER(i, caps->fixed_mask)
+	{
 		counter_write(PMC_FIXED(i), top | own(i));
 		check_user(t, (u32)RDPMC_FIXED + i, top | own(i), "a fixed counter");
 		counter_write(PMC_FIXED(i), 0);
 	}
-	if (caps->perf_capabilities & IA32_PERF_CAPABILITIES_PERF_METRICS)
-		check_user(t, (u32)RDPMC_METRICS, msr_read(MSR_PERF_METRICS), "the metrics");
+	if (!caps->metrics)
+		return;
+	/* The manual speaks of writing 0 alone. */
+	msr_write(MSR_PERF_METRICS, METRICS_VALUE);
+	check_user(t, (u32)RDPMC_METRICS, msr_read(MSR_PERF_METRICS), "the metrics");
+	msr_write(MSR_PERF_METRICS, 0);
 }

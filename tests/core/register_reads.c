@@ -37,11 +37,11 @@ TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
 
 	for (unsigned c = 0; c < caps->gp; c++)
 		counter_write(c, content(c));
-	for (unsigned i = 0; i < caps->fixed; i++)
+	FOR_EACH_COUNTER (i, caps->fixed_mask)
 		counter_write(PMC_FIXED(i), content(PMC_FIXED(i)));
 	for (unsigned c = 0; c < caps->gp; c++)
 		CHECK_EQ(t, CNT_06, content(c), rdpmc(c), "RDPMC of IA32_PMC%u", c);
-	for (unsigned i = 0; i < caps->fixed; i++)
+	FOR_EACH_COUNTER (i, caps->fixed_mask)
 		CHECK_EQ(t, CNT_16, content(PMC_FIXED(i)), rdpmc((u32)RDPMC_FIXED + i),
 			 "RDPMC of fixed counter %u", i);
 	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
@@ -104,7 +104,8 @@ TEST(msr, rdmsr_and_rdpmc_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), N
 		CONTROL_EQ(t, MSR_41, content(c), rdpmc_pair(c).rax,
 			   "RAX after RDPMC of IA32_PMC%u", c);
 	}
-	for (u32 i = 0; i < caps->fixed; i++) {
+	FOR_EACH_COUNTER(i, caps->fixed_mask)
+	{
 		check_pair(t, "RDMSR", MSR_IA32_FIXED_CTR0 + i,
 			   rdmsr_pair(MSR_IA32_FIXED_CTR0 + i));
 		check_pair(t, "RDPMC", (u32)RDPMC_FIXED + i, rdpmc_pair((u32)RDPMC_FIXED + i));

@@ -83,7 +83,7 @@ static void check_counters(struct test *t, unsigned cpu)
 		check_own(t, AT(MSR_37), cpu, "IA32_PMCx", MSR_IA32_PMC0 + i, 0x12345678 + i,
 			  0x0fedcba9 - i);
 	}
-	for (u32 i = 0; i < counter_caps()->fixed; i++)
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask)
 		check_own(t, AT(MSR_37), cpu, "IA32_FIXED_CTRx", MSR_IA32_FIXED_CTR0 + i,
 			  0x12345678 + i, 0x0fedcba9 - i);
 	if (counter_caps()->fixed)

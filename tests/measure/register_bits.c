@@ -57,16 +57,18 @@ struct register_bits bits_of_fixed_counter(u32 i)
 				       REQ_MSR_30 };
 }
 
-/* Figure 18-7: for each counter two enable bits, ANY (version 3), PMI. */
+/* Figure 18-7: for each counter two enable bits, ANY (version 3; not of fixed counter 3 and
+ * later), PMI. */
 struct register_bits bits_of_fixed_control(void)
 {
-	u64 all = BITS(0, 63) >> (64 - 4 * counter_caps()->fixed);
+	const u64 levels = IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0;
+	u64 all = 0;
 
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask & BITS(0, 15))
+		all |= (levels | (i < 3 && any_thread() ? IA32_FIXED_CTR_CTRL_ANY0 : 0)) << 4 * i;
 	/* With baseline there are the Adaptive_Record bits. */
 	u64 reserved = counter_caps()->version <= 4 && !counter_caps()->baseline ? ~all : 0;
 
-	/* Bit 14 isn't that of fixed counter 3. */
-	all &= any_thread() ? 0xbfff : 0xbbbb;
 	return (struct register_bits){
 		"IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all, reserved, REQ_MSR_31
 	};
@@ -75,7 +77,7 @@ struct register_bits bits_of_fixed_control(void)
 struct register_bits bits_of_global_control(void)
 {
 	const struct pmu_caps *caps = counter_caps();
-	u64 all = counters_gp().bits | counters_fixed().bits, reserved = ~all;
+	u64 all = counters_all().bits, reserved = ~all;
 
 	/* IA32_PERF_CAPABILITIES has the metrics, not the version. */
 	if (caps->metrics || caps->metrics_open)
@@ -211,7 +213,7 @@ unsigned bits_of_all(struct register_bits r[REGISTERS_MOST])
 		r[n++] = bits_of_event_select(i);
 	for (u32 i = 0; i < caps->gp; i++)
 		r[n++] = bits_of_counter(i);
-	for (u32 i = 0; i < caps->fixed; i++)
+	FOR_EACH_COUNTER (i, caps->fixed_mask)
 		r[n++] = bits_of_fixed_counter(i);
 	if (caps->fixed)
 		r[n++] = bits_of_fixed_control();

@@ -75,6 +75,22 @@ static bool slots_are_by_what_becomes_of_them(struct fixture *r)
 	return get(r, 0x30d) < get(r, 0x30f) && get(r, 0x30e) && get(r, 0x30f);
 }
 
+/* Fixed counter 5 has PMI, and its value is read by RDPMC. */
+static bool fixed_5_overflows(struct fixture *r)
+{
+	bool own;
+
+	fixture_wrmsr(r, 0x38d, 0xb00000);
+	fixture_wrmsr(r, 0x30d, 0x44);
+	fixture_wrmsr(r, 0x30e, 0x55);
+	own = model_rdpmc(&r->m, 0x40000005).value == 0x55;
+	fixture_wrmsr(r, 0x30e, MINUS(1));
+	fixture_wrmsr(r, 0x38f, BIT(37));
+	for (unsigned i = 0; i < 100; i++)
+		fixture_branch(r, BRANCH_CONDITIONAL, i & 1);
+	return own && fixture_status(r) == BIT(37) && r->n_interrupts == 1;
+}
+
 rule *const skymont_rules[FAULT_COUNT] = {
 	[FAULT_PDIST_PMC1_NEXT] = pmc1_is_precise,
 	[FAULT_LATENCY_PMC0_ONLY] = loads_are_sampled_on_two,
@@ -92,6 +108,9 @@ rule *const skymont_rules[FAULT_COUNT] = {
 	[FAULT_SLOT_COUNTERS_COUNT_INSTRUCTIONS] = slots_are_by_what_becomes_of_them,
 	[FAULT_FRONT_END_SLOTS_STAND] = slots_are_by_what_becomes_of_them,
 	[FAULT_RETIRING_SLOTS_STAND] = slots_are_by_what_becomes_of_them,
+	[FAULT_FIXED_5_STATUS] = fixed_5_overflows,
+	[FAULT_FIXED_5_NO_PMI] = fixed_5_overflows,
+	[FAULT_RDPMC_FIXED5_READS_4] = fixed_5_overflows,
 };
 
 /* ---- Gracemont, and P-cores ---- */

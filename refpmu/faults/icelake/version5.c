@@ -199,6 +199,8 @@ void fault_v5_setting(struct model *m, unsigned i, struct counter_setting *setti
 	if (i >= BAD_SPECULATION && i <= BAD_SPECULATION + 2 &&
 	    broken(m, FAULT_SLOT_COUNTERS_COUNT_INSTRUCTIONS))
 		setting->rule.kind = EK_INSTRUCTIONS;
+	if (i == BAD_SPECULATION + 1 && broken(m, FAULT_FIXED_5_NO_PMI))
+		setting->rule.interrupt = false;
 	if (i != SLOTS_COUNTER)
 		return;
 	if (broken(m, FAULT_FIXED_3_INERT))
@@ -249,6 +251,8 @@ u64 fault_v5_increment(struct model *m, unsigned i, u64 add)
 
 void fault_v5_overflow(struct model *m, unsigned i, struct counter_overflow *overflow)
 {
+	if (i == BAD_SPECULATION + 1 && broken(m, FAULT_FIXED_5_STATUS))
+		overflow->status = 0;
 	if (i != SLOTS_COUNTER)
 		return;
 	if (model_metrics_run(m) && broken(m, FAULT_SLOTS_OVERFLOW_AS_METRICS))

@@ -147,11 +147,11 @@ static void add_all(struct shadow *s, const struct left_out *out)
 	unsigned rest = bits_of_all(all);
 
 	*s = (struct shadow){ .width = caps->gp_width, .refuses = !caps->hypervisor,
-			      .fixed = counters_fixed().bits >> PMC_FIXED(0) };
+			      .fixed = caps->fixed_mask };
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		add_general(s, c, out);
-	FOR_EACH_COUNTER (c, counters_fixed().bits)
-		add_fixed(s, c - PMC_FIXED(0));
+	FOR_EACH_COUNTER (i, caps->fixed_mask)
+		add_fixed(s, i);
 	FOR_EACH_COUNTER (c, counters_all().bits)
 		add_configuration(s, c);
 	if (caps->fixed) {
@@ -182,8 +182,8 @@ static void add_all(struct shadow *s, const struct left_out *out)
 	else if (lbr_depth())
 		add(s, bits_of_lbr_select(), SHADOW_PLAIN);
 	if (caps->version >= 4 && out->interrupts)
-		s->settable = counters_gp().bits | counters_fixed().bits |
-			      IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+		s->settable = counters_all().bits | IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
+			      IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
 }
 
 /* One comparison: wrong ones are told, the first few. */
@@ -218,7 +218,7 @@ static void look_at(struct test *t, unsigned i)
 static void look_at_status(struct test *t)
 {
 	const struct shadow *s = &drawn.shadow;
-	const u64 counters = counters_gp().bits | counters_fixed().bits;
+	const u64 counters = counters_all().bits;
 	/* A hybrid's processor may have counters that it doesn't tell of. Of CFG_C the manual
 	 * doesn't say whether it is in use. */
 	const u64 seen = counter_caps()->told_less || !has_pebs_enable(counter_caps()) ?
