@@ -103,8 +103,7 @@ static void overflow_at_maximum(unsigned c, u64 maximum, const struct ds_setup *
 TEST(adaptive, record_of_each_counter_stays_below_the_maximum, REQS(ADP_42),
      NEEDS(need_perfmon, need_baseline, need_branches))
 {
-	FOR_EACH_COUNTER(c, adaptive_sure_counters() & ~BIT(OVERFLOW_SLOW))
-	{
+	FOR_EACH_COUNTER (c, adaptive_sure_counters() & ~BIT(OVERFLOW_SLOW)) {
 		const struct adaptive_run run = { .counter = c, .config = CONFIG_GPR };
 		const u64 size = adaptive_bytes(run.config);
 		struct adaptive_layout layout;

@@ -251,8 +251,7 @@ static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *
 TEST(adaptive, gpr_and_xmm_groups_of_each_counter_hold_the_registers, REQS(ADP_04, ADP_06, ADP_24),
      NEEDS(need_perfmon, need_baseline, need_fixed, need_instructions))
 {
-	FOR_EACH_COUNTER(c, adaptive_sure_counters())
-	{
+	FOR_EACH_COUNTER (c, adaptive_sure_counters()) {
 		const bool there = record_at_a_mark(t, c, &workload_xmm_sample);
 
 		if (c <= PMC_FIXED(0))

@@ -84,8 +84,7 @@ TEST(adaptive, each_general_purpose_counter_makes_records, REQS(ADP_35, ADP_41),
 TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MSR_14),
      NEEDS(need_perfmon, need_fixed, need_baseline), .under_every_fault = true)
 {
-	FOR_EACH_COUNTER(i, counter_caps()->pebs_fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->pebs_fixed_mask) {
 		struct adaptive_run run = { .counter = PMC_FIXED(i), .config = CONFIG_GPR };
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);
@@ -115,10 +114,8 @@ TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MS
 TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(ADP_32),
      NEEDS(need_perfmon, need_fixed, need_baseline))
 {
-	FOR_EACH_COUNTER(bit, counter_caps()->pebs_fixed_mask)
-	{
-		FOR_EACH_COUNTER(i, counter_caps()->pebs_fixed_mask)
-		{
+	FOR_EACH_COUNTER (bit, counter_caps()->pebs_fixed_mask) {
+		FOR_EACH_COUNTER (i, counter_caps()->pebs_fixed_mask) {
 			struct adaptive_run run = { .counter = PMC_FIXED(i), .config = CONFIG_GPR,
 						    .basic = i != bit };
 			struct adaptive_layout layout;
@@ -379,8 +376,7 @@ TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_1
      NEEDS(need_perfmon, need_fixed, need_baseline, need_format_5_slots, need_branches),
      .under_every_fault = true)
 {
-	FOR_EACH_COUNTER(c, counters_all().bits)
-	{
+	FOR_EACH_COUNTER (c, counters_all().bits) {
 		if (!is_pebs_counter(c) || !overflows_here(c))
 			continue;
 		if (!reload_window(t, CONTROL_AT(ADP_45, FIX_16), c))
@@ -415,8 +411,7 @@ TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_1
 TEST(adaptive, reset_slot_that_changes_between_records_is_reloaded, REQS(ADP_44, ADP_08, ADP_45),
      NEEDS(need_perfmon, need_fixed, need_baseline, need_branches))
 {
-	FOR_EACH_COUNTER(c, counters_all().bits)
-	{
+	FOR_EACH_COUNTER (c, counters_all().bits) {
 		const struct test_claim claim = claim_of_slot(c);
 		struct adaptive_run run = { .counter = c, .basic = true,
 					    .capacity = DS_CAPACITY };

@@ -86,8 +86,7 @@ TEST(adaptive, record_of_each_counter_has_every_group_whole,
 
 	lbr_any_open();
 	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
-	FOR_EACH_COUNTER(c, adaptive_sure_counters())
-	{
+	FOR_EACH_COUNTER (c, adaptive_sure_counters()) {
 		const struct adaptive_run run = { .counter = c, .config = every_group() };
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);
@@ -171,8 +170,7 @@ TEST(adaptive, record_of_cpl_3_has_xmm_registers_and_branches,
 
 	lbr_any_open();
 	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
-	FOR_EACH_COUNTER(c, adaptive_sure_counters())
-	{
+	FOR_EACH_COUNTER (c, adaptive_sure_counters()) {
 		const struct adaptive_run run = { .counter = c, .config = every_group() };
 		const struct test_claim record = PMC_IS_FIXED(c) ? AT(ADP_06, ADP_25, FIX_09) :
 								   AT(ADP_06, ADP_25);
@@ -213,8 +211,7 @@ TEST(adaptive, second_record_of_a_buffer_has_what_is_then, REQS(ADP_06, ADP_25, 
 	static struct xmm_registers xmm[2], kept;
 	static struct lbr_stack stack[2];
 
-	FOR_EACH_COUNTER(c, adaptive_sure_counters() & ~BIT(OVERFLOW_SLOW))
-	{
+	FOR_EACH_COUNTER (c, adaptive_sure_counters() & ~BIT(OVERFLOW_SLOW)) {
 		const struct adaptive_run run = { .counter = c, .config = every_group(),
 						  .capacity = 16 };
 		const unsigned size = adaptive_bytes(run.config);

@@ -36,8 +36,7 @@ TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, 
 	for (unsigned i = 0; i < stack.depth; i++)
 		info |= stack.raw[i].info;
 	CONTROL_RANGE(t, ADP_27, 1, ~0ULL, info, "INFO of all registers together");
-	FOR_EACH_COUNTER(c, adaptive_sure_counters())
-	{
+	FOR_EACH_COUNTER (c, adaptive_sure_counters()) {
 		const struct adaptive_run run = { .counter = c, .config = last.config };
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);

@@ -90,8 +90,7 @@ TEST(adaptive, record_of_each_counter_at_the_threshold_freezes_what_is_asked_for
 	const u64 every = adaptive_sure_counters() & ~BIT(OVERFLOW_SLOW);
 	unsigned judged = 0;
 
-	FOR_EACH_COUNTER(c, every)
-	{
+	FOR_EACH_COUNTER (c, every) {
 		/* One of each kind in all ways; a window costs much where each instruction is
 		 * stepped. */
 		const unsigned ways = c == 0 || c == PMC_FIXED(0) ? FREEZES : 1;

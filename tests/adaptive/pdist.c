@@ -201,8 +201,7 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_beside_another_counter_with_pe
 	const u64 every = (counter_caps()->pebs_mask & ~BIT(0)) |
 			  (u64)counter_caps()->pebs_fixed_mask << PMC_FIXED(0);
 
-	FOR_EACH_COUNTER(c, every)
-	{
+	FOR_EACH_COUNTER (c, every) {
 		const unsigned mark = c % MARKS;
 		const u64 period = calibration_period(LOADS, ROUNDS + 1 + mark);
 		u64 start;

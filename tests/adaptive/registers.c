@@ -149,8 +149,7 @@ TEST(msr, adaptive_bit_of_an_event_select_is_reserved_without_baseline, REQS(ADP
 TEST(msr, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQS(ADP_34),
      NEEDS(need_perfmon, need_no_baseline, need_fixed, need_refused_msrs))
 {
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const u64 kept = 0x3ULL << 4 * i, other = 0x1ULL << 4 * i;
 
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, other);

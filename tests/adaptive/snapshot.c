@@ -88,8 +88,7 @@ static u64 value_of(unsigned c)
 /* All counters but one stand still, each with its value. */
 static void preset_all_but(struct test *t, struct test_claim claim, unsigned sampler)
 {
-	FOR_EACH_COUNTER(c, counters_all().bits & ~BIT(sampler))
-	{
+	FOR_EACH_COUNTER (c, counters_all().bits & ~BIT(sampler)) {
 		counter_write(c, value_of(c));
 		test_check_eq(t, test_control(claim), value_of(c), counter_read(c),
 			      "counter %u, which stands still", c);
@@ -427,8 +426,7 @@ TEST(adaptive, counters_group_is_in_the_record_of_each_counter, REQS(V6_22, V6_2
 	const bool metered = need_slots_in_records(reason, sizeof(reason));
 	u64 slots, metrics;
 
-	FOR_EACH_COUNTER(c, adaptive_sure_counters())
-	{
+	FOR_EACH_COUNTER (c, adaptive_sure_counters()) {
 		preset_all_but(t, CONTROL_AT(V6_22, V6_24), c);
 		if (!check_all_values(t, c, NULL, NULL))
 			return;
@@ -473,8 +471,7 @@ static struct pmc_mask program_others(void)
 {
 	u64 on = 0;
 
-	FOR_EACH_COUNTER(c, counters_all().bits & ~BIT(0))
-	{
+	FOR_EACH_COUNTER (c, counters_all().bits & ~BIT(0)) {
 		const int kind = kind_of(c);
 
 		if (kind != NOTHING) {

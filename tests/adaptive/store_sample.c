@@ -151,8 +151,7 @@ TEST(adaptive, each_counter_of_sampled_stores_has_the_address_of_a_store, REQS(H
 	struct event event = { .counters = 0 };
 
 	event_get(EK_STORE_SAMPLE, 0, &event);
-	FOR_EACH_COUNTER(c, event.counters & counters_gp().bits)
-	{
+	FOR_EACH_COUNTER (c, event.counters & counters_gp().bits) {
 		run.counter = c;
 		if (!check_addresses(t, AT(HYB_09), &run, "of eight bytes"))
 			return;

@@ -49,8 +49,7 @@ static void stop(unsigned counter)
 TEST(archpebs, header_of_a_record_in_compatibility_mode_has_bit_30_clear, REQS(APEBS_41),
      NEEDS(need_perfmon, need_arch_pebs, need_events, need_low_memory))
 {
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		arm(c);
 		workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
 		stop(c);

@@ -125,8 +125,7 @@ TEST(archpebs, header_names_the_groups_that_follow_in_order, REQS(APEBS_13, APEB
 TEST(archpebs, aux_group_holds_the_address_of_the_load, REQS(APEBS_18),
      NEEDS(need_perfmon, need_aux, need_events, need_data_address), .under_every_fault = true)
 {
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		u64 from = 0;
 
 		for (unsigned store = 0; store < 2; store++) {
@@ -308,8 +307,7 @@ TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
 {
 	struct sampling_sum expected[SAMPLE_MARKS];
 
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		const struct arch_run run = { .counter = c, .groups = GROUP_GPR };
 		struct gpr_values wanted = { .rsp = workload_stack() };
 		struct arch_fragment f;
@@ -406,8 +404,7 @@ static u64 exchanged(u64 value)
 TEST(archpebs, xer_group_holds_the_sixteen_xmm_registers, REQS(APEBS_21, APEBS_22),
      NEEDS(need_perfmon, need_xmm, need_events), .under_every_fault = true)
 {
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		const struct arch_run run = { .counter = c,
 					      .groups = GROUP_XMM,
 					      .workload = &workload_xmm_sample };
@@ -528,8 +525,7 @@ TEST(archpebs, record_of_64_bit_code_at_cpl_3_is_whole, REQS(APEBS_12, APEBS_16,
 	const struct workload *w = &workload_user_sample;
 	struct sampling_sum expected[SAMPLE_MARKS];
 
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		struct gpr_values wanted = { .next = 0 };
 		struct arch_fragment f;
 		u64 ip, gpr;

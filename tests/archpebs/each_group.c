@@ -85,8 +85,7 @@ TEST(archpebs, record_of_each_counter_has_every_group_whole, REQS(APEBS_16, APEB
 
 	lbr_any_open();
 	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
-	FOR_EACH_COUNTER(c, sure_counters())
-	{
+	FOR_EACH_COUNTER (c, sure_counters()) {
 		const struct arch_run run = { .counter = c, .groups = EVERY_GROUP };
 		const u64 before = tsc_read();
 
@@ -139,8 +138,7 @@ TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches, REQS(APEBS_22, AP
 
 	lbr_any_open();
 	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
-	FOR_EACH_COUNTER(c, sure_counters())
-	{
+	FOR_EACH_COUNTER (c, sure_counters()) {
 		const bool slow = c == OVERFLOW_SLOW;
 
 		arch_pebs_open(0, ARCH_PEBS_NEVER);
@@ -211,8 +209,7 @@ static u64 gpr_at_a_mark(unsigned c)
 TEST(archpebs, gpr_group_of_each_counter_holds_the_registers, REQS(APEBS_20),
      NEEDS(need_perfmon, need_every_group, need_instructions), .deadline_ms = 8000)
 {
-	FOR_EACH_COUNTER(c, sure_counters())
-	{
+	FOR_EACH_COUNTER (c, sure_counters()) {
 		const u64 gpr = gpr_at_a_mark(c);
 
 		if (c <= PMC_FIXED(0))

@@ -43,8 +43,7 @@ TEST(archpebs, basic_group_is_0x30_bytes_after_a_header,
      REQS(APEBS_06, APEBS_11, APEBS_12, APEBS_13, APEBS_14, APEBS_16),
      NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
 {
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		const struct arch_run run = { .counter = c };
 		const u64 before = tsc_read();
 		int64_t offset = 0;
@@ -127,8 +126,7 @@ TEST(archpebs, records_follow_each_other_from_wr_on, REQS(APEBS_06, APEBS_07),
 TEST(archpebs, counter_without_its_enable_writes_no_record, REQS(APEBS_08),
      NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
 {
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		struct arch_run run = { .counter = c, .without_enable = true };
 		int64_t offset = 0;
 
@@ -316,13 +314,11 @@ TEST(archpebs, counters_that_overflow_on_one_load_are_both_recorded_and_reloaded
 TEST(archpebs, record_leaves_the_status_bits_of_every_other_counter, REQS(APEBS_40),
      NEEDS(need_perfmon, need_arch_pebs, need_branches, need_fixed), .deadline_ms = 8000)
 {
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & ARCH_SURE & ~BIT(OVERFLOW_SLOW))
-	{
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs & ARCH_SURE & ~BIT(OVERFLOW_SLOW)) {
 		const struct arch_run run = { .counter = c, .groups = 0 };
 		const u64 others = counters_all().bits & ARCH_SURE & ~BIT(c);
 
-		FOR_EACH_COUNTER(i, others)
-		{
+		FOR_EACH_COUNTER (i, others) {
 			overflow(i, 0);
 			counter_program_disabled(i, 0, 0);
 		}
@@ -356,8 +352,7 @@ TEST(archpebs, general_purpose_and_fixed_counter_that_overflow_together_are_reco
 {
 	const u64 general = counter_caps()->v6.pebs & BITS(0, 31);
 
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & BIT(PMC_FIXED(0)) ? general : 0)
-	{
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs & BIT(PMC_FIXED(0)) ? general : 0) {
 		const u64 both = BIT(c) | BIT(PMC_FIXED(0));
 
 		arch_pebs_open(0, ARCH_PEBS_NEVER);
@@ -409,8 +404,7 @@ static void run_all(u64 asked[WINDOW_COUNTERS], unsigned assignment)
 	unsigned nth = 0;
 
 	arch_pebs_open(SIZE, ARCH_PEBS_NEVER);
-	FOR_EACH_COUNTER(c, all)
-	{
+	FOR_EACH_COUNTER (c, all) {
 		asked[c] = groups_of(nth, assignment) & enumerated;
 		arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, period_of(c, nth),
 			      asked[c], NEVER);

@@ -193,8 +193,7 @@ TEST(msr, cfg_c_refuses_groups_that_leaf_23h_does_not_list, REQS(APEBS_09),
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 kept = 0xfffffe00;
 
-	FOR_EACH_COUNTER(c, v->pebs)
-	{
+	FOR_EACH_COUNTER (c, v->pebs) {
 		const u32 msr = version6_cfg_c(c);
 		const u64 listed = (u64)v->groups << 32 | BIT(63);
 

@@ -42,8 +42,7 @@ static u64 value_of(unsigned c)
  */
 static void preset_others(struct test *t, struct test_claim claim, unsigned sampler, u64 set)
 {
-	FOR_EACH_COUNTER(c, counter_caps()->v6.pebs & ~BIT(sampler))
-	{
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs & ~BIT(sampler)) {
 		counter_write(c, value_of(c));
 		test_check_eq(t, test_control(claim), value_of(c), counter_read(c),
 			      "counter %u, which stands still", c);
@@ -135,8 +134,7 @@ TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
 		CHECK_EQ(t, APEBS_25, wanted, arch_at(group),
 			 "bits of general-purpose counters at 00H, of fixed ones at 04H");
 		at = group + HEAD_BYTES;
-		FOR_EACH_COUNTER(n, arch_at(group))
-		{
+		FOR_EACH_COUNTER (n, arch_at(group)) {
 			if (n != c)
 				CHECK_EQ(t, APEBS_25, value_of(n), arch_at(at),
 					 "value of counter %u, CFG_C[35] of %#lx", n, set);
@@ -222,8 +220,7 @@ TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
 {
 	const u64 all = counter_caps()->v6.pebs;
 
-	FOR_EACH_COUNTER(c, all & ARCH_SURE)
-	{
+	FOR_EACH_COUNTER (c, all & ARCH_SURE) {
 		const struct arch_run run = { .counter = c,
 					      .groups = GENERAL | FIXED | ALLOW_IN_RECORD };
 		struct arch_fragment f;
@@ -241,8 +238,7 @@ TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
 			      "counters of a record of counter %u", c))
 			return;
 		at = group + HEAD_BYTES;
-		FOR_EACH_COUNTER(n, all)
-		{
+		FOR_EACH_COUNTER (n, all) {
 			if (n != c)
 				CHECK_EQ(t, APEBS_25, value_of(n), arch_at(at),
 					 "value of counter %u, record of counter %u", n, c);
@@ -272,8 +268,7 @@ TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
 
 	if (!sampling_shadow_fits(t))
 		return;
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		const u64 general = counter_caps()->v6.pebs & BITS(0, 31) & ~BIT(c);
 		const unsigned counted = counter_next(general, 0);
 		struct arch_fragment f;

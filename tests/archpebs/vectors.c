@@ -82,8 +82,7 @@ TEST(archpebs, xer_group_holds_the_upper_halves_of_ymm_registers_after_xmm, REQS
 		{ GROUP_XMM | GROUP_YMMH, WITH_XMM, false, "YMMH not enabled" },
 	};
 
-	FOR_EACH_COUNTER(c, arch_load_counters())
-	{
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		for (unsigned i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
 			const u64 wanted = turns[i].wanted;
 			u64 at = xer_of(t, c, turns[i].groups, turns[i].enabled);

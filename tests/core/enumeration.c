@@ -228,8 +228,7 @@ TEST(enumeration, fixed_counters_hold_all_bits_of_their_width, REQS(MSR_07),
 {
 	u64 all = BIT(counter_caps()->fixed_width) - 1;
 
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		msr_write(MSR_IA32_FIXED_CTR0 + i, all);
 		CHECK_EQ(t, MSR_07, all, msr_read(MSR_IA32_FIXED_CTR0 + i), "IA32_FIXED_CTR%u", i);
 	}

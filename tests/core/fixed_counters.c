@@ -245,8 +245,7 @@ static u64 count_at(unsigned i, u64 bits, bool user)
 TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
      NEEDS(need_perfmon, need_fixed), .under_every_fault = true)
 {
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const unsigned c = PMC_FIXED(i);
 
 		if (!overflow_comes(c))
@@ -283,8 +282,7 @@ TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon,
 {
 	const u64 counters = counters_all().bits;
 
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const unsigned c = PMC_FIXED(i);
 		const u64 looked_at = counters & ~overflow_aside(t, c);
 
@@ -314,8 +312,7 @@ TEST(msr, rdpmc_reads_each_fixed_counter_zero_extended, REQS(FIX_18),
 {
 	const u64 ones = BIT(counter_caps()->fixed_width) - 1;
 
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const u64 own = ones / 3 + i;
 
 		counter_write(PMC_FIXED(i), ones);

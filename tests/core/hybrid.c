@@ -235,8 +235,7 @@ static void use(void *arg)
 
 	*s = (struct used){ .named = named_counters(counter_caps()),
 			    .type = counter_caps()->core_type };
-	FOR_EACH_COUNTER(c, s->named)
-	{
+	FOR_EACH_COUNTER (c, s->named) {
 		bool counts;
 
 		if (use_counter(c, &counts))

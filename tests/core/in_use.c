@@ -134,8 +134,7 @@ TEST(msr, in_use_shows_pmi_for_each_use_of_the_interrupt, REQS(STS_09),
 			 "PMI in use, IA32_PERFEVTSEL%u[20] = 0", c);
 		counter_program_disabled(c, 0, 0);
 	}
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, IA32_FIXED_CTR_CTRL_PMI0 << 4 * i);
 		CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
 			 "PMI in use, fixed counter %u has its interrupt bit", i);

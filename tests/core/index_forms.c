@@ -165,8 +165,7 @@ TEST(msr, rdpmc_of_fixed_counters_at_cpl_3_needs_cr4_pce, REQS(CNT_18, CNT_19),
 	const struct pmu_caps *caps = counter_caps();
 	const u64 top = BIT(caps->fixed_width - 1);
 
-	FOR_EACH_COUNTER(i, caps->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, caps->fixed_mask) {
 		counter_write(PMC_FIXED(i), top | own(i));
 		check_user(t, (u32)RDPMC_FIXED + i, top | own(i), "a fixed counter");
 		counter_write(PMC_FIXED(i), 0);

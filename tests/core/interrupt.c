@@ -171,8 +171,7 @@ TEST(pmi, general_purpose_overflow_interrupts_once, REQS(PMI_01),
  */
 TEST(pmi, fixed_overflow_interrupts_once, REQS(PMI_02), NEEDS(need_perfmon, need_fixed))
 {
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const unsigned c = PMC_FIXED(i), most = 1 + overflow_repeats(t, c);
 		const struct pmi_log *log;
 

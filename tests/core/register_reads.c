@@ -104,8 +104,7 @@ TEST(msr, rdmsr_and_rdpmc_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), N
 		CONTROL_EQ(t, MSR_41, content(c), rdpmc_pair(c).rax,
 			   "RAX after RDPMC of IA32_PMC%u", c);
 	}
-	FOR_EACH_COUNTER(i, caps->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, caps->fixed_mask) {
 		check_pair(t, "RDMSR", MSR_IA32_FIXED_CTR0 + i,
 			   rdmsr_pair(MSR_IA32_FIXED_CTR0 + i));
 		check_pair(t, "RDPMC", (u32)RDPMC_FIXED + i, rdpmc_pair((u32)RDPMC_FIXED + i));

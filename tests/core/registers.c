@@ -107,8 +107,7 @@ TEST(msr, counter_registers_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon))
 		r.msr = MSR_IA32_A_PMC0 + i;
 		check_holds(t, AT(MSR_28), &r);
 	}
-	FOR_EACH_COUNTER(i, caps->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, caps->fixed_mask) {
 		r = bits_of_fixed_counter(i);
 		check_holds(t, AT(MSR_28), &r);
 	}
@@ -229,8 +228,7 @@ TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, 
 TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
      NEEDS(need_perfmon, need_fixed))
 {
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		struct register_bits r = bits_of_fixed_counter(i);
 
 		check_refuses(t, AT(MSR_30), &r);

@@ -232,8 +232,7 @@ TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
 		for (unsigned cpl = 1; cpl <= 3; cpl++)
 			check_user_rdpmc(t, c, cpl, value);
 	}
-	FOR_EACH_COUNTER(c, (u64)counter_caps()->fixed_mask << PMC_FIXED(0))
-	{
+	FOR_EACH_COUNTER (c, (u64)counter_caps()->fixed_mask << PMC_FIXED(0)) {
 		counter_write(c, written + c);
 		CONTROL_EQ(t, CNT_19, written + c, counter_read(c), "fixed counter %u",
 			   c - PMC_FIXED(0));

@@ -149,8 +149,7 @@ static bool need_stores_by_instruction(char *reason, size_t size)
 TEST(count, instruction_with_many_stores_counts_once, REQS(SKL_13),
      NEEDS(need_perfmon, need_events, need_stores_by_instruction))
 {
-	FOR_EACH_COUNTER(c, counters_for(STORES).bits)
-	{
+	FOR_EACH_COUNTER (c, counters_for(STORES).bits) {
 		u64 counted;
 
 		if (!window_difference_one(t, c, STORES, COUNT_BOTH, &workload_rep, STORES_FEWER,

@@ -39,8 +39,7 @@ TEST(count, page_walks_of_loads_and_stores_are_counted, REQS(HYB_20),
 		struct event event = { .code = 0 };
 
 		event_get(store ? EK_STLB_MISS_STORES : EK_STLB_MISS_LOADS, EV_WALK, &event);
-		FOR_EACH_COUNTER(c, event.counters & counters_gp().bits)
-		{
+		FOR_EACH_COUNTER (c, event.counters & counters_gp().bits) {
 			u64 walks;
 
 			if (!window_count_one(t, c, event.code, COUNT_BOTH,

@@ -125,8 +125,7 @@ TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
 	const u64 mask = (u64)(branches_outside_loops() >> 16) << IA32_PERFEVTSEL_UMASK2_SHIFT;
 	const u16 event = (u16)branches_outside_loops();
 
-	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
-	{
+	FOR_EACH_COUNTER (c, counter_caps()->gp_mask) {
 		u64 value;
 
 		if (!window_difference_one(t, c, event, COUNT_BOTH, &workload_load, ROUNDS,

@@ -121,8 +121,7 @@ TEST(msr, rdpmc_user_disable_exists_if_leaf_23h_says_so, REQS(V6_10),
 
 	FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
 		check_bit(t, AT(V6_10), MSR_IA32_PERFEVTSEL0 + c, 37, there);
-	FOR_EACH_COUNTER(i, counter_caps()->fixed_mask)
-	{
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const u64 kept = BIT(4 * i), disable = BIT(33 + 4 * i);
 
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, kept);
@@ -203,8 +202,7 @@ TEST(msr, write_to_1900h_is_not_sign_extended, REQS(V6_13), NEEDS(need_perfmon, 
 {
 	const u64 sign = BIT(31), width = BIT(counter_caps()->gp_width) - 1;
 
-	FOR_EACH_COUNTER(c, counter_caps()->gp_mask)
-	{
+	FOR_EACH_COUNTER (c, counter_caps()->gp_mask) {
 		msr_write(MSR_IA32_PMC0 + c, sign);
 		CONTROL_EQ(t, V6_13, width & ~(sign - 1), msr_read(MSR_IA32_PMC0 + c),
 			   "IA32_PMC%u after a write of 80000000H", c);

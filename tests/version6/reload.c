@@ -133,8 +133,7 @@ TEST(version6, overflow_that_reloads_another_counter_interrupts, REQS(V6_18, PMI
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 general = counter_caps()->gp_mask;
 
-	FOR_EACH_COUNTER(cause, v->causes & general)
-	{
+	FOR_EACH_COUNTER (cause, v->causes & general) {
 		const unsigned reloaded = counter_next(v->reloadable & general & ~BIT(cause), 0);
 		const struct pmi_log *log;
 
@@ -179,8 +178,7 @@ TEST(version6, overflow_at_cpl_3_reloads_the_counter_that_names_it, REQS(V6_18),
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 general = counter_caps()->gp_mask;
 
-	FOR_EACH_COUNTER(cause, v->causes & general)
-	{
+	FOR_EACH_COUNTER (cause, v->causes & general) {
 		const unsigned reloaded = counter_next(v->reloadable & general & ~BIT(cause), 0);
 
 		if (reloaded >= COUNTERS_END)
@@ -293,8 +291,7 @@ TEST(version6, each_overflow_reloads_also_beside_another_overflow, REQS(V6_18),
 	const u64 both = three_of_both();
 	const unsigned first = counter_next(both, 0);
 
-	FOR_EACH_COUNTER(cause, both & ~BIT(first))
-	{
+	FOR_EACH_COUNTER (cause, both & ~BIT(first)) {
 		/* Below it, and above it where there is none. */
 		const u64 others = both & ~BIT(first) & ~BIT(cause);
 		const unsigned beside = counter_next(others, 0);
@@ -437,8 +434,7 @@ TEST(version6, counter_that_names_itself_sets_no_status_bit, REQS(V6_19),
 {
 	const struct version6 *v = &counter_caps()->v6;
 
-	FOR_EACH_COUNTER(reloaded, v->reloadable & v->causes)
-	{
+	FOR_EACH_COUNTER (reloaded, v->reloadable & v->causes) {
 		const u64 others = v->causes & ~BIT(reloaded);
 		const u64 one = others & (~others + 1);
 		const u64 names[] = { BIT(reloaded), BIT(reloaded) | one, v->causes };
@@ -505,8 +501,7 @@ TEST(version6, overflow_of_a_counter_that_cannot_cause_it_reloads_no_other, REQS
 	CONTROL_RANGE(t, V6_20, loaded(reloaded), loaded(reloaded) + ROUNDS, counter_read(reloaded),
 		      "IA32_PMC%u, which IA32_PMC%u loads", reloaded, cause);
 	stop_pair(reloaded, cause);
-	FOR_EACH_COUNTER(other, counters_that_are_no_cause())
-	{
+	FOR_EACH_COUNTER (other, counters_that_are_no_cause()) {
 		const u64 mask = msr_try_write(version6_cfg_b(reloaded), BIT(other)).raised ?
 					 0 :
 					 BIT(other);
