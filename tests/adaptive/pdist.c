@@ -7,6 +7,7 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
+#include "pmu/pmi.h"
 #include "tests/adaptive/adaptive.h"
 
 #define AT_EVENTING_IP	0x08u
@@ -100,14 +101,17 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
  *         on which it overflowed.
  *         intel/perfmon README: PDist, Precise Distribution
  *
- * Given  IA32_PMC0 with INT = 1; loads, then branches, each marked one at an address of its own
+ * Given  IA32_PMC0 with INT = 1, LVTPC open; loads, then branches, each marked one at an address of
+ *        its own
  * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
  * Then   EventingIP is that very one; whether there is an interrupt isn't judged
  */
 TEST(adaptive, pdist_record_of_pmc0_is_as_precise_with_its_interrupt, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
 {
+	pmi_open(NULL);
 	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH | COUNT_ADAPTIVE | COUNT_INT);
+	pmi_end();
 }
 
 /*

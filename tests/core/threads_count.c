@@ -267,9 +267,12 @@ static void take_difference(void *arg)
 	struct two_cpus_window *window = arg;
 	struct two_cpus_side *side = &window->side[two_cpus_side()];
 	u64 small[WINDOW_COUNTERS];
+	bool counted;
 
 	two_cpus_barrier(&window->both);
-	if (!window_count(side->counters, side->event, side->flags, side->work, FEWER, small) ||
+	counted = window_count(side->counters, side->event, side->flags, side->work, FEWER, small);
+	two_cpus_barrier(&window->both);
+	if (!counted ||
 	    !window_count(side->counters, side->event, side->flags, side->work, MORE, side->value))
 		return;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)

@@ -197,10 +197,17 @@ PIECE lbr_delay, begin_lbr_delay.last, 2, 2
 .last:	jmp	short .past
 	nop
 .past:
+%rep 4
+	nop
+%endrep
+.soon:	jmp	short .end
+	nop
+.end:
 END lbr_delay
 ROWS lbr_delay
 	ROW	RELATIVE_JUMP,	begin_lbr_delay.first,		begin_lbr_delay.begin
 	ROW	RELATIVE_JUMP,	begin_lbr_delay.last,		begin_lbr_delay.past
+	ROW	RELATIVE_JUMP,	begin_lbr_delay.soon,		begin_lbr_delay.end
 ROWS_END lbr_delay
 
 ; Jumps, each but the first after so many stores and loads of the memory. At any CPL.

@@ -220,6 +220,13 @@ unsigned lbr_entries_to(const struct lbr_stack *stack, u64 target)
 	return count;
 }
 
+u64 lbr_most_cycles(const struct test *t, u64 counted)
+{
+	enum { STRICT_MARGIN = 256 };
+
+	return 2 * counted + (test_is_strict(t) ? STRICT_MARGIN : CYCLES_MOST / 4);
+}
+
 void lbr_check_each_bit(struct test *t, struct test_claim claim, u32 msr, unsigned entries,
 			u64 base, u64 bits)
 {

@@ -43,7 +43,8 @@ LBR_PIECE(lbr_nested);		/* three calls in each other, one indirect, then n retur
 LBR_PIECE(lbr_breakpoint);	/* INT3; the row's target is where its handler returns to */
 LBR_PIECE(lbr_undefined);	/* the same of UD2, which its handler skips */
 LBR_PIECE(lbr_step);		/* a jump, then a single-step trap */
-LBR_PIECE(lbr_delay);		/* n rounds of a loop between two jumps */
+#define DELAY_JUMPS	3u
+LBR_PIECE(lbr_delay);		/* n rounds of a loop between two jumps, soon a third */
 LBR_PIECE(lbr_events);		/* jumps with stores and loads between them */
 LBR_PIECE(lbr_events_apart);	/* a store, a conditional branch, a store, a jump, a jump */
 LBR_PIECE(lbr_transaction);	/* jumps before, in and after a transaction */
@@ -91,6 +92,11 @@ void lbr_skip_ud2(struct trap_frame *frame);
  * Returns how many interrupts there were.
  */
 unsigned lbr_take_interrupt(u32 msr, u64 recording);
+#define CYCLES_MOST	0xffffu		/* that INFO[15:0] can say */
+/* Of an entry whose window has that many core cycles, by fixed counter 1: at most. The way to the
+ * entry is longer than to the counter's reads: how much on silicon isn't stated. */
+u64 lbr_most_cycles(const struct test *t, u64 counted);
+
 /* How many of the branches went to this address. */
 unsigned lbr_entries_to(const struct lbr_stack *stack, u64 target);
 

@@ -83,14 +83,14 @@ TEST(lbr, info_says_no_transaction_outside_of_one, REQS(LBR_23), NEEDS(need_lbr,
 	}
 }
 
-#define CYCLES_MOST	0xffffu		/* that INFO[15:0] can say */
 #define SHORT_ROUNDS	500u
 #define LONG_ROUNDS	35000u
 #define LONG_ROUNDS_MOST (1u << 18)
 
 /* Rounds of a loop between two jumps, the loop's own branches kept out: cycles of the second jump's
- * entry. And what fixed counter 1 counted of the loop. */
-static unsigned delay(struct test *t, u64 rounds, u64 *counted)
+ * entry, and into *soon those of a third one, a few instructions later. And what fixed counter 1
+ * counted of the loop. */
+static unsigned delay(struct test *t, u64 rounds, u64 *counted, unsigned *soon)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_delay;
 	const volatile u64 *words = workload_memory();
@@ -104,11 +104,11 @@ static unsigned delay(struct test *t, u64 rounds, u64 *counted)
 	counters_disable();
 	lbr_close();
 	*counted = (u32)(words[1] - words[0]);
-	CONTROL_EQ(t, LBR_22, piece->rows[1].from, stack.branch[0].from,
-		   "FROM of the newest entry, the jump after the loop");
-	CONTROL_EQ(t, LBR_22, piece->rows[0].from, stack.branch[1].from,
-		   "FROM of the entry before it, the jump before the loop");
-	return stack.branch[0].cycles;
+	for (unsigned i = 0; i < DELAY_JUMPS; i++)
+		CONTROL_EQ(t, LBR_22, piece->rows[DELAY_JUMPS - 1 - i].from, stack.branch[i].from,
+			   "FROM of entry %u, a jump of the piece", i);
+	*soon = stack.branch[0].cycles;
+	return stack.branch[1].cycles;
 }
 
 /*
@@ -116,33 +116,38 @@ static unsigned delay(struct test *t, u64 rounds, u64 *counted)
  *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
  *         based on Skylake Microarchitecture, Table 17-16
  *
- * Given  a loop between two jumps, its own branches kept out; fixed counter 1 counts its core
- *        cycles
+ * Given  a loop between two jumps, its own branches kept out, and a third jump soon after; fixed
+ *        counter 1 counts the loop's core cycles
  * When   the loop is short; longer than FFFFH cycles; short again
- * Then   INFO[15:0] of the second jump is about the count; FFFFH; the same again
- * Control: both jumps are the newest entries
+ * Then   INFO[15:0] of the second jump is about the count; FFFFH; the same again; that of the third
+ *        is less than half of a short loop's
+ * Control: the three are the newest entries
  */
 TEST(lbr, info_counts_core_cycles_since_the_entry_before, REQS(LBR_22),
      NEEDS(need_lbr, need_lbr_info, need_fixed))
 {
 	u64 counted, rounds = LONG_ROUNDS;
-	unsigned cycles = delay(t, SHORT_ROUNDS, &counted);
+	unsigned soon, cycles = delay(t, SHORT_ROUNDS, &counted, &soon);
 
 	CONTROL_RANGE(t, LBR_22, 1, CYCLES_MOST / 4, counted, "core cycles of a short loop");
-	CHECK_RANGE(t, LBR_22, counted / 2, 2 * counted + CYCLES_MOST / 4, cycles,
+	CHECK_RANGE(t, LBR_22, counted / 2, lbr_most_cycles(t, counted), cycles,
 		    "INFO[15:0] of the jump after %lu core cycles", counted);
+	CHECK_RANGE(t, LBR_22, 0, counted / 2, soon,
+		    "INFO[15:0] of the jump a few instructions later");
 	do {
-		cycles = delay(t, rounds, &counted);
+		cycles = delay(t, rounds, &counted, &soon);
 		rounds *= 2;
 	} while (counted <= CYCLES_MOST && rounds <= LONG_ROUNDS_MOST);
 	CONTROL_RANGE(t, LBR_22, CYCLES_MOST + 1, ~0ULL, counted, "core cycles of a long loop");
 	CHECK_EQ(t, LBR_22, CYCLES_MOST, cycles, "INFO[15:0] of the jump after %lu core cycles",
 		 counted);
 	/* Once more: whatever kept the time before has gone past 16 bits. */
-	cycles = delay(t, SHORT_ROUNDS, &counted);
+	cycles = delay(t, SHORT_ROUNDS, &counted, &soon);
 	CONTROL_RANGE(t, LBR_22, 1, CYCLES_MOST / 4, counted, "core cycles of a short loop");
-	CHECK_RANGE(t, LBR_22, counted / 2, 2 * counted + CYCLES_MOST / 4, cycles,
+	CHECK_RANGE(t, LBR_22, counted / 2, lbr_most_cycles(t, counted), cycles,
 		    "INFO[15:0] of the jump after %lu core cycles, after a long loop", counted);
+	CHECK_RANGE(t, LBR_22, 0, counted / 2, soon,
+		    "INFO[15:0] of the jump a few instructions later, after a long loop");
 }
 
 #define TRANSACTION_TRIES 200

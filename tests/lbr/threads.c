@@ -91,10 +91,22 @@ static void write_own(void *arg)
 static void check_written(struct test *t, unsigned cpu, const char *name, u32 msr, u64 here,
 			  u64 there)
 {
-	struct both_write w = { .msr = msr, .value = { here, there }, .seen = { ~0ULL, ~0ULL } };
+	struct both_write w;
 
-	if (!two_cpus_run(t, &w.both, cpu, write_own, &w))
-		return;
+	/* A guest of KVM that is scheduled while recording is off loses what it wrote. */
+	for (unsigned n = 0;; n++) {
+		w = (struct both_write){ .msr = msr, .value = { here, there },
+					 .seen = { ~0ULL, ~0ULL } };
+		if (!two_cpus_run(t, &w.both, cpu, write_own, &w))
+			return;
+		if (test_is_strict(t) || counter_caps()->host.id != HYPERVISOR_KVM ||
+		    (w.seen[0] && w.seen[1]))
+			break;
+		if (n + 1 == LBR_TRIES) {
+			test_inconclusive(t, "under KVM %s reads 0, %u times", name, LBR_TRIES);
+			return;
+		}
+	}
 	CHECK_EQ(t, LBR_27, here, w.seen[0], "%s (MSR %#x) of the first processor, %s has another",
 		 name, msr, two_cpus_name(cpu));
 	CHECK_EQ(t, LBR_27, there, w.seen[1], "%s (MSR %#x) of %s", name, msr, two_cpus_name(cpu));

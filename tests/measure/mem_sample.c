@@ -111,7 +111,8 @@ unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_work
 		records[count++] = (struct mem_sample_record){
 			mem_sample_at(ds_record(i), at.address),
 			mem_sample_at(ds_record(i), at.source),
-			mem_sample_at(ds_record(i), at.latency)
+			mem_sample_at(ds_record(i), at.latency),
+			ds_record(i),
 		};
 	}
 	return count;

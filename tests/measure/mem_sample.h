@@ -33,6 +33,7 @@ struct mem_sample_setup {
 
 struct mem_sample_record {
 	u64 address, source, latency;	/* as they stand at 98H, A0H, A8H */
+	const volatile void *raw;	/* in the PEBS buffer, until the next one is taken */
 };
 
 /* Load latency on IA32_PMC3: threshold 3, MEM_SAMPLE_PERIOD, both enables. Needs

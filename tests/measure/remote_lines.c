@@ -198,6 +198,7 @@ unsigned remote_lines_take(struct test *t, struct test_claim claim,
 	for (unsigned i = 0; i < count; i++)
 		records[i] = (struct mem_sample_record){ remote_lines_at(i, at.address),
 							 remote_lines_at(i, at.source),
-							 remote_lines_at(i, at.latency) };
+							 remote_lines_at(i, at.latency),
+							 ds_record(i) };
 	return count;
 }

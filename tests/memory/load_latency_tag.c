@@ -163,7 +163,7 @@ TEST(ll, latency_record_outside_a_transaction_has_no_abort_bits, REQS(REC_14),
 		return;
 	for (unsigned i = 0; i < count; i++)
 		CHECK_EQ(t, REC_14, 0,
-			 *(const volatile u64 *)((uintptr_t)ds_record(i) + OFFSET_TX_ABORT) &
+			 *(const volatile u64 *)((uintptr_t)records[i].raw + OFFSET_TX_ABORT) &
 				 sampling_tx_mask(),
 			 "B8H of record %u of %s", i, h.name);
 }

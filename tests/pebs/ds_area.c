@@ -446,7 +446,8 @@ TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11),
  *        processors it is reported, because the manual says three things of a full buffer
  * When   IA32_PMC0 overflows
  * Then   no interrupt is delivered, and the index doesn't move
- * Control: with an empty buffer the record that reaches the threshold interrupts
+ * Control: with an empty buffer there is a record and no interrupt; with the threshold at that
+ *        record, one
  */
 TEST(ds, full_pebs_buffer_raises_no_interrupt, REQS(DS_08),
      NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
@@ -462,6 +463,11 @@ TEST(ds, full_pebs_buffer_raises_no_interrupt, REQS(DS_08),
 	CHECK_EQ(t, DS_08, 0, full, "interrupts, the index being at the absolute maximum");
 	CHECK_EQ(t, DS_08, 2 * record_size(setup.format), (u64)ds_bytes(), "index - base");
 	setup.start = 0;
+	counters_clear(counters_status());
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_want(t, 1);
+	CONTROL_EQ(t, DS_08, 1, ds_records(), "records in an empty buffer");
+	CONTROL_EQ(t, DS_08, 0, pmi_settle()->count - full, "interrupts of that record");
 	setup.threshold = 1;
 	counters_clear(counters_status());
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);

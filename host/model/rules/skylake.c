@@ -603,6 +603,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_MISPRED_IN_TX] = a_late_branch_is_right,
 	[FAULT_LBR_JCC_BY_LEVEL] = a_late_branch_is_right,
 	[FAULT_LBR_CYCLES_KEPT_SHORT] = a_late_branch_is_right,
+	[FAULT_LBR_CYCLES_ADD_UP] = a_late_branch_is_right,
 	[FAULT_LBR_REMOVED_READS] = returns_pop_calls,
 	[FAULT_CTR_FRZ_STOPS_LBR] = freezes_are_apart,
 	[FAULT_LBR_FRZ_STOPS_COUNTERS] = freezes_are_apart,

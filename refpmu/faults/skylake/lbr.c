@@ -112,6 +112,11 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		plan->from ^= LBR4_FROM_MISPRED;
 	if (broken(m, FAULT_LBR_INFO_NOISE))
 		plan->info ^= LBR5_INFO_IN_TX;
+	if (broken(m, FAULT_LBR_CYCLES_ADD_UP)) {
+		cycles += m->lbr.entry[m->lbr.tos].info & LBR5_INFO_CYC_CNT;
+		plan->info &= ~LBR5_INFO_CYC_CNT;
+		plan->info |= cycles < LBR5_INFO_CYC_CNT ? cycles : LBR5_INFO_CYC_CNT;
+	}
 	if (m->lbr.cycles > LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_CYCLES_KEPT_SHORT))
 		plan->info |= LBR5_INFO_CYC_CNT;
 	if (cycles > LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_CYCLES_WRAP))
