@@ -108,6 +108,9 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 	if (overflow->arms && overflow->due && s->r->branch != BRANCH_NONE &&
 	    broken(m, FAULT_PDIR_NOT_OF_BRANCHES))
 		overflow->due = false;
+	if (overflow->arms && overflow->due && s->r->branch == BRANCH_CONDITIONAL && s->r->taken &&
+	    broken(m, FAULT_PDIR_NOT_OF_TAKEN))
+		overflow->due = false;
 	if (overflow->arms)
 		arm(m, i, s->rule[i], overflow);
 	else if (!overflow->interrupt)

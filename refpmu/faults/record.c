@@ -198,6 +198,8 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 		put64(bytes + FMT2_OFFSET_rip, 0);
 		put64(bytes + FMT2_OFFSET_eventing_ip, 0);
 	}
+	if (s->r->compatibility && broken(m, FAULT_COMPATIBILITY_EVENTING_NEXT))
+		put64(bytes + FMT2_OFFSET_eventing_ip, s->r->after.rip);
 	if (broken(m, FAULT_GPR_ORDER))
 		encoding_order(bytes);
 	if (broken(m, FAULT_RECORD_WITHOUT_FLAGS))

@@ -226,22 +226,28 @@ TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_
 }
 
 /*
+ * APEBS-10  A record must load its counter with CFG_C[31:0] and ones above it.
+ *           Linux intel_pmu_enable_event_ext
  * APEBS-30  With THRESH 1 each record must raise an interrupt.
  *           Linux ARCH_PEBS_THRESH_SINGLE
  *
  * Given  THRESH = 1, less than any record; WR = 0 is written after each
  * When   four records are made
- * Then   each raises one interrupt
+ * Then   each raises one interrupt, and loads the counter
  */
-TEST(archpebs, threshold_of_1_interrupts_at_each_record, REQS(APEBS_30),
+TEST(archpebs, threshold_of_1_interrupts_at_each_record, REQS(APEBS_10, APEBS_30),
      NEEDS(need_perfmon, need_arch_pebs, need_events))
 {
+	const u64 loaded = (0 - (u64)NEVER) & (BIT(counter_width(counter())) - 1);
+
 	arch_pebs_open(0, 1);
 	for (unsigned i = 0; i < 4; i++) {
 		const struct pmi_log *log = one_more(NULL);
 
 		if (!arch_one_record(t, CONTROL_AT(APEBS_30), 0))
 			return;
+		CHECK_RANGE(t, APEBS_10, loaded, loaded + ROUNDS_PERIOD, counter_read(counter()),
+			    "the counter after record %u, which has reached THRESH", i + 1);
 		CHECK_EQ(t, APEBS_30, 1, log->count, "interrupts of record %u, THRESH = 1", i + 1);
 		arch_pebs_set_write(0);
 	}

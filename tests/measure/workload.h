@@ -92,6 +92,8 @@ extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: 
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_precise_jumps /* the same with as many jumps */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_precise_conditional /* ... JE, taken, and JNE in turn */
+	__attribute__((visibility("hidden")));
 
 /* tests/measure/workload_adaptive.asm */
 extern const struct workload workload_xmm_sample /* workload_sample with known XMM registers */

@@ -99,3 +99,19 @@ BEGIN precise_jumps
 marks_precise_jumps:
 	times PRECISE_NOPS db 0xeb, 0	; JMP to the next instruction
 END precise_jumps
+
+; The same with conditional branches, each to the next instruction: JE, which is taken, and JNE in
+; turn. CMP sets ZF in the place of the second LFENCE.
+DECLARE precise_conditional, marks_precise_conditional, 2, 2, \
+	0, 5 + PRECISE_NOPS,  0, 0,  0, 1,  0, 0,  0, PRECISE_NOPS
+BEGIN precise_conditional
+	lfence
+	mov	ecx, 1
+	rdpmc
+	cmp	ecx, ecx
+	mov	[rsi], rax
+marks_precise_conditional:
+%rep PRECISE_NOPS / 2
+	db	0x74, 0, 0x75, 0
+%endrep
+END precise_conditional

@@ -37,23 +37,24 @@ static unsigned with(unsigned count, u64 bit)
  *         Darkmont and from Golden Cove to Redwood Cove, 11 on Lion Cove and Cougar Cove.
  *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data
  *
- * Given  locked additions, and plain loads of one line
- * When   three records are made of each, twice
- * Then   this core's bit is 1 in each record of the first, and 0 in each of the second
+ * Given  locked additions, the same with a page walk each, and plain loads of one line
+ * When   three records are made of each, plain loads after each of the others
+ * Then   this core's bit is 1 in each record of a locked addition, and 0 in each of a plain load
  */
 TEST(ll, locked_load_has_the_lock_bit_of_its_type_of_core, REQS(HYB_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_later_core))
 {
+	static const enum access turns[] = { ACCESS_LOCKED, ACCESS_L1, ACCESS_LOCKED_PAGE_WALK,
+					     ACCESS_L1 };
 	const u64 bit = latency_lock_bit();
 
-	for (unsigned turn = 0; turn < 4; turn++) {
-		const enum access access = turn % 2 ? ACCESS_L1 : ACCESS_LOCKED;
+	for (unsigned turn = 0; turn < sizeof(turns) / sizeof(turns[0]); turn++) {
 		struct mem_sample_setup setup = mem_sample_loads();
 		struct cache_workload h;
 		unsigned count;
 
 		setup.wanted = RECORDS;
-		if (!mem_sample_collect(t, AT(HYB_11), &setup, access, &h, records, &count))
+		if (!mem_sample_collect(t, AT(HYB_11), &setup, turns[turn], &h, records, &count))
 			return;
 		CHECK_EQ(t, HYB_11, turn % 2 ? 0 : count, with(count, bit),
 			 "of %u records of %s have the bits %#lx", count, h.name, bit);

@@ -371,15 +371,15 @@ static u64 counted_before(const struct workload *w, struct pmc_mask others)
 }
 
 /* The instruction of the record, one of the marks, named by its number in the window. */
-static void check_pdir(struct test *t, struct test_claim claim, const struct workload *w, u64 flags,
-		       u64 before, struct pmc_mask others)
+static void check_pdir_at(struct test *t, struct test_claim claim, const struct workload *w,
+			  u64 flags, u64 period, u64 before, struct pmc_mask others)
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
-	u64 number = PDIR_PERIOD - before;
+	u64 number = period - before;
 
 	ds_open(&setup);
-	pebs_arm(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH | flags, PDIR_PERIOD);
+	pebs_arm(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH | flags, period);
 	workload_run(w, 0, pmc_or(pmc_one(1), others));
 	pebs_disarm();
 	counter_program_disabled(1, 0, 0);
@@ -395,6 +395,12 @@ static void check_pdir(struct test *t, struct test_claim claim, const struct wor
 			  sampling_field(&record, RECORD_data_linear_address),
 			  sampling_field(&record, RECORD_data_source),
 			  sampling_field(&record, RECORD_latency));
+}
+
+static void check_pdir(struct test *t, struct test_claim claim, const struct workload *w, u64 flags,
+		       u64 before, struct pmc_mask others)
+{
+	check_pdir_at(t, claim, w, flags, PDIR_PERIOD, before, others);
 }
 
 /*
@@ -432,6 +438,39 @@ TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09
 		check_pdir(t, AT(ARM_09, SKL_09), w, COUNT_INT, before, NO_OTHERS);
 		pmi_end();
 	}
+}
+
+/*
+ * ARM-09  With PDIR (IA32_PMC1, INST_RETIRED.PREC_DIST) the record must name the instruction whose
+ *         retirement overflowed the counter.
+ *         SDM 18.9.4.4 Precise Distribution of Instructions Retired (PDIR)
+ * SKL-09  INST_RETIRED.PREC_DIST must be precise on PMC1: EventingIP is the instruction whose
+ *         retirement overflowed the counter.
+ *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
+ *         Table 18-56, note 1
+ *
+ * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over conditional branches to the next
+ *        instruction, of which every other one is taken
+ * When   it overflows on one of each kind
+ * Then   the record names that very branch
+ */
+TEST(arm, pdir_record_names_the_conditional_branch_that_overflowed, REQS(ARM_09, SKL_09),
+     NEEDS(need_perfmon, need_pebs, need_pdir))
+{
+	const struct workload *w = &workload_precise_conditional;
+	const u64 before = counted_before(w, NO_OTHERS);
+
+	if (test_erratum(t, ERRATUM_BEFORE_BRANCH)) {
+		test_skip(t, "EventingIP may be the instruction before a conditional branch");
+		return;
+	}
+	if (before != counted_before(w, NO_OTHERS) || before > PERIOD) {
+		test_inconclusive(t, "%ld instructions are counted before the window",
+				  (long)before);
+		return;
+	}
+	for (u64 period = PDIR_PERIOD; period < PDIR_PERIOD + 2; period++)
+		check_pdir_at(t, AT(ARM_09, SKL_09), w, 0, period, before, NO_OTHERS);
 }
 
 /*

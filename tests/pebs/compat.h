@@ -16,7 +16,7 @@ _Static_assert(offsetof(struct compat_call, back) == 32, "CALL_BACK");
 
 /* Interrupts off. */
 void compat_loads(struct compat_call *call) __attribute__((visibility("hidden")));
-extern const u8 compat_begin[] __attribute__((visibility("hidden")));	/* of the loop */
+extern const u8 compat_begin[] __attribute__((visibility("hidden")));	/* of the loop, its load */
 extern const u8 compat_end[] __attribute__((visibility("hidden")));
 
 /* The code is in reach of compatibility mode, and so is all below `data`. */

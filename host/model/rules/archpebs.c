@@ -148,6 +148,11 @@ RULE(at_the_threshold_bit_54, interrupts(r, 8, 2) == 1 && fixture_status(r) == T
 RULE(below_it_none, !interrupts(r, 13, 3) && !fixture_status(r))
 RULE(threshold_1_is_each, interrupts(r, 1, 3) == 3)
 
+static bool at_the_threshold_too_a_counter_is_loaded(struct fixture *r)
+{
+	return interrupts(r, 4, 1) == 1 && get(r, 0x1900) >> 32;
+}
+
 static bool status_is_cleared(struct fixture *r)
 {
 	interrupts(r, 4, 1);
@@ -487,6 +492,7 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_INTERRUPT_EACH] = below_it_none,
 	[FAULT_ARCH_THRESHOLD_BEYOND] = at_the_threshold_bit_54,
 	[FAULT_ARCH_THRESHOLD_ONE] = threshold_1_is_each,
+	[FAULT_ARCH_THRESHOLD_NO_RELOAD] = at_the_threshold_too_a_counter_is_loaded,
 	[FAULT_ARCH_OVFBUF_TOO] = at_the_threshold_bit_54,
 	[FAULT_ARCH_THRESHOLD_STAYS] = status_is_cleared,
 	[FAULT_ARCH_OVERRUN] = nothing_beyond_the_end,

@@ -120,6 +120,21 @@ static bool pdir_names_branches(struct fixture *r)
 	       at(r, RECORD_EVENTING) == BRANCH + 16;
 }
 
+/* Compatibility mode: the record of the second of two loads. */
+static bool a_load_of_compatibility_mode_is_named(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 3; i++)
+		fixture_retire(r, &(struct model_retired){
+					  .compatibility = true,
+					  .loads = 1,
+					  .n_access = 1,
+					  .access = { { BRANCH, 8, false, false } },
+				  });
+	return fixture_records(r) == 1 && at(r, RECORD_EVENTING) < at(r, RECORD_RIP);
+}
+
 /* ---- status and interrupts ---- */
 
 static bool condchgd_is_cleared(struct fixture *r)
@@ -298,6 +313,8 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_FIXED1_COUNTS_HALTS] = fixed_1_stops_in_hlt,
 	[FAULT_TAKEN_RIP_BEHIND] = rip_is_the_target,
 	[FAULT_PDIR_NOT_OF_BRANCHES] = pdir_names_branches,
+	[FAULT_PDIR_NOT_OF_TAKEN] = pdir_names_branches,
+	[FAULT_COMPATIBILITY_EVENTING_NEXT] = a_load_of_compatibility_mode_is_named,
 	[FAULT_THRESHOLD_LEAVES_FIXED] = a_freeze_stops_fixed_counters,
 	[FAULT_ANYTHREAD_NOT_WITH_CMASK] = compares_while_halted,
 	[FAULT_ANYTHREAD_DEAF_IN_HLT] = counts_while_halted,

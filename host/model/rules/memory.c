@@ -261,7 +261,7 @@ static bool locked_walks_are_told(struct fixture *r)
 
 	begin(r);
 	fixture_retire(r, &i);
-	return bytes(r) == FIXTURE_RECORD && field(r, 0, RECORD_SOURCE) & BIT(4);
+	return bytes(r) == FIXTURE_RECORD && (field(r, 0, RECORD_SOURCE) & 0x30) == 0x30;
 }
 
 /* Half of the addresses are devices', the other half isn't cached. */
@@ -411,6 +411,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_LOWEST_COUNTER] = lower_enables_change_nothing,
 	[FAULT_LL_UNTAGGED_RECORDED] = untagged_loads_leave_the_record_alone,
 	[FAULT_LL_LOCKED_NO_WALK] = locked_walks_are_told,
+	[FAULT_LL_LOCK_NOT_OF_WALKS] = locked_walks_are_told,
 	[FAULT_LL_DTLB_AS_MISS] = stlb_hits_are_none_of_its_misses,
 	[FAULT_LL_LATENCY_8] = uncached_loads_are_told,
 	[FAULT_LL_UNCACHED_AS_MEMORY] = uncached_loads_are_told,

@@ -293,6 +293,8 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 		threshold(plan, true);
 	if (plan->threshold && wr == thresh && broken(m, FAULT_ARCH_THRESHOLD_BEYOND))
 		threshold(plan, false);
+	if (plan->threshold && broken(m, FAULT_ARCH_THRESHOLD_NO_RELOAD))
+		plan->reloads = false;
 	if (plan->threshold && thresh == 1 && faults_of(m)->thresh_interrupted &&
 	    broken(m, FAULT_ARCH_THRESHOLD_ONE))
 		threshold(plan, false);
