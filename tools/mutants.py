@@ -23,7 +23,7 @@ A fault is caught when a check of a requirement that its row names fails. Under 
 nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs
 or whose log is cut isn't a catch.
 A fault whose row says legal is one of a legal machine: red there is a false alarm.
-Without --engine the reference PMU counts on direct.
+Without --engine the reference PMU counts on fast.
 
 Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
 caught, N false alarms". A whole run writes FOLDER/mutants.json, from which `make coverage` makes
@@ -387,7 +387,7 @@ def run(options, parser):
 
 
 def main():
-    parser = command.Parser("mutants.py", __doc__, build="build", jobs=2, engine="")
+    parser = command.Parser("mutants.py", __doc__, build="build", jobs=2, engine="fast")
     parser.add_argument("--faults", default="")
     parser.add_argument("--sample", type=command.number(0), default=0)
     parser.add_argument("--draw", type=command.number(0), default=0)

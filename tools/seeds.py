@@ -11,7 +11,7 @@ from which everything is drawn that the manual leaves open, and with seeds 1 to 
 profile of refpmu/model/profile.def. Then with each knob of refpmu/model/latitude.def at either end:
 high with the others at rest, low with the others drawn, as all of them low is seed 0. --sample
 takes N of all these runs, drawn from the number K. Without --engine the reference PMU counts on
-direct. Red anywhere is a false alarm of the test named. Prints how much was left undecided in each
+fast. Red anywhere is a false alarm of the test named. Prints how much was left undecided in each
 class of runs, and which tests did so; the last line is "N runs, N failed". Exit status: 0 none
 failed, 1 otherwise, 2 bad option or nothing ran.
 """
@@ -79,8 +79,8 @@ def print_table(classes):
 
 
 def main():
-    parser = command.Parser("seeds.py", __doc__, build="build", jobs=2, engine="", cpu="haswell",
-                            all_cpus=True, smp=1, tests="")
+    parser = command.Parser("seeds.py", __doc__, build="build", jobs=2, engine="fast",
+                            cpu="haswell", all_cpus=True, smp=1, tests="")
     parser.add_argument("--seeds", type=command.number(1), default=100)
     parser.add_argument("--profile-seeds", type=command.number(0), default=20)
     parser.add_argument("--no-extremes", dest="extremes", action="store_false")

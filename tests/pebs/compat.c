@@ -144,9 +144,9 @@ static void check_compat(struct test *t, unsigned c)
  *        registers
  * When   each PEBS counter overflows in it
  * Then   the index moves by a record of 64-bit mode, R/EIP is in the loop, EventingIP is its load,
- *        ESI and EBP are at 30H and 40H. The lower halves of the other registers, R8 to R15, IF, DF
- * and TF and the data linear address, where there is one, are those of the loop. Index and reload
- *        are where the 64-bit DS area has them
+ *        ESI and EBP are at 30H and 40H. The lower halves of the other registers, R8 to R15, the
+ *        flags IF, DF and TF, and the data linear address, where there is one, are those of the
+ *        loop. Index and reload are where the 64-bit DS area has them
  * Control: as many loads in 64-bit mode make a record
  */
 TEST(record, pebs_record_in_compatibility_mode_is_that_of_64_bit_mode,
