@@ -150,7 +150,7 @@ TEST(adaptive, retire_latency_is_larger_after_a_stall, REQS(HYB_18),
 TEST(adaptive, retire_latency_of_more_than_16_bits_is_ffff, REQS(HYB_26),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,
 	   need_retire_latency),
-     .deadline_ms = 5000)
+     .deadline_ms = 30000)
 {
 	const struct latencies l = take_in(&workload_kind_rep_load, LONG, 0);
 
