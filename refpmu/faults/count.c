@@ -132,7 +132,10 @@ u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, 
 		add = rule->invert ? break_waits(m, rule, add) : break_cmask(m, rule, add);
 	if (i == FIRST_FIXED && broken(m, FAULT_FIXED_TWIN_OFF))
 		return add + every(m, 4, add);
-	if (i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED1_HALF))
+	if ((i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED1_HALF)) ||
+	    (i == FIRST_FIXED + 2 && broken(m, FAULT_FIXED2_HALF)) ||
+	    (i && i < FIRST_FIXED && rule->kind == EK_CORE_CYCLES &&
+	     broken(m, FAULT_CORE_CYCLES_HALVED)))
 		return every(m, 2, add);
 	if (rule->kind == EK_INSTRUCTIONS && broken(m, FAULT_INSTRUCTIONS_MISSED))
 		return add - every(m, 4, add);

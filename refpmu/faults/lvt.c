@@ -67,6 +67,8 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		*plan = (struct freeze_plan){ .lbrs = false };
 		return;
 	}
+	if (plan->counters && plan->streamlined && broken(m, FAULT_FREEZE_COUNTERS_ONCE))
+		m->debugctl &= ~(u64)IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
 	if (plan->lbrs && broken(m, FAULT_FREEZE_LBRS_ONCE))
 		m->debugctl &= ~(u64)IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
 	plan->lbrs = plan->lbrs ? !broken(m, FAULT_LBR_NOT_FROZEN) :

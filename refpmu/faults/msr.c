@@ -374,6 +374,9 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 		if (!accepts(m, p->reg, value, w->read_only)) {
 			if (!w->read_only && broken(m, generated[p->reg].refused_taken))
 				fault_msr_take(m, p, w->value);
+			if (p->reg == MODEL_REG_GLOBAL_STATUS &&
+			    broken(m, FAULT_STATUS_CLEARED_BY_REFUSED))
+				m->global_status = 0;
 			return;
 		}
 		w->refused = false;

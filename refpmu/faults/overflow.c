@@ -98,6 +98,8 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 		return;
 	faults_of(m)->two_wrapped = s->wrapped & (s->wrapped - 1);
 	overflow->status = fault_status_of_overflow(m, i, status_of(m, s, i, overflow->status));
+	if (i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED_WRAPS_AMISS))
+		m->counter[i].value |= BIT(31);
 	if (i >= FIRST_FIXED && broken(m, FAULT_CONDCHGD_STAYS))
 		overflow->status |= IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 	fault_v5_overflow(m, i, overflow);

@@ -133,6 +133,7 @@ static bool silent(struct model *m, unsigned i, enum event_kind kind)
 {
 	return (kind == EK_LOCK_LOADS && broken(m, FAULT_LOCK_IGNORED)) ||
 	       (kind == EK_CORE_CYCLES && i < FIRST_FIXED && broken(m, FAULT_CORE_CYCLES_SILENT)) ||
+	       (kind == EK_REF_CYCLES && !i && broken(m, FAULT_REF_CYCLES_OF_LAST)) ||
 	       (i == FIRST_FIXED + 2 && broken(m, FAULT_FIXED2_STOPS)) || broken(m, FAULT_INERT);
 }
 

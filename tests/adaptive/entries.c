@@ -30,8 +30,8 @@ static bool is_info_told(void)
  *        kept out
  * When   each counter with PEBS makes a record with the LBR group, fixed ones too
  * Then   FROM, TO and INFO of each entry are those of the register of the same age
- * Control: the registers are the same after it, and INFO isn't 0 in all where CPUID.1CH:ECX tells
- * of cycles or kinds
+ * Control: the registers are the same after it; where CPUID.1CH:ECX tells of cycles or kinds, INFO
+ *        isn't 0 in all
  */
 TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, ADP_27),
      NEEDS(need_perfmon, need_baseline, need_branches, need_any_lbr_info, adaptive_need_entries))

@@ -11,6 +11,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 #include "tests/frame/test.h"
+#include "tests/measure/overflow.h"
 #include "tests/measure/window.h"
 
 #define FEWER	10
@@ -539,7 +540,7 @@ TEST(count, fixed_enable_field_selects_the_privilege_level, REQS(CNT_28),
 }
 
 /* Preset to n before the highest value and count more than n; once with no wrap in reach. */
-static void check_wrap(struct test *t, struct test_claim claim, unsigned c, const char *name)
+static void check_wrap(struct test *t, struct test_claim claim, unsigned c)
 {
 	u64 value, top = BIT(counter_width(c));
 
@@ -553,7 +554,7 @@ static void check_wrap(struct test *t, struct test_claim claim, unsigned c, cons
 		value = counter_read(c);
 		test_check_range(t, claim, wraps ? 3 * MORE - PERIOD : preset + 3 * MORE,
 				 wraps ? 4 * MORE : preset + 4 * MORE, value,
-				 "%s after 270 instructions from %#lx", name, preset);
+				 "counter %u after 270 instructions from %#lx", c, preset);
 		test_check_eq(t, claim, wraps ? BIT(c) : 0, counters_status() & BIT(c),
 			      "its status bit, from %#lx", preset);
 		counters_clear(BIT(c));
@@ -568,19 +569,32 @@ static void check_wrap(struct test *t, struct test_claim claim, unsigned c, cons
  *         CPUID.0AH:EDX[12:5].
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  IA32_PMC0, the last general-purpose counter and fixed counter 0, preset to PERIOD before
- *        the end of the range; and to PERIOD before its middle, where full-width writes reach it
- * When   270 instructions are counted
+ * Given  each general-purpose counter and fixed counter 0, preset to PERIOD before the end of the
+ *        range; and to PERIOD before its middle, where full-width writes reach it; the other fixed
+ *        counters near their end
+ * When   270 instructions are counted; the others overflow
  * Then   from the end the count has begun again at 0, and the status bit is set; from the middle
  *        it goes on, and the status bit is clear
  */
 TEST(count, counter_wraps_at_its_width_and_sets_its_status_bit, REQS(CNT_13, CNT_31),
      NEEDS(need_perfmon, need_instructions))
 {
-	check_wrap(t, AT(CNT_13), 0, "IA32_PMC0");
-	check_wrap(t, AT(CNT_13), counter_caps()->gp - 1, "the last general-purpose counter");
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		check_wrap(t, AT(CNT_13), c);
 	if (counter_caps()->fixed)
-		check_wrap(t, AT(CNT_31), PMC_FIXED(0), "fixed counter 0");
+		check_wrap(t, AT(CNT_31), PMC_FIXED(0));
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask & ~1u) {
+		const unsigned c = PMC_FIXED(i);
+
+		if (!overflow_comes(c))
+			continue;
+		overflow(c, 0);
+		CONTROL_EQ(t, CNT_31, BIT(c), counters_status() & BIT(c),
+			   "status bit of fixed counter %u", i);
+		CHECK_RANGE(t, CNT_31, 0, BIT(24), counter_read(c),
+			    "fixed counter %u, counted past its highest value", i);
+		overflow_off(c);
+	}
 }
 
 /*

@@ -91,7 +91,7 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
  * Given  loads that each wait for memory, and a branch by unpredictable bits
- * When   the last general-purpose counter counts each architectural event that isn't marked as
+ * When   each general-purpose counter counts each architectural event that isn't marked as
  *        absent: mispredicted branches and bad speculation over the branches, all others over the
  *        loads, but LBR inserts, which CNT-51 is about
  * Then   it counts 1 or more
@@ -99,27 +99,54 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
      NEEDS(need_perfmon, need_instructions))
 {
-	const unsigned last = counter_caps()->gp - 1;
 	struct cache_workload h;
-	u64 value;
 
 	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
 		return;
 	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
+		const u16 event = architectural[i].event;
+		const bool branches = event == EVENT_BR_MISP_RETIRED_ALL_BRANCHES ||
+				      event == EVENT_TOPDOWN_BAD_SPECULATION;
+
 		if (counter_caps()->events_absent & BIT(architectural[i].bit) ||
-		    architectural[i].event == EVENT_LBR_INSERTS)
+		    event == EVENT_LBR_INSERTS)
 			continue;
-		counter_program(last, architectural[i].event, COUNT_BOTH);
-		counter_write(last, 0);
-		if (architectural[i].event == EVENT_BR_MISP_RETIRED_ALL_BRANCHES ||
-		    architectural[i].event == EVENT_TOPDOWN_BAD_SPECULATION)
-			workload_run(&workload_random, MANY, pmc_one(last));
-		else
-			cache_workload_run(&h, MANY, pmc_one(last));
-		value = counter_read(last);
-		CHECK_RANGE(t, CNT_23, 1, ~0ULL, value, "%s, available by CPUID.0AH:EBX[%u]",
-			    architectural[i].name, architectural[i].bit);
+		FOR_EACH_COUNTER (c, counters_gp().bits) {
+			counter_program(c, event, COUNT_BOTH);
+			counter_write(c, 0);
+			if (branches)
+				workload_run(&workload_random, MANY, pmc_one(c));
+			else
+				cache_workload_run(&h, MANY, pmc_one(c));
+			CHECK_RANGE(t, CNT_23, 1, ~0ULL, counter_read(c),
+				    "%s on IA32_PMC%u, available by CPUID.0AH:EBX[%u]",
+				    architectural[i].name, c, architectural[i].bit);
+			counter_program_disabled(c, 0, 0);
+		}
 	}
+}
+
+/* Fixed counters 1 and 2 over the same loop, at CPL 0 or 3. */
+static void check_rate(struct test *t, bool user)
+{
+	enum { EDGE = 128 };	/* cycles: the steps of a slow clock, and what starts and stops */
+	const struct pmc_mask both = pmc_or(pmc_one(PMC_FIXED(1)), pmc_one(PMC_FIXED(2)));
+	u64 cycles;
+
+	for (unsigned i = 1; i < 3; i++) {
+		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
+		counter_write(PMC_FIXED(i), 0);
+	}
+	counters_enable(both);
+	if (user)
+		workload_run_user(&workload_load, 16 * SOME);
+	else
+		workload_run_uncounted(&workload_load, 16 * SOME);
+	counters_disable();
+	cycles = counter_read(PMC_FIXED(1));
+	CHECK_RANGE(t, CNT_26, cycles < EDGE ? 0 : cycles - EDGE, cycles + EDGE,
+		    counter_read(PMC_FIXED(2)), "reference cycles of %lu core cycles at CPL %u",
+		    cycles, user ? 3 : 0);
 }
 
 /*
@@ -130,7 +157,8 @@ TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
  *        the core isn't known
  * When   fixed counter 2 counts both, four times; the least of each is taken, because what caches
  *        and translations cost at first isn't work
- * Then   the longer one counts more
+ * Then   the longer one counts more. In a strict run, whose reference clock is the core clock, the
+ *        count of a loop at CPL 0 and at CPL 3 is that of fixed counter 1, within 128
  * Control: the longer one counts something
  */
 TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon, need_fixed))
@@ -150,6 +178,8 @@ TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon
 	CONTROL_RANGE(t, CNT_26, 1, ~0ULL, more, "reference cycles of 2400 instructions");
 	CHECK_RANGE(t, CNT_26, less + 1, ~0ULL, more,
 		    "reference cycles of 2400 instructions, against %lu of 150", less);
+	for (unsigned user = 0; user < 2 && test_is_strict(t); user++)
+		check_rate(t, user);
 }
 
 /*

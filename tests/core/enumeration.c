@@ -11,6 +11,7 @@
 #include "pmu/counter.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 
 #define COUNTER_BITS		48	/* a general-purpose counter's width, by the pages */
@@ -242,16 +243,21 @@ TEST(enumeration, fixed_counters_hold_all_bits_of_their_width, REQS(MSR_07),
  * STS-05  A write to IA32_PERF_GLOBAL_STATUS must raise #GP.
  *         SDM 18.2.2 (read-only); KVM
  *
- * Given  IA32_PERF_GLOBAL_STATUS, whatever it reads
+ * Given  IA32_PMC0 has overflowed, so that IA32_PERF_GLOBAL_STATUS isn't 0
  * When   0, bit 0 and each of the bits 61 to 63 are written; Figure 18-20 prints (R/W) beside 61
  *        and 63
  * Then   each write raises #GP, and the register reads what it read before
+ * Control: the bit of IA32_PMC0 is 1
  */
-TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19, STS_05), NEEDS(need_perfmon),
-     .under_every_fault = true)
+TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19, STS_05),
+     NEEDS(need_perfmon, need_branches), .under_every_fault = true)
 {
-	u64 before = counters_status();
+	u64 before;
 
+	overflow(0, 0);
+	counter_program_disabled(0, 0, 0);
+	before = counters_status();
+	CONTROL_EQ(t, IDS(MSR_08, MSR_19), 1, before & 1, "status bit of IA32_PMC0");
 	CHECK(t, IDS(MSR_08, STS_05), fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 0)),
 	      "writing 0");
 	CHECK(t, IDS(MSR_08, STS_05), fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 1)),
@@ -262,6 +268,7 @@ TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19, STS_05), NE
 		CHECK(t, MSR_19, fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(bit))),
 		      "bit %u", bit);
 	CHECK_EQ(t, MSR_19, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
+	overflow_off(0);
 }
 
 static bool need_pdcm(char *reason, size_t size)

@@ -310,24 +310,35 @@ TEST(pmi, frozen_counters_go_on_although_freeze_on_pmi_was_cleared_first, REQS(F
  *         IA32_PERF_GLOBAL_CTRL unchanged.
  *         SDM 18.2.4 Architectural Performance Monitoring Version 4
  *
- * Given  IA32_DEBUGCTL[12] = 1
+ * Given  IA32_DEBUGCTL[12] is set once
  * When   IA32_PMC0 overflows three times, the status is cleared in between
- * Then   CTR_Frz is set at the entry of each handler
- * Control: it is 0 in between
+ * Then   CTR_Frz is set at the entry of each handler, and IA32_DEBUGCTL[12] is still 1
+ * Control: CTR_Frz is 0 in between
  */
 TEST(pmi, each_further_overflow_sets_ctr_frz_again, REQS(PMI_15),
      NEEDS(need_perfmon, need_branches, need_version_4, need_freeze))
 {
+	pmi_open(&leave);
+	msr_write(MSR_IA32_DEBUGCTL, FREEZE);
 	for (unsigned n = 1; n <= 3; n++) {
-		const struct pmi_log *log = freeze(FREEZE);
+		const struct pmi_log *log;
 
-		if (CONTROL_EQ(t, PMI_15, 1, log->count, "interrupts of overflow %u", n))
-			CHECK_EQ(t, PMI_15, CTR_FRZ, log->entry[0].status & CTR_FRZ,
+		overflow_prepare(0, COUNT_INT);
+		counters_enable(pmc_one(0));
+		workload_run_uncounted(&workload_long_sled, PERIOD);
+		log = pmi_settle();
+		counters_disable();
+		if (CONTROL_EQ(t, PMI_15, n, log->count, "interrupts, overflow %u", n)) {
+			CHECK_EQ(t, PMI_15, CTR_FRZ, log->entry[n - 1].status & CTR_FRZ,
 				 "CTR_FRZ at the handler's entry, overflow %u", n);
+			CHECK_EQ(t, PMI_15, FREEZE, log->entry[n - 1].debugctl & FREEZE,
+				 "IA32_DEBUGCTL[12] there, overflow %u", n);
+		}
 		counters_clear(overflow_status());
 		CONTROL_EQ(t, PMI_15, 0, overflow_status(), "status after it was cleared");
-		thaw();
+		pmi_unmask();
 	}
+	thaw();
 }
 
 /*
@@ -365,12 +376,31 @@ TEST(pmi, overflow_sets_ctr_frz_beside_each_other_status_bit, REQS(PMI_15),
 	}
 }
 
+static void check_each_without_interrupt(struct test *t)
+{
+	const u64 frozen = CTR_FRZ | IA32_PERF_GLOBAL_STATUS_LBR_FRZ;
+
+	FOR_EACH_COUNTER (c, counters_all().bits) {
+		if (!overflow_comes(c))
+			continue;
+		msr_write(MSR_IA32_DEBUGCTL, FREEZE | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI);
+		overflow(c, 0);
+		msr_write(MSR_IA32_DEBUGCTL, 0);
+		CONTROL_EQ(t, FRZ_01, BIT(c), overflow_status() & BIT(c),
+			   "status bit of counter %u", c);
+		CHECK_EQ(t, FRZ_01, 0, overflow_status() & frozen,
+			 "freeze bits after an overflow of counter %u without its interrupt", c);
+		overflow_off(c);
+	}
+}
+
 /*
  * FRZ-01  An overflow of a counter without its interrupt enable must not freeze anything.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  IA32_DEBUGCTL[12] = 1, IA32_PMC1 counts the instructions of a window
- * When   IA32_PMC0 overflows in it, INT = 0
+ * Given  IA32_DEBUGCTL[12] = 1, IA32_PMC1 counts the instructions of a window; from version 4 on
+ *        also IA32_DEBUGCTL[12:11] = 3, and each counter by itself
+ * When   IA32_PMC0 overflows in it, INT = 0; each counter overflows without its interrupt
  * Then   IA32_PMC1 counts the whole window, and the status has the overflow alone
  * Control: with INT = 1 it counts less
  */
@@ -401,6 +431,8 @@ TEST(pmi, overflow_without_int_freezes_nothing, REQS(FRZ_01),
 		pmi_unmask();	/* what waits is taken here */
 		pmi_end();
 	}
+	if (counter_caps()->version >= 4)
+		check_each_without_interrupt(t);
 	CHECK_RANGE(t, FRZ_01, whole, ~0ULL, counted[0],
 		    "instructions of the window, IA32_PMC0 overflows without INT");
 	CONTROL_RANGE(t, FRZ_01, 1, whole - 1, counted[1],

@@ -337,15 +337,31 @@ TEST(metrics, metrics_count_at_cpl_3, REQS(MET_04), NEEDS(need_perfmon, need_met
 		    "sum of bytes 0 to 3 of MSR_PERF_METRICS = %#lx at CPL 3", metrics);
 }
 
+/* The highest that a byte of the metrics is in several windows. */
+static u64 highest_of(const struct workload *w, unsigned byte)
+{
+	enum { WINDOWS = 8 };
+	u64 highest = 0;
+
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		const u64 value = byte_of(metrics_of(w, ROUNDS, BIT(SLOTS) | METRICS_ENABLE), byte);
+
+		highest = value > highest ? value : highest;
+	}
+	return highest;
+}
+
 /*
  * MET-05  Bytes 0, 1, 2 and 3 of MSR_PERF_METRICS must be retiring, bad speculation, front-end
  *         bound and back-end bound.
  *         Linux INTEL_PMU_METRIC
  *
  * Given  both 0, then enabled
- * When   a sled of NOPs runs, and loads that each wait for a line just flushed
+ * When   a sled of NOPs runs, and loads that each wait for a line just flushed; a loop; branches by
+ *        unpredictable bits
  * Then   of the NOPs byte 0 (retiring) is the highest, of the loads byte 3 (back-end bound); any of
- *        several windows will do
+ *        several windows will do. Byte 1 (bad speculation) is small of the loop, and higher of
+ *        the branches
  * Control: MSR_PERF_METRICS isn't 0
  */
 TEST(metrics, bytes_of_metrics_are_in_the_order_of_the_categories, REQS(MET_05),
@@ -357,6 +373,7 @@ TEST(metrics, bytes_of_metrics_are_in_the_order_of_the_categories, REQS(MET_05),
 		u64 rounds;
 		unsigned highest;
 	} pieces[] = { { &workload_long_sled, 1, 0 }, { &workload_uncached, ROUNDS, 3 } };
+	u64 loop;
 
 	for (unsigned i = 0; i < 2; i++) {
 		u64 metrics = 0;
@@ -374,6 +391,12 @@ TEST(metrics, bytes_of_metrics_are_in_the_order_of_the_categories, REQS(MET_05),
 		CHECK(t, MET_05, held, "byte %u of MSR_PERF_METRICS = %#lx is the highest, %s",
 		      pieces[i].highest, metrics, pieces[i].workload->name);
 	}
+	loop = highest_of(&workload_load, 1);
+	CHECK_RANGE(t, MET_05, 0, test_is_strict(t) ? BYTE_ERROR : WHOLE / 8, loop,
+		    "byte 1 of MSR_PERF_METRICS, of a loop, whose branches are predicted");
+	CHECK_RANGE(t, MET_05, loop + 1, WHOLE,
+		    highest_of(&workload_random, 1),
+		    "byte 1 of MSR_PERF_METRICS: of branches by chance, against a loop's");
 }
 
 /*

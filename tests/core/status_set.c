@@ -197,8 +197,7 @@ TEST(pmi, status_bit_set_by_software_stays_until_software_clears_it, REQS(STS_14
 TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_01, STS_11),
      NEEDS(need_perfmon, need_version_4, need_not_hybrid))
 {
-	const u64 there = counters_gp().bits | counters_fixed().bits;
-	const u64 none = ~(there | (u64)counter_caps()->fixed_mask << PMC_FIXED(0)) & BITS(0, 47);
+	const u64 there = counters_all().bits, none = ~there & BITS(0, 47);
 
 	for (unsigned bit = 0; bit < 48; bit++)
 		if (none & BIT(bit)) {
@@ -212,8 +211,13 @@ TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_01, 
 				 "status after a write of bit %u beside those of counters, which "
 				 "raised #GP",
 				 bit);
-		else
+		else {
+			CHECK_EQ(t, STS_11, 0, counters_status() & none,
+				 "status bits of no counter after bit %u was written beside those "
+				 "of counters",
+				 bit);
 			counters_clear(counters_status());
+		}
 	set(there);
 	CONTROL_EQ(t, STS_11, there, counters_status() & BITS(0, 47), "status bits of counters");
 	counters_clear(there);
@@ -320,21 +324,22 @@ TEST(pmi, address_of_status_set_sets_no_status_bit_before_version_4, REQS(STS_12
 
 struct both_set {
 	struct two_cpus both;
-	u64 status[2];
+	unsigned setter;
+	u64 bits, status[2];
 };
 
-static void set_on_first(void *arg)
+static void set_on_one(void *arg)
 {
 	struct both_set *s = arg;
 	unsigned side = two_cpus_side();
 
 	two_cpus_barrier(&s->both);
-	if (!side)
-		set(1);
+	if (side == s->setter)
+		set(s->bits);
 	two_cpus_barrier(&s->both);
-	s->status[side] = overflow_status();
+	s->status[side] = counters_status() & s->bits;
 	two_cpus_barrier(&s->both);
-	counters_clear(1);
+	counters_clear(s->bits);
 }
 
 /*
@@ -343,19 +348,23 @@ static void set_on_first(void *arg)
  *         SDM Table 35-2 (scope: Thread)
  *
  * Given  two processors, each with a status of 0
- * When   one sets bit 0 by IA32_PERF_GLOBAL_STATUS_SET
+ * When   either sets every bit that can be set by IA32_PERF_GLOBAL_STATUS_SET
  * Then   the other one's status stays 0
- * Control: its own bit is set
+ * Control: its own bits are set
  */
 TEST(msr, status_set_changes_its_own_processor_only, REQS(STS_15),
      NEEDS(need_perfmon, need_version_4, need_second_processor))
 {
 	FOR_EACH_PARTNER (cpu) {
-		struct both_set s = { .status = { 0, 0 } };
+		for (unsigned side = 0; side < 2; side++) {
+			struct both_set s = { .setter = side, .bits = settable() };
 
-		if (!two_cpus_run(t, &s.both, cpu, set_on_first, &s))
-			return;
-		CONTROL_EQ(t, STS_15, 1, s.status[0], "status of the processor that set bit 0");
-		CHECK_EQ(t, STS_15, 0, s.status[1], "status of %s", two_cpus_name(cpu));
+			if (!two_cpus_run(t, &s.both, cpu, set_on_one, &s))
+				return;
+			CONTROL_EQ(t, STS_15, s.bits, s.status[side], "status of %s, which set it",
+				   two_cpus_whose(cpu, side));
+			CHECK_EQ(t, STS_15, 0, s.status[!side], "status of %s, which didn't",
+				 two_cpus_whose(cpu, !side));
+		}
 	}
 }

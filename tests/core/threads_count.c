@@ -246,8 +246,8 @@ TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
 		least = window;
 		if (!count_with(t, cpu, &window, MORE, MORE))
 			return;
-		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
-			for (unsigned k = 0; k < 2 && all.bits & BIT(c); k++) {
+		FOR_EACH_COUNTER (c, all.bits)
+			for (unsigned k = 0; k < 2 && window_counts_level(t, c, COUNT_USR); k++) {
 				u64 want = declared(work[k], WORKLOAD_INSTRUCTIONS);
 				u64 slack = window_slack(t, c);
 

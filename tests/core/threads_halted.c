@@ -144,10 +144,11 @@ static void check_asleep(struct test *t, bool halts)
 		CHECK_RANGE(t, MSR_39, LONG / 8, ~0ULL, cycles[PMC_FIXED(i)],
 			    "fixed counter %u, %s: cycles of %u rounds of its sibling thread", i,
 			    how, LONG);
-	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
-		if (counters_all().bits & BIT(c))
-			CHECK_EQ(t, IDS(MSR_27, MSR_39), 0, own[c],
-				 "the counter of bit %u without AnyThread, %s", c, how);
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		CHECK_EQ(t, MSR_27, 0, own[c], "IA32_PMC%u without AnyThread, %s", c, how);
+	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask)
+		CHECK_RANGE(t, MSR_39, 0, window_slack(t, PMC_FIXED(i)), own[PMC_FIXED(i)],
+			    "fixed counter %u without AnyThread, %s", i, how);
 }
 
 /*

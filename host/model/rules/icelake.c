@@ -517,6 +517,7 @@ static bool metrics_are_fractions(struct fixture *r)
 }
 
 RULE(metrics_exist, model_rdmsr(&r->m, 0x329).status == MSR_DONE)
+RULE(metrics_are_as_written, (fixture_wrmsr(r, 0x329, 0x10204080), get(r, 0x329) == 0x10204080))
 
 static bool metrics_want_their_enable(struct fixture *r)
 {
@@ -664,6 +665,7 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_SLOTS_HALVED] = slots_are_counted,
 	[FAULT_METRICS_BYTE_MISSING] = metrics_are_fractions,
 	[FAULT_METRICS_REVERSED] = metrics_are_fractions,
+	[FAULT_METRICS_MIDDLE_EXCHANGED] = metrics_are_as_written,
 	[FAULT_METRICS_NOISE] = metrics_are_fractions,
 	[FAULT_METRICS_NOT_CLEARED] = metrics_are_fractions,
 	[FAULT_METRICS_UNGATED] = metrics_want_their_enable,

@@ -485,7 +485,7 @@ static bool a_core_has_two_freezes(struct fixture *one)
 
 	config.hyper_threading = true;
 	fixture_open_core(r, &core, &config);
-	fixture_set(&r[0], 0x391, CTR_FRZ);
+	fixture_set(&r[0], 0x391, CTR_FRZ | BIT(33));
 	return fixture_get(&r[1], 0x38e) == 0;
 }
 
@@ -551,6 +551,11 @@ static bool freezes_are_apart(struct fixture *r)
 	return PMC(0) >= before + 5;
 }
 
+RULE(a_freeze_stays_asked_for,
+     (DEBUGCTL(BIT(12)), fixture_program(r, 0, INST, IA32_PERFEVTSEL_INT, 2),
+      fixture_start(r, BIT(0)), fixture_nops(r, 20), STATUS &CTR_FRZ) &&
+	     fixture_get(r, 0x1d9) == BIT(12))
+
 static bool a_core_has_two_stacks(struct fixture *one)
 {
 	static const u32 registers[] = { 0x1c8, 0x1c9, 0x680, 0x6c0, 0xdc0 };
@@ -587,6 +592,8 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_SHORT_PERIODS_LOST] = short_periods_work,
 	[FAULT_FORCE_ABORT_INERT] = forced_transactions_abort,
 	[FAULT_FROZEN_TOGETHER] = a_core_has_two_freezes,
+	[FAULT_STATUS_SET_LEAKS] = a_core_has_two_freezes,
+	[FAULT_FREEZE_COUNTERS_ONCE] = a_freeze_stays_asked_for,
 	[FAULT_PEBS_OF_EIGHT] = eight_counters_have_four_with_pebs,
 	[FAULT_FREEZE_SMM_REFUSED] = smm_freeze_is_there,
 	[FAULT_SMM_FREEZE_LOST_BESIDE_FREEZE] = debug_control_keeps,

@@ -154,6 +154,9 @@ u64 fault_metrics(struct model *m, u64 value)
 		value &= ~PERF_METRICS_RETIRING;
 	if (broken(m, FAULT_METRICS_REVERSED))
 		value = __builtin_bswap32((u32)value);
+	if (broken(m, FAULT_METRICS_MIDDLE_EXCHANGED))
+		value = (value & ~BITS(8, 23)) | (value >> 8 & BITS(8, 15)) |
+			(value << 8 & BITS(16, 23));
 	if (value && broken(m, FAULT_METRICS_NOISE))
 		value |= 0x5aULL << 32;
 	if (!value && broken(m, FAULT_METRICS_NOT_CLEARED))

@@ -20,6 +20,9 @@ u64 fault_status_sets(struct model *m, u64 written, u64 status)
 		model_configure(sibling);
 		model_core_kick(m, sibling);
 	}
+	if (written & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR && sibling &&
+	    broken(m, FAULT_STATUS_SET_LEAKS))
+		sibling->global_status |= written & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
 	if (broken(m, FAULT_STATUS_SET_REPLACES))
 		return written;
 	if (after && broken(m, FAULT_STATUS_SET_NEIGHBOUR))
@@ -185,6 +188,10 @@ u64 fault_status_of_overflow(struct model *m, unsigned i, u64 status)
 	faults_of(m)->overflowed |= BIT(i);
 	if (before & BIT(i) && broken(m, FAULT_STATUS_ONCE))
 		return 0;
+	if (i >= FIRST_FIXED && m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    !(m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_PMI0 << 4 * (i - FIRST_FIXED)) &&
+	    broken(m, FAULT_FIXED_FREEZES_UNASKED))
+		status |= CTR_FRZ;
 	return broken(m, FAULT_OVFBUF_BY_OVERFLOW) ? status | IA32_PERF_GLOBAL_STATUS_OVF_BUF :
 						     status;
 }
