@@ -11,7 +11,7 @@
 #define FIRST_FIELDS	0x20		/* bytes of the area in front of the PEBS fields */
 #define PLACES		14u
 #define RELOAD		0x123456780000ULL	/* and the number of the counter */
-#define SLACK		(SAMPLE_MARKS + 32)	/* loads after the record, of the way out too */
+#define SLACK		1024	/* loads after the record, those of the interrupt's handler too */
 
 /* The first buffer ends a record at the boundary; the others have a record that crosses it. */
 static unsigned bytes_before(unsigned place)
