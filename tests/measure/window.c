@@ -181,6 +181,15 @@ u64 window_slack(struct test *t, unsigned counter)
 	return counter == PMC_FIXED(0) && test_erratum(t, ERRATUM_FIXED_0_MORE) ? FIXED_0_MOST : 0;
 }
 
+u64 window_far_slack(struct test *t)
+{
+	enum { TRANSFERS = 4 };		/* of one window */
+
+	return test_erratum(t, ERRATUM_FAR_INSTRUCTIONS) || test_erratum(t, ERRATUM_IRET) ?
+		       TRANSFERS :
+		       0;
+}
+
 bool window_counts_any(struct test *t, unsigned counter, u64 level)
 {
 	if (counter <= PMC_FIXED(0) && test_erratum(t, ERRATUM_ANY_THREAD))

@@ -69,6 +69,10 @@ bool window_counts_any(struct test *t, unsigned counter, u64 level);
  * go: CHECK_RANGE(t, id, want, want + 2 * slack, difference + slack). */
 u64 window_slack(struct test *t, unsigned counter);
 
+/* The same of instructions, where each window has a few far transfers: the way to another level and
+ * back, or to a handler. */
+u64 window_far_slack(struct test *t);
+
 /* One counter only. */
 bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,
 		      const struct workload *w, u64 n, u64 *value);
