@@ -18,8 +18,9 @@
 #define UOP_TAG		24u			/* of MSR_PEBS_ENABLE, its last bit here */
 #define BELOW		20u			/* events before a wrap, at first */
 #define CALL_AROUND	100u			/* instructions around a piece, at most */
-#define AROUND		8u			/* branches around a piece, and more */
-#define BRANCHES_A_ROUND 3u			/* of workload_branch */
+#define RANDOM_ROUNDS	200u
+#define RANDOM_BRANCHES	2u			/* a round of workload_random */
+#define FEW		(RANDOM_ROUNDS / 8)
 
 #define BRANCHES_NOT_TAKEN	(NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM)
 #define BRANCHES_TAKEN		(NB_BRANCH_RETIRED_MMTP | NB_BRANCH_RETIRED_MMTM)
@@ -305,31 +306,43 @@ TEST(netburst, instr_retired_counts_instructions_exactly, REQS(NB_44), NEEDS(nee
  *        mispred_branch_retired those that are not predicted.
  *        SDM Table 19-29
  *
- * Given  branch_retired with all four bits of its mask, with those of taken ones, MMTP and MMTM,
- *        and with those of branches not taken, MMNP and MMNM
+ * Given  branch_retired on each counter of the IQ group, with all four bits of its mask, with those
+ *        of taken ones, MMTP and MMTM, and with those of branches not taken, MMNP and MMNM
  * When   a workload with three branches a round, two of them taken, runs 20 rounds and 60
  * Then   the two windows differ by the branches, the taken ones, and those not taken of 40 rounds
  */
 TEST(netburst, branch_retired_counts_taken_and_not_taken_exactly, REQS(NB_43), NEEDS(need_netburst),
      .under_every_fault = true)
 {
-	u64 levels = netburst_both(netburst_thread());
-	struct netburst_setting all = {
-		.counter = NB_IQ_COUNTER1, .event = NB_EVENT_BRANCH_RETIRED,
-		.mask = BRANCHES_ALL, .levels = levels,
-	}, taken = all, not_taken = all;
+	const u64 all = netburst_declared(&workload_branch, WORKLOAD_BRANCHES);
+	const u64 taken = netburst_declared(&workload_branch, WORKLOAD_TAKEN);
 
-	taken.mask = BRANCHES_TAKEN;
-	not_taken.mask = BRANCHES_NOT_TAKEN;
-	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_BRANCHES),
-		 netburst_gain(&all, &workload_branch, false), "branch_retired, all bits");
-	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_TAKEN),
-		 netburst_gain(&taken, &workload_branch, false), "branch_retired, MMTP and MMTM");
-	CHECK_EQ(t, NB_43,
-		 netburst_declared(&workload_branch, WORKLOAD_BRANCHES) -
-			 netburst_declared(&workload_branch, WORKLOAD_TAKEN),
-		 netburst_gain(&not_taken, &workload_branch, false),
-		 "branch_retired, MMNP and MMNM");
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
+		struct netburst_setting s = {
+			.counter = c, .event = NB_EVENT_BRANCH_RETIRED, .mask = BRANCHES_ALL,
+			.levels = netburst_both(netburst_thread()),
+		};
+
+		CHECK_EQ(t, NB_43, all, netburst_gain(&s, &workload_branch, false),
+			 "branch_retired, all bits, counter %u", c);
+		s.mask = BRANCHES_TAKEN;
+		CHECK_EQ(t, NB_43, taken, netburst_gain(&s, &workload_branch, false),
+			 "branch_retired, MMTP and MMTM, counter %u", c);
+		s.mask = BRANCHES_NOT_TAKEN;
+		CHECK_EQ(t, NB_43, all - taken, netburst_gain(&s, &workload_branch, false),
+			 "branch_retired, MMNP and MMNM, counter %u", c);
+	}
+}
+
+/* Many of random branches, few of a loop's. */
+static void check_mispredicted(struct test *t, const struct netburst_setting *s, const char *name)
+{
+	/* Of a round's two branches one is random; nothing says how the other one is predicted. */
+	CHECK_RANGE(t, NB_43, FEW, RANDOM_BRANCHES * RANDOM_ROUNDS - FEW,
+		    netburst_count(s, &workload_random, RANDOM_ROUNDS, false),
+		    "%s of random branches, counter %u", name, s->counter);
+	CHECK_RANGE(t, NB_43, 0, FEW, netburst_count(s, &workload_load, RANDOM_ROUNDS, false),
+		    "%s of a loop's branches, counter %u", name, s->counter);
 }
 
 /*
@@ -338,34 +351,38 @@ TEST(netburst, branch_retired_counts_taken_and_not_taken_exactly, REQS(NB_43), N
  *        SDM Table 19-29
  *
  * Given  branch_retired with the bits of mispredicted ones, MMNM and MMTM, and
- *        mispred_branch_retired
- * When   a workload of branches runs
- * Then   neither counts more than there are branches; which ones are mispredicted is the
- *        processor's business
- * Control: branch_retired with all bits counts at least the three branches of each round
+ *        mispred_branch_retired, on each counter of the IQ group
+ * When   a workload with one random branch of two a round runs 200 rounds, and a loop whose branch
+ *        goes back each time
+ * Then   of the former at least one in eight rounds is counted, and not nearly every branch; of the
+ *        latter at most one in eight
+ * Control: branch_retired with all bits counts each branch of both
  */
-TEST(netburst, mispredicted_branches_are_at_most_all_branches, REQS(NB_43), NEEDS(need_netburst))
+TEST(netburst, mispredicted_branches_are_many_of_random_ones_and_few_of_a_loop, REQS(NB_43),
+     NEEDS(need_netburst))
 {
-	u64 levels = netburst_both(netburst_thread());
-	struct netburst_setting all = {
-		.counter = NB_IQ_COUNTER1, .event = NB_EVENT_BRANCH_RETIRED,
-		.mask = BRANCHES_ALL, .levels = levels,
-	}, mispredicted = all, retired = {
-		.counter = NB_IQ_COUNTER0, .event = NB_EVENT_MISPRED_BRANCH_RETIRED,
-		.mask = NB_MISPRED_BRANCH_RETIRED_NBOGUS, .levels = levels,
-	};
-	u64 branches = netburst_count(&all, &workload_branch, NETBURST_MORE, false);
-	u64 most = workload_declared(&workload_branch, WORKLOAD_BRANCHES, NETBURST_MORE) + AROUND;
+	const u64 levels = netburst_both(netburst_thread());
 
-	mispredicted.mask = BRANCHES_MISPREDICTED;
-	CONTROL(t, NB_43, branches >= BRANCHES_A_ROUND * NETBURST_MORE,
-		"branch_retired, all bits: %lu", branches);
-	CHECK_RANGE(t, NB_43, 0, most,
-		    netburst_count(&mispredicted, &workload_branch, NETBURST_MORE, false),
-		    "branch_retired, MMNM and MMTM");
-	CHECK_RANGE(t, NB_43, 0, most,
-		    netburst_count(&retired, &workload_branch, NETBURST_MORE, false),
-		    "mispred_branch_retired");
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
+		struct netburst_setting retired = {
+			.counter = c, .event = NB_EVENT_BRANCH_RETIRED, .mask = BRANCHES_ALL,
+			.levels = levels,
+		};
+		const struct netburst_setting mispredicted = {
+			.counter = c, .event = NB_EVENT_MISPRED_BRANCH_RETIRED,
+			.mask = NB_MISPRED_BRANCH_RETIRED_NBOGUS, .levels = levels,
+		};
+
+		CONTROL_RANGE(t, NB_43, RANDOM_BRANCHES * RANDOM_ROUNDS, ~0ULL,
+			      netburst_count(&retired, &workload_random, RANDOM_ROUNDS, false),
+			      "branch_retired, all bits, of random branches, counter %u", c);
+		CONTROL_RANGE(t, NB_43, RANDOM_ROUNDS, ~0ULL,
+			      netburst_count(&retired, &workload_load, RANDOM_ROUNDS, false),
+			      "branch_retired, all bits, of a loop's branches, counter %u", c);
+		retired.mask = BRANCHES_MISPREDICTED;
+		check_mispredicted(t, &retired, "branch_retired, MMNM and MMTM,");
+		check_mispredicted(t, &mispredicted, "mispred_branch_retired");
+	}
 }
 
 /*

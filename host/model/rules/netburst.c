@@ -145,6 +145,26 @@ static bool mispredictions_make_no_records(struct netburst_fixture *r)
 	return value(r, 16) < 8 && nbfixture_records(r, 0) == 0;
 }
 
+/* Branches back, of which one in two isn't taken, and so isn't predicted. */
+static u64 of_branches(struct netburst_fixture *r, unsigned n, u32 msr, unsigned select,
+		       u64 value_of_escr)
+{
+	program(r, n, msr, select, value_of_escr, ENABLE, 0);
+	for (unsigned i = 0; i < 8; i++)
+		nbfixture_retire(r, 0, false,
+				 &(struct model_retired){ .branch = BRANCH_CONDITIONAL,
+							  .taken = i % 2,
+							  .backward = true });
+	return value(r, n);
+}
+
+NETBURST_RULE(mispred_branch_retired_counts_those,
+	      of_branches(r, 12, 0x3b8, 4, escr(3, 1, T0O)) == 4)
+NETBURST_RULE(branch_retired_counts_mispredicted,
+	      of_branches(r, 12, 0x3cc, 5, escr(6, 2 | 8, T0O)) == 4)
+NETBURST_RULE(branch_retired_goes_by_the_mask_of_each_escr,
+	      of_branches(r, 14, 0x3cd, 5, escr(6, 4 | 8, T0O)) == 4)
+
 /* ---- overflow ---- */
 
 static bool ovf_is_cleared_while_enabled(struct netburst_fixture *r)
@@ -462,6 +482,11 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_THRESHOLD_MIDDLE] = middle_thresholds,
 	[FAULT_NB_BRANCH_RETIRED_BOTH] = branch_retired_is_specific,
 	[FAULT_NB_MISPRED_PEBS] = mispredictions_make_no_records,
+	[FAULT_NB_MISPREDICTS_EACH] = mispred_branch_retired_counts_those,
+	[FAULT_NB_MISPREDICTS_NONE] = mispred_branch_retired_counts_those,
+	[FAULT_NB_PREDICTION_IGNORED] = branch_retired_counts_mispredicted,
+	[FAULT_NB_PREDICTION_NEVER] = branch_retired_counts_mispredicted,
+	[FAULT_NB_ESCR3_MASK_IGNORED] = branch_retired_goes_by_the_mask_of_each_escr,
 	[FAULT_NB_CASCADE_NEVER] = cascade,
 	[FAULT_NB_CASCADE_AT_ONCE] = cascade,
 	[FAULT_NB_CASCADE_NEIGHBOUR] = cascade,

@@ -122,6 +122,17 @@ static bool lacks_tag(struct model *m, const struct netburst_step *s)
 	       (s->store_tags && s->core.r->stores && broken(m, FAULT_NB_STORES_NO_TAGS));
 }
 
+static u64 mispredicted(struct model *m, const struct model_retired *r, u64 n)
+{
+	if (n && broken(m, FAULT_NB_MISPREDICTS_NONE))
+		return 0;
+	if (r->branch == BRANCH_NONE)
+		return n;
+	if (!n && broken(m, FAULT_NB_MISPREDICTS_EACH))
+		return 1;
+	return broken(m, FAULT_NB_MISPREDICTS_ALL) ? 2 : n;
+}
+
 u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netburst_what what,
 		      u64 n)
 {
@@ -154,7 +165,7 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 	case NBW_TAKEN_MISPREDICTED:
 		return n && broken(m, FAULT_NB_MISPREDICTS_MANY) ? 1000 : n;
 	case NBW_MISPREDICTED:
-		return r->branch != BRANCH_NONE && broken(m, FAULT_NB_MISPREDICTS_ALL) ? 2 : n;
+		return mispredicted(m, r, n);
 	case NBW_RETURNS:
 		return n && broken(m, FAULT_NB_RETURNS_MISSED) ? 0 : n;
 	case NBW_CLOCKS:
@@ -194,6 +205,23 @@ static bool makes_records(struct model *m, unsigned event, bool precise)
 	       (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_PEBS));
 }
 
+/* What branch_retired counts of this instruction by the mask of ESCR e. */
+static u64 branches(struct model *m, const struct netburst_step *s, unsigned e, u64 n)
+{
+	const u64 escr = s->with->escr[e];
+	const u64 mask = (escr & NB_ESCR_EVENT_MASK) >> NB_ESCR_EVENT_MASK_SHIFT;
+	const bool of_mispredicted = !(mask & (NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMTP));
+	const bool other = s->core.r->branch != BRANCH_NONE && !n &&
+			   escr & netburst_flag_of(s->thread, s->core.r->cpl);
+
+	if (of_mispredicted && n && broken(m, FAULT_NB_PREDICTION_NEVER))
+		return 0;
+	if ((other && of_mispredicted && broken(m, FAULT_NB_PREDICTION_IGNORED)) ||
+	    (other && e == NB_CRU_ESCR3 && broken(m, FAULT_NB_ESCR3_MASK_IGNORED)))
+		return 1;
+	return n;
+}
+
 void fault_nb_input(struct model *m, const struct netburst_step *s, unsigned n, unsigned e,
 		    struct netburst_input *input)
 {
@@ -212,6 +240,8 @@ void fault_nb_input(struct model *m, const struct netburst_step *s, unsigned n, 
 	    (event == NB_EVENT_FRONT_END_EVENT && n == NB_IQ_COUNTER1 &&
 	     broken(m, FAULT_NB_COUNTER_13_FRONT_END)))
 		*input = (struct netburst_input){ .count = 0 };
+	if (event == NB_EVENT_BRANCH_RETIRED)
+		input->count = branches(m, s, e, input->count);
 	input->precise = makes_records(m, event, input->precise);
 }
 
