@@ -466,12 +466,32 @@ static bool netburst_both_are_interrupted(struct netburst_fixture *r)
 	return r->requests[0] == 1 && r->requests[1] == 1;
 }
 
+/* The counter overflows, and counts once more; who is interrupted: bit t. */
+static unsigned interrupted(struct netburst_fixture *r, unsigned n, u32 msr, unsigned select,
+			    u64 value_of_escr, u64 flags)
+{
+	program(r, n, msr, select, value_of_escr, ENABLE | flags, TOP);
+	for (unsigned i = 0; i < 3; i++)
+		nbfixture_branch(r, 0, BRANCH_CONDITIONAL, true);
+	nbfixture_nops(r, 1, false, 1);
+	return (r->requests[0] ? BIT(0) : 0) | (r->requests[1] ? BIT(1) : 0);
+}
+
+/* instr_retired on MSR_IQ_COUNTER4; conditional branches on MSR_MS_COUNTER3. */
+NETBURST_RULE(flag_of_t0_interrupts_t0,
+	      interrupted(r, 16, 0x3b8, 4, escr(2, 3, T0O), BIT(26)) == BIT(0))
+NETBURST_RULE(no_flag_interrupts_none,
+	      interrupted(r, 7, 0x3c3, 2, escr(4, BIT(1), 15), 0) == 0 && value(r, 7) == 2)
+
 static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 	[FAULT_NB_CELL_##token] = flags_select,
 #include "refpmu/faults/fault_netburst_cell.def"
 	[FAULT_NB_PMI_LOST_HALTED] = netburst_halted_ones_are_interrupted,
 	[FAULT_NB_PMI_FIRST_OF_TWO] = netburst_both_are_interrupted,
+	[FAULT_NB_PMI_IQ_4_EXCHANGED] = flag_of_t0_interrupts_t0,
+	[FAULT_NB_PMI_T0_BOTH] = flag_of_t0_interrupts_t0,
+	[FAULT_NB_PMI_MS_UNASKED] = no_flag_interrupts_none,
 	[FAULT_NB_USR_CPL_3] = usr_is_cpl_1_too,
 	[FAULT_NB_RELOAD_SIGN] = netburst_reloads_all_bits,
 	[FAULT_NB_PEBS_OTHER_STAYS] = netburst_other_is_disabled,

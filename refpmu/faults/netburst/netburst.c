@@ -421,12 +421,28 @@ void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netbur
 		pmi->raised = true;
 }
 
+/* Faults of one counter's flags. */
+static void pmi_of_one(struct model *m, unsigned i, bool *to)
+{
+	const bool t0 = to[0];
+
+	if (i == NB_IQ_COUNTER4 && to[0] != to[1] && broken(m, FAULT_NB_PMI_IQ_4_EXCHANGED)) {
+		to[0] = to[1];
+		to[1] = t0;
+	}
+	if (i == NB_MS_COUNTER3 && !to[0] && !to[1] && broken(m, FAULT_NB_PMI_MS_UNASKED))
+		to[1] = true;
+	if (i != NB_FLAME_COUNTER0 && to[0] && !to[1] && broken(m, FAULT_NB_PMI_T0_BOTH))
+		to[1] = true;
+}
+
 void fault_nb_pmi(struct model *m, unsigned cause, unsigned i, bool *to)
 {
 	bool t0 = to[0];
 
 	if (m->config.fault == FAULT_NONE)
 		return;
+	pmi_of_one(m, i, to);
 	if (!to[0] && !to[1] && broken(m, FAULT_NB_PMI_ALWAYS))
 		to[0] = true;
 	if ((to[0] || to[1]) && broken(m, FAULT_NB_PMI_TO_CAUSE)) {
