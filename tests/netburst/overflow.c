@@ -87,6 +87,39 @@ TEST(netburst, overflow_sets_the_ovf_of_its_own_cccr_alone, REQS(NB_21), NEEDS(n
 	}
 }
 
+/*
+ * NB-45  A counter that overflows must wrap at 40 bits and go on counting.
+ *        SDM 18.15.2 Performance Counters
+ *
+ * Given  each of the eighteen counters with its usual event, which occurs at least 60 times in a
+ *        workload, of packed additions as often each time
+ * When   the workload runs, the counter begun 10 below the end of 40 bits
+ * Then   the counter has gone through 0 and counted on, at least what is left of the 60 and less
+ *        than 2^30; packed additions are as many as from 0, but for 10
+ */
+TEST(netburst, each_counter_wraps_at_40_bits_and_goes_on, REQS(NB_45), NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		struct netburst_setting s = netburst_usual(i, netburst_every_level(), 0);
+		u64 all;
+
+		netburst_program(&s);
+		netburst_write(i, 0);
+		netburst_start(i);
+		workload_run_uncounted(&workload_packed, NETBURST_MORE);
+		netburst_stop(i);
+		all = netburst_read(i);
+		run_from(i, PERIOD);
+		netburst_stop(i);
+		CHECK_RANGE(t, NB_45, NETBURST_MORE - PERIOD, NETBURST_NEVER, netburst_read(i),
+			    "counter %u, begun 10 below the wrap (%lu counted from 0)", i, all);
+		if (s.event == NB_EVENT_PACKED_SP_UOP)
+			CHECK_EQ(t, NB_45, all - PERIOD, netburst_read(i),
+				 "packed additions of counter %u, begun 10 below the wrap", i);
+		netburst_clear(i);
+	}
+}
+
 /* PMI flag of a thread. */
 static u64 to(unsigned thread)
 {

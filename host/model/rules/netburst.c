@@ -177,6 +177,23 @@ static bool ovf_is_cleared_while_enabled(struct netburst_fixture *r)
 	return !(nbfixture_get(r, 0, CCCR(12)) & NB_CCCR_OVF);
 }
 
+/* A counter of the MS group, and one of the FLAME group. */
+static bool ms_goes_on_from_0(struct netburst_fixture *r)
+{
+	program(r, 4, 0x3c2, 2, escr(4, BIT(1), 15), ENABLE, TOP - 1);
+	for (unsigned i = 0; i < 4; i++)
+		nbfixture_branch(r, 0, BRANCH_CONDITIONAL, true);
+	return value(r, 4) == 2;
+}
+
+static bool flame_goes_on(struct netburst_fixture *r)
+{
+	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15), ENABLE, TOP - 1);
+	for (unsigned i = 0; i < 4; i++)
+		nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	return value(r, 8) == 2;
+}
+
 /* ---- cascades ---- */
 
 static bool cascade_is_asked_for(struct netburst_fixture *r)
@@ -492,6 +509,8 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_PMI_IQ_4_EXCHANGED] = flag_of_t0_interrupts_t0,
 	[FAULT_NB_PMI_T0_BOTH] = flag_of_t0_interrupts_t0,
 	[FAULT_NB_PMI_MS_UNASKED] = no_flag_interrupts_none,
+	[FAULT_NB_MS_WRAPS_HIGH] = ms_goes_on_from_0,
+	[FAULT_NB_FLAME_STOPS] = flame_goes_on,
 	[FAULT_NB_USR_CPL_3] = usr_is_cpl_1_too,
 	[FAULT_NB_RELOAD_SIGN] = netburst_reloads_all_bits,
 	[FAULT_NB_PEBS_OTHER_STAYS] = netburst_other_is_disabled,

@@ -355,8 +355,14 @@ u64 fault_nb_shows(struct model *m, u64 cccr, u64 shown)
 
 void fault_nb_wrapped(struct model *m, unsigned i)
 {
-	if (broken(m, FAULT_NB_STOPS_AT_WRAP))
-		netburst_of(m)->now.running &= ~(u32)BIT(i);
+	const bool flame = i >= NB_FLAME_COUNTER0 && i < NB_IQ_COUNTER0;
+	const bool ms = i >= NB_MS_COUNTER0 && i < NB_FLAME_COUNTER0;
+	struct netburst *n = netburst_of(m);
+
+	if (broken(m, FAULT_NB_STOPS_AT_WRAP) || (flame && broken(m, FAULT_NB_FLAME_STOPS)))
+		n->now.running &= ~(u32)BIT(i);
+	if (ms && broken(m, FAULT_NB_MS_WRAPS_HIGH))
+		n->counter[i] |= BIT(NB_WIDTH - 1);
 }
 
 /* Does counter k, with this CCCR, wait for the overflow of counter i? */
