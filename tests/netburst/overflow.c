@@ -16,6 +16,8 @@
 #define ADDER	NB_FLAME_COUNTER0	/* a counter of packed additions */
 #define CASES	8u	/* the thread that works, and both PMI flags */
 #define AGAIN	3u	/* windows of forced overflows */
+#define SINGLE	4u	/* windows of one addition */
+#define ONE_ROUND 2u	/* the most that they have: whether XORPS counts too isn't told */
 
 static void run_from(unsigned counter, u64 nth)
 {
@@ -127,40 +129,46 @@ static u64 to(unsigned thread)
 }
 
 /* Additions of one dry run, the constant ones included. */
-static u64 additions(void)
+static u64 additions(unsigned counter)
 {
-	struct netburst_setting s = netburst_usual(ADDER, netburst_every_level(), 0);
+	struct netburst_setting s = netburst_usual(counter, netburst_every_level(), 0);
 
 	netburst_program(&s);
-	netburst_write(ADDER, 0);
-	netburst_start(ADDER);
+	netburst_write(counter, 0);
+	netburst_start(counter);
 	workload_run_uncounted(&workload_packed, NETBURST_MORE);
-	netburst_stop(ADDER);
-	return netburst_read(ADDER);
+	netburst_stop(counter);
+	return netburst_read(counter);
 }
 
-/* A dry run with an overflow on the nth addition; what interrupts this thread sees. */
-static const struct pmi_log *overflow_on(u64 nth, u64 flags, const struct pmi_options *options)
+/* A dry run with an overflow on the counter's nth addition; what interrupts this thread sees. */
+static const struct pmi_log *overflow_of(unsigned counter, u64 nth, u64 flags,
+					 const struct pmi_options *options)
 {
-	struct netburst_setting s = netburst_usual(ADDER, netburst_every_level(), flags);
+	struct netburst_setting s = netburst_usual(counter, netburst_every_level(), flags);
 	const struct pmi_log *log;
 
 	netburst_program(&s);
-	netburst_preset(ADDER, nth);
+	netburst_preset(counter, nth);
 	pmi_open(options);
-	netburst_start(ADDER);
+	netburst_start(counter);
 	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 	log = pmi_settle();
-	netburst_stop(ADDER);
+	netburst_stop(counter);
 	return log;
+}
+
+static const struct pmi_log *overflow_on(u64 nth, u64 flags, const struct pmi_options *options)
+{
+	return overflow_of(ADDER, nth, flags, options);
 }
 
 /*
  * NB-16  A PMI must be generated on the next event count after the counter has overflowed.
  *        SDM 18.16.2 CCCR MSRs
  *
- * Given  a counter of packed additions, of which no other code has any, with the PMI flag of this
- *        thread: to be interrupted on the 100th event the page sets the counter to -99
+ * Given  each counter of packed additions, of which no other code has any, with the PMI flag of
+ *        this thread: to be interrupted on the 100th event the page sets the counter to -99
  * When   it overflows on the last addition of a workload, and on the last but one
  * Then   there is no interrupt in the first case, and one in the second
  * Control: the additions are counted, and OVF is set in both cases
@@ -168,18 +176,27 @@ static const struct pmi_log *overflow_on(u64 nth, u64 flags, const struct pmi_op
 TEST(netburst, overflow_interrupts_on_the_next_event_count, REQS(NB_16), NEEDS(need_netburst))
 {
 	static const struct pmi_options keep = { .keep_status = true };
-	u64 all = additions(), mine = to(netburst_thread());
-	const struct pmi_log *log;
+	const u64 mine = to(netburst_thread());
 
-	CONTROL(t, NB_16, all >= NETBURST_MORE, "%lu additions are counted", all);
-	log = overflow_on(all, mine, &keep);
-	CONTROL(t, NB_16, netburst_overflowed(ADDER), "overflow on the last of %lu events", all);
-	CHECK_EQ(t, NB_16, 0, log->count, "interrupts: no event has come since the overflow");
-	pmi_close();
-	log = overflow_on(all - 1, mine, &keep);
-	CONTROL(t, NB_16, netburst_overflowed(ADDER), "overflow on the last but one");
-	CHECK_EQ(t, NB_16, 1, log->count, "interrupts: one event has come since the overflow");
-	pmi_close();
+	for (unsigned i = NB_FLAME_COUNTER0; i < NB_IQ_COUNTER0; i++) {
+		const u64 all = additions(i);
+		const struct pmi_log *log;
+
+		CONTROL(t, NB_16, all >= NETBURST_MORE, "counter %u counts %lu additions", i, all);
+		log = overflow_of(i, all, mine, &keep);
+		CONTROL(t, NB_16, netburst_overflowed(i),
+			"counter %u, overflow on the last of %lu events", i, all);
+		CHECK_EQ(t, NB_16, 0, log->count,
+			 "interrupts of counter %u: no event has come since the overflow", i);
+		pmi_close();
+		log = overflow_of(i, all - 1, mine, &keep);
+		CONTROL(t, NB_16, netburst_overflowed(i),
+			"counter %u, overflow on the last but one", i);
+		CHECK_EQ(t, NB_16, 1, log->count,
+			 "interrupts of counter %u: one event has come since the overflow", i);
+		pmi_close();
+		netburst_clear(i);
+	}
 }
 
 /*
@@ -460,4 +477,43 @@ TEST(netburst, force_ovf_makes_every_increment_an_overflow, REQS(NB_17), NEEDS(n
 	CHECK(t, NB_17, log->count > 0, "interrupts, forced: %u", log->count);
 	pmi_close();
 	check_left_alone(t, mine);
+}
+
+/*
+ * NB-17  With FORCE_OVF set every increment of the counter must be an overflow.
+ *        SDM 18.15.3 CCCR MSRs
+ *
+ * Given  each counter of packed additions, of which no other code has any, far from its end, with
+ *        FORCE_OVF; its CCCR is enabled once
+ * When   one addition comes, and then another, each after OVF was cleared: with either parity of
+ *        the count
+ * Then   OVF is set after each
+ * Control: OVF is clear before each, and the counter counts each time
+ */
+TEST(netburst, force_ovf_makes_each_single_increment_an_overflow, REQS(NB_17), NEEDS(need_netburst))
+{
+	for (unsigned i = NB_FLAME_COUNTER0; i < NB_IQ_COUNTER0; i++)
+		for (unsigned parity = 0; parity < 2; parity++) {
+			struct netburst_setting s = netburst_usual(i, netburst_every_level(),
+								   NB_CCCR_FORCE_OVF);
+			u64 before;
+
+			netburst_program(&s);
+			netburst_preset(i, NETBURST_NEVER + parity);
+			netburst_start(i);
+			for (unsigned again = 0; again < SINGLE; again++) {
+				before = netburst_read(i);
+				CONTROL(t, NB_17, !netburst_overflowed(i),
+					"counter %u before an addition", i);
+				workload_run_uncounted(&workload_packed, 1);
+				CONTROL_RANGE(t, NB_17, before + 1, before + ONE_ROUND,
+					      netburst_read(i), "counter %u after one addition", i);
+				CHECK(t, NB_17, netburst_overflowed(i),
+				      "counter %u, forced, addition %u from %#lx", i, again,
+				      before);
+				netburst_clear(i);
+			}
+			netburst_stop(i);
+			netburst_clear(i);
+		}
 }

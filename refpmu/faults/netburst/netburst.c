@@ -332,6 +332,7 @@ bool fault_nb_forced(struct model *m, unsigned i, bool forced)
 	if (m->config.fault == FAULT_NONE)
 		return forced;
 	if (forced && (broken(m, FAULT_NB_FORCE_OVF_IGNORED) ||
+		       (netburst_of(m)->counter[i] & 1 && broken(m, FAULT_NB_FORCE_OVF_EVEN)) ||
 		       (f->forced & BIT(i) && broken(m, FAULT_NB_FORCE_OVF_ONCE))))
 		forced = false;
 	if (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_FORCED))
@@ -419,7 +420,8 @@ void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netbur
 		*later |= bit;
 		pmi->raised = wrapped && !pmi->due;
 	}
-	if (wrapped && broken(m, FAULT_NB_PMI_AT_OVERFLOW)) {
+	if (wrapped && (broken(m, FAULT_NB_PMI_AT_OVERFLOW) ||
+			(i == NB_FLAME_COUNTER3 && broken(m, FAULT_NB_PMI_FLAME_3_EARLY)))) {
 		pmi->raised = true;
 		pmi->due = false;
 	}
