@@ -140,3 +140,94 @@ TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
 			 mask >> IA32_PERFEVTSEL_UMASK2_SHIFT);
 	}
 }
+
+/* What such an event of these kinds counts at least and at most in a window; 0 and 0: no such. */
+struct expected {
+	u64 least, most, value;
+	const char *of;
+};
+
+/* CPL 3 is entered by a far branch and left by another one; a loop has none. */
+static bool far_branches(struct test *t, unsigned counter, u64 mask, u16 event, struct expected *e)
+{
+	(void)t;
+	*e = (struct expected){ .least = 1, .most = ROUNDS / 2, .of = "far branches" };
+	counter_program(counter, event, COUNT_BOTH | mask);
+	counter_write(counter, 0);
+	counters_enable(pmc_one(counter));
+	workload_run_user(&workload_load, ROUNDS);
+	counters_disable();
+	e->value = counter_read(counter);
+	counter_program_disabled(counter, 0, 0);
+	return true;
+}
+
+/* One in two of the random ones is taken: they lead forward. */
+static bool forward_branches(struct test *t, unsigned counter, u64 mask, u16 event,
+			     struct expected *e)
+{
+	*e = (struct expected){ .least = ROUNDS / 8, .most = ROUNDS - ROUNDS / 8,
+				.of = "taken conditional branches that go forward" };
+	return window_difference_one(t, counter, event, COUNT_BOTH | mask, &workload_random, ROUNDS,
+				     2 * ROUNDS, &e->value);
+}
+
+/* Of a round's three branches two are conditional, of which the loop's is taken. */
+static bool conditional_branches(struct test *t, unsigned counter, u64 mask, u16 event, u64 each,
+				 struct expected *e)
+{
+	*e = (struct expected){ .least = each * ROUNDS, .most = each * ROUNDS,
+				.of = "conditional branches" };
+	return window_difference_one(t, counter, event, COUNT_BOTH | mask, &workload_branch, ROUNDS,
+				     2 * ROUNDS, &e->value);
+}
+
+/* false: it isn't one of these kinds, or no window could be measured. */
+static bool count_kind(struct test *t, unsigned counter, enum event_kind kind, u32 code,
+		       struct expected *e)
+{
+	const u64 mask = (u64)(code >> 16) << IA32_PERFEVTSEL_UMASK2_SHIFT;
+	const u16 event = (u16)code;
+
+	switch (kind) {
+	case EK_FAR_BRANCHES:
+		return far_branches(t, counter, mask, event, e);
+	case EK_COND_TAKEN_FORWARD:
+		return forward_branches(t, counter, mask, event, e);
+	case EK_COND_BRANCHES:
+		return conditional_branches(t, counter, mask, event, 2, e);
+	case EK_COND_TAKEN:
+		return conditional_branches(t, counter, mask, event, 1, e);
+	default:
+		return false;
+	}
+}
+
+/*
+ * V6-07  IA32_PERFEVTSELx[47:40] must be part of the event: with them another one is counted.
+ *        intel/perfmon; Linux
+ *
+ * Given  each general-purpose counter with each event of branches that has a second unit mask on
+ *        this processor: far ones, conditional ones, taken ones of these, those that go forward
+ * When   a loop runs at CPL 3; loops with a random branch, and with two conditional branches a
+ *        round, run 2048 rounds and 4096
+ * Then   far branches are counted, fewer than half of the rounds; of the random ones between one in
+ *        eight and seven in eight; two, and one taken, in each round of the last
+ */
+TEST(version6, event_with_a_second_unit_mask_counts_what_it_names, REQS(V6_07),
+     NEEDS(need_perfmon, need_branches_outside_loops, need_branches))
+{
+	const struct generation *g = counter_caps()->generation;
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct expected e;
+
+		if (!(rows[i].generations & g->set))
+			continue;
+		FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
+			if (count_kind(t, c, rows[i].kind, rows[i].code, &e))
+				CHECK_RANGE(t, V6_07, e.least, e.most, e.value,
+					    "%s, IA32_PMC%u, event %#x with UMASK2 %#x", e.of, c,
+					    (u16)rows[i].code, rows[i].code >> 16);
+	}
+}

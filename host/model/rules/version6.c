@@ -279,6 +279,7 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_EXT_PEBS_HALF] = subleaves_4_and_5_come_together,
 	[FAULT_UMASK2_REFUSED] = umask2_is_taken,
 	[FAULT_UMASK2_IGNORED] = umask2_is_of_the_event,
+	[FAULT_UMASK2_COUNTS_NOTHING] = umask2_is_of_the_event,
 	[FAULT_EQ_REFUSED] = eq_is_taken,
 	[FAULT_EQ_AT_LEAST] = eq_wants_as_many,
 	[FAULT_RDPMC_HIDE_REFUSED] = counters_can_be_hidden,

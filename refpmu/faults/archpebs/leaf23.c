@@ -5,6 +5,7 @@
 
 #define LEAF_EXT	0x23
 #define FIRST_FOUR	4
+#define UMASK2_OF_NONE	0xff	/* no event has it */
 
 /* The counters that the P-core of the package has too. */
 static void counters_of_both(struct model *m, u32 regs[4])
@@ -52,6 +53,8 @@ void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 
 u64 fault_umask2(struct model *m, unsigned n, u64 umask2)
 {
+	if (umask2 && broken(m, FAULT_UMASK2_COUNTS_NOTHING))
+		return UMASK2_OF_NONE;
 	if (umask2 && n >= FIRST_FOUR && broken(m, FAULT_UMASK2_LOWER_COUNTERS))
 		return 0;
 	return umask2 && broken(m, FAULT_UMASK2_IGNORED) ? 0 : umask2;
