@@ -35,11 +35,13 @@ static bool first_pair(unsigned *reloaded, unsigned *cause)
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 general = counter_caps()->gp_mask;
 
-	*cause = COUNTERS_END;
-	*reloaded = counter_next(v->reloadable & general, 0);
-	if (*reloaded < COUNTERS_END)
-		*cause = counter_next(v->causes & general & ~BIT(*reloaded), 0);
-	return *cause < COUNTERS_END;
+	FOR_EACH_COUNTER (c, v->reloadable & general) {
+		*reloaded = c;
+		*cause = counter_next(v->causes & general & ~BIT(c), 0);
+		if (*cause < COUNTERS_END)
+			return true;
+	}
+	return false;
 }
 
 static bool need_pair(char *reason, size_t size)
@@ -106,10 +108,18 @@ TEST(version6, overflow_reloads_each_counter_that_names_the_one_that_overflowed,
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 general = counter_caps()->gp_mask;
 
-	FOR_EACH_COUNTER (reloaded, v->reloadable & general)
-		check_reloads(t, reloaded, counter_next(v->causes & general & ~BIT(reloaded), 0));
-	FOR_EACH_COUNTER (cause, v->causes & general)
-		check_reloads(t, counter_next(v->reloadable & general & ~BIT(cause), 0), cause);
+	FOR_EACH_COUNTER (reloaded, v->reloadable & general) {
+		const unsigned cause = counter_next(v->causes & general & ~BIT(reloaded), 0);
+
+		if (cause < COUNTERS_END)
+			check_reloads(t, reloaded, cause);
+	}
+	FOR_EACH_COUNTER (cause, v->causes & general) {
+		const unsigned reloaded = counter_next(v->reloadable & general & ~BIT(cause), 0);
+
+		if (reloaded < COUNTERS_END)
+			check_reloads(t, reloaded, cause);
+	}
 }
 
 /*
