@@ -398,6 +398,94 @@ TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V
 		}
 }
 
+/*
+ * `first` counts from 0 on, and its CFG_B names `named`, which stays far from its overflow; windows
+ * until `beside` overflows.
+ */
+static void run_beside(unsigned first, unsigned named, unsigned beside)
+{
+	const bool slow = beside == OVERFLOW_SLOW;
+	const struct pmc_mask on = pmc_or(pmc_one(first), pmc_or(pmc_one(named), pmc_one(beside)));
+
+	counter_program(first, EVENT, COUNT_BOTH);
+	counter_write(first, 0);
+	counter_program(named, EVENT, COUNT_BOTH);
+	counter_write(named, 0);
+	counter_program(beside, EVENT, COUNT_BOTH);
+	counter_preset(beside, slow ? SLOW_PERIOD : CAUSE_PERIOD);
+	msr_write(version6_cfg_c(first), RELOAD_VALUE);
+	msr_write(version6_cfg_b(first), BIT(named));
+	for (unsigned windows = 0; overflow_wants(beside, windows); windows++)
+		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS, on);
+}
+
+/* Does `beside`, and it alone, show an overflow? Fixed counters from 4 on count what a window may
+ * have none of. */
+static bool overflowed(struct test *t, struct test_claim control, unsigned named, unsigned beside)
+{
+	const u64 status = counters_status() & (BIT(beside) | BIT(named));
+
+	if (!status && beside > PMC_FIXED(3))
+		return false;
+	return test_check_eq(t, control, BIT(beside), status,
+			     "status bits of counter %u, and of %u, which is named", beside, named);
+}
+
+/*
+ * V6-18  An overflow of a counter that CFG_B of another one names must load that one with
+ *        CFG_C[31:0].
+ *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
+ * V6-20  An overflow of a counter that CPUID.(23H,2):ECX or EDX doesn't have must not reload
+ *        another one.
+ *        SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 23H,
+ *        sub-leaf 2
+ *
+ * Given  three counters of one event; CFG_B of the first names the third, which is far from its
+ *        overflow
+ * When   the second overflows: each other counter, general-purpose and fixed, of CPUID.(23H,2):ECX
+ *        and EDX or not; of the former each that can be named is named in turn
+ * Then   the first counts on from 0
+ * Control: the second's status bit is 1, the third's is 0; that an overflow of the third reloads
+ *          the first
+ */
+TEST(version6, overflow_that_cfg_b_does_not_name_reloads_nothing, REQS(V6_18, V6_20),
+     NEEDS(need_perfmon, need_three, need_branches), .deadline_ms = 5000)
+{
+	enum {
+		COUNTED = 0x1000000
+	}; /* more events than the windows have, and below what is loaded */
+	const u64 fixed = (u64)counter_caps()->fixed_mask << PMC_FIXED(0);
+	const u64 all = counter_caps()->gp_mask | fixed;
+	const u64 both = three_of_both();
+	const unsigned first = counter_next(both, 0);
+
+	FOR_EACH_COUNTER (named, both & ~BIT(first)) {
+		run_pair(first, named, BIT(named));
+		CONTROL_RANGE(t, IDS(V6_18, V6_20), loaded(first), loaded(first) + ROUNDS,
+			      counter_read(first), "IA32_PMC%u, which IA32_PMC%u loads", first,
+			      named);
+		stop_pair(first, named);
+		FOR_EACH_COUNTER (beside, all & ~BIT(first) & ~BIT(named)) {
+			const bool listed = counter_caps()->v6.causes & BIT(beside);
+
+			/* One name will do with what is slow, or no cause at all. */
+			if ((!listed || beside >= PMC_FIXED(0)) &&
+			    named != counter_next(both & ~BIT(first), 0))
+				continue;
+			run_beside(first, named, beside);
+			if (overflowed(t, listed ? CONTROL_AT(V6_18) : CONTROL_AT(V6_20), named,
+				       beside))
+				test_check_range(t, listed ? AT(V6_18) : AT(V6_20), ROUNDS, COUNTED,
+						 counter_read(first),
+						 "IA32_PMC%u, CFG_B names IA32_PMC%u, after an "
+						 "overflow of counter %u",
+						 first, named, beside);
+			stop_pair(first, named);
+			stop_pair(first, beside);
+		}
+	}
+}
+
 static bool need_counter_that_reloads_itself(char *reason, size_t size)
 {
 	const struct version6 *v = &counter_caps()->v6;

@@ -12,6 +12,7 @@
 #define FX_CTR(i)	(0x1980 + 4u * (i))
 #define FX_CFG_B(i)	(0x1982 + 4u * (i))
 #define FIXED_0		32u	/* bit of fixed counter 0 */
+#define FIXED_2		34u
 
 static u32 leaf(struct fixture *r, u32 number, u32 subleaf, unsigned reg)
 {
@@ -201,6 +202,30 @@ static bool a_fixed_cause_reloads(struct fixture *r)
 	return PMC(2) == MINUS(98) && fixture_status(r) == BIT(FIXED_0);
 }
 
+/* Counter 2 names counter 3, which is far from its overflow; this one overflows, at the fifth of
+ * seven instructions: IA32_PMC4, or fixed counter 2, which counts clocks. */
+static bool one_that_isnt_named_reloads(struct fixture *r, unsigned cause)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, CFG_B(2), BIT(3));
+	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
+	fixture_program(r, 2, INST, 0, 200);
+	fixture_program(r, 3, INST, 0, 200);
+	if (cause == FIXED_2) {
+		fixture_wrmsr(r, 0x30b, MINUS(1));
+		fixture_wrmsr(r, 0x38d, 0x300);
+	} else {
+		fixture_program(r, cause, INST, 0, 5);
+	}
+	fixture_start(r, BIT(2) | BIT(3) | BIT(cause));
+	fixture_nops(r, 7);
+	fixture_stop(r);
+	return PMC(2) != MINUS(193) || !(fixture_status(r) & BIT(cause));
+}
+
+RULE(a_cause_that_isnt_named_reloads_nothing, !one_that_isnt_named_reloads(r, 4))
+RULE(fixed_counter_2_reloads_nothing, !one_that_isnt_named_reloads(r, FIXED_2))
+
 static bool a_cause_interrupts(struct fixture *r)
 {
 	reloaded_by(r, 3, INT, 100);
@@ -228,6 +253,8 @@ rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_RELOAD_HIDES_ANY] = one_that_names_another_shows,
 	[FAULT_RELOAD_NOT_BESIDE_WRAP] = one_that_overflows_too_is_reloaded,
 	[FAULT_RELOAD_UNNAMED] = without_a_mask_none_is,
+	[FAULT_RELOAD_BY_ANY_CAUSE] = a_cause_that_isnt_named_reloads_nothing,
+	[FAULT_RELOAD_BY_FIXED_2] = fixed_counter_2_reloads_nothing,
 	[FAULT_RELOAD_BY_PMC0] = what_is_no_cause_is_refused,
 	[FAULT_RELOAD_NOT_BY_FIXED] = a_fixed_cause_reloads,
 	[FAULT_RELOAD_SHOWS_WITH_OTHERS] = one_reloads_itself_and_is_reloaded,

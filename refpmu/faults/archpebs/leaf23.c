@@ -166,6 +166,8 @@ u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
 		return 0;
 	if (causes & ~BITS(0, FIRST_FIXED - 1) && broken(m, FAULT_RELOAD_NOT_BY_FIXED))
 		causes &= BITS(0, FIRST_FIXED - 1);
+	if (wrapped & BIT(FIRST_FIXED + 2) && broken(m, FAULT_RELOAD_BY_FIXED_2))
+		causes |= model_reload_causes(m);
 	return wrapped & BIT(0) && broken(m, FAULT_RELOAD_BY_PMC0) ? causes | BIT(0) : causes;
 }
 
@@ -174,6 +176,8 @@ bool fault_reloads(struct model *m, unsigned i, u64 causes, bool reloads)
 	if (reloads && causes & BIT(i) && !(m->cfg_b[i] & model_global_bit(i)) &&
 	    broken(m, FAULT_RELOAD_NOT_BESIDE_WRAP))
 		return false;
+	if (!reloads && m->cfg_b[i] && broken(m, FAULT_RELOAD_BY_ANY_CAUSE))
+		return true;
 	return reloads || (model_reloadable(m) & ~causes & BIT(i) && !m->cfg_b[i] &&
 			   broken(m, FAULT_RELOAD_UNNAMED));
 }
