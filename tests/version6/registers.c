@@ -178,15 +178,17 @@ static u32 fixed_address(unsigned c)
  * Given  version 6; every general-purpose counter stands still
  * When   each is written under 4C1H + n and read under 1900H + 4n; written under 1900H + 4n and
  *        read under 0C1H + n
- * Then   it reads what was written to it, of each counter another value
+ * Then   it reads what was written to it, of each counter another value, and then its complement
  */
 TEST(msr, register_of_1900h_is_the_general_purpose_counter, REQS(V6_12),
      NEEDS(need_perfmon, need_version_6, need_full_width), .under_every_fault = true)
 {
 	const u64 set = counter_caps()->gp_mask, mask = BIT(counter_caps()->gp_width) - 1;
 
-	check_same(t, AT(V6_12), set, general_address, version6_ctr, 0, mask);
-	check_same(t, AT(V6_12), set, version6_ctr, general_address, 1, mask);
+	for (unsigned turn = 0; turn < 4; turn += 2) {
+		check_same(t, AT(V6_12), set, general_address, version6_ctr, turn, mask);
+		check_same(t, AT(V6_12), set, version6_ctr, general_address, turn + 1, mask);
+	}
 }
 
 /*
@@ -278,7 +280,7 @@ TEST(msr, register_of_1901h_refuses_what_the_event_select_refuses, REQS(V6_14),
  *
  * Given  version 6; the fixed counters of CPUID.(23H,1):EBX, with their gaps
  * When   each is written under 309H + i and read under 1980H + 4i, and the other way round
- * Then   it reads what was written to it, of each counter another value
+ * Then   it reads what was written to it, of each counter another value, and then its complement
  */
 TEST(msr, register_of_1980h_is_the_fixed_counter, REQS(V6_15),
      NEEDS(need_perfmon, need_version_6, need_fixed))
@@ -286,8 +288,10 @@ TEST(msr, register_of_1980h_is_the_fixed_counter, REQS(V6_15),
 	const u64 set = (u64)counter_caps()->fixed_mask << PMC_FIXED(0);
 	const u64 mask = BIT(counter_caps()->fixed_width) - 1;
 
-	check_same(t, AT(V6_15), set, fixed_address, version6_ctr, 0, mask);
-	check_same(t, AT(V6_15), set, version6_ctr, fixed_address, 1, mask);
+	for (unsigned turn = 0; turn < 4; turn += 2) {
+		check_same(t, AT(V6_15), set, fixed_address, version6_ctr, turn, mask);
+		check_same(t, AT(V6_15), set, version6_ctr, fixed_address, turn + 1, mask);
+	}
 }
 
 /*

@@ -104,6 +104,9 @@ static bool banks_are_the_counters(struct fixture *r)
 	return !THERE(CTR(10)) && !THERE(CFG_A(10)) && !THERE(0x1981);
 }
 
+RULE(banks_take_each_bit, TAKEN(0x1904, BITS(0, 47)) && get(r, 0xc2) == BITS(0, 47) &&
+				  TAKEN(0x1984, BITS(0, 47)) && get(r, 0x30a) == BITS(0, 47))
+
 RULE(a_bank_takes_values_as_they_are, TAKEN(CTR(2), 0x80000000) && get(r, 0xc3) == 0x80000000)
 RULE(selects_have_two_addresses, TAKEN(CFG_A(3), 0x4300c0) && get(r, 0x189) == 0x4300c0)
 
@@ -312,6 +315,7 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_RDPMC_HIDE_REFUSED] = counters_can_be_hidden,
 	[FAULT_RDPMC_HIDE_LEAKS] = hidden_counters_read_0,
 	[FAULT_V6_CTR_DROPPED] = banks_are_the_counters,
+	[FAULT_V6_CTR_42_BITS] = banks_take_each_bit,
 	[FAULT_V6_CTR_EXTENDED] = a_bank_takes_values_as_they_are,
 	[FAULT_V6_CFG_A_DROPPED] = selects_have_two_addresses,
 	[FAULT_CFG_C_OF_FIXED_MISSING] = cfg_c_is_of_what_has_pebs,

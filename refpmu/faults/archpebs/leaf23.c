@@ -5,6 +5,7 @@
 
 #define LEAF_EXT	0x23
 #define FIRST_FOUR	4
+#define SHORT_COUNTER	BITS(0, 41)
 #define UMASK2_OF_NONE	0xff	/* no event has it */
 
 /* The counters that the P-core of the package has too. */
@@ -130,6 +131,9 @@ void fault_ext_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write 
 		write->taken = false;
 	if (p->reg == MODEL_REG_V6_CFG_A && write->value > low && broken(m, FAULT_V6_CFG_A_32_BITS))
 		write->value = low;
+	if (p->reg == MODEL_REG_V6_CTR && write->value & ~SHORT_COUNTER &&
+	    broken(m, FAULT_V6_CTR_42_BITS))
+		write->value &= SHORT_COUNTER;
 	if (p->reg == MODEL_REG_V6_CTR && broken(m, FAULT_V6_CTR_EXTENDED))
 		write->value = low & BIT(31) ? low | BITS(32, 63) : low;
 	if (p->reg != MODEL_REG_PEBS_INDEX)
