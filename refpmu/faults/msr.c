@@ -399,6 +399,8 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 		fault_msr_take(sibling, p, w->value);
 		model_core_kick(m, sibling);
 	}
+	if (sibling && w->taken)
+		fault_arch_lbr_sibling(m, sibling, p, w->value);
 	take_read_only(m, p->reg, value);
 }
 

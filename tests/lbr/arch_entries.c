@@ -54,7 +54,8 @@ TEST(lbr, entry_0_is_the_newest_branch_and_the_others_follow_by_age, REQS(ALBR_1
  *
  * Given  entries of known branches
  * When   other branches are executed, IA32_LBR_CTL[0] = 0, its other bits 1; then one with [0] = 1
- * Then   each entry is as before; then the one branch is entry 0, and the others are there after it
+ * Then   each entry is as before; then the one branch is entry 0, and FROM, TO and INFO of the
+ *        others are there after it
  * Control: the first branches were recorded
  */
 TEST(lbr, entries_stay_while_lbren_is_0_and_when_it_is_set_again, REQS(ALBR_06, ALBR_21),
@@ -62,7 +63,6 @@ TEST(lbr, entries_stay_while_lbren_is_0_and_when_it_is_set_again, REQS(ALBR_06, 
 {
 	const u64 all = arch_lbr_everything(), links = 4;
 	const struct lbr_piece *kinds = &lbr_piece_lbr_kinds;
-	const unsigned more = (unsigned)(kinds->end - kinds->rows);
 	struct lbr_stack before, after;
 
 	arch_lbr_close();
@@ -75,10 +75,20 @@ TEST(lbr, entries_stay_while_lbren_is_0_and_when_it_is_set_again, REQS(ALBR_06, 
 	arch_lbr_go_on(kinds, 0, all, &after);
 	CONTROL_EQ(t, IDS(ALBR_06, ALBR_21), (kinds->end - 1)->from, after.branch[0].from,
 		   "FROM of entry 0 after the same branches with LBREN = 1");
-	for (unsigned i = 0; i <= links && more + i < after.depth; i++)
-		CHECK_EQ(t, ALBR_21, before.raw[i].from, after.raw[more + i].from,
-			 "FROM of entry %u, which was entry %u before LBREN was set again",
-			 more + i, i);
+	/* One branch alone: so old entries are left where there are eight, too. */
+	arch_lbr_close();
+	arch_lbr_go_on(&lbr_piece_lbr_chain, links, all, &before);
+	arch_lbr_go_on(&lbr_piece_lbr_chain, 0, all, &after);
+	for (unsigned i = 0; i <= links; i++) {
+		CHECK_EQ(t, ALBR_21, before.raw[i].from, after.raw[1 + i].from,
+			 "FROM of entry %u, which was entry %u before LBREN was set again", 1 + i,
+			 i);
+		CHECK_EQ(t, ALBR_21, before.raw[i].to, after.raw[1 + i].to,
+			 "TO of entry %u, which was entry %u before LBREN was set again", 1 + i, i);
+		CHECK_EQ(t, ALBR_21, before.raw[i].info, after.raw[1 + i].info,
+			 "INFO of entry %u, which was entry %u before LBREN was set again", 1 + i,
+			 i);
+	}
 	arch_lbr_close();
 }
 
@@ -87,13 +97,17 @@ TEST(lbr, entries_stay_while_lbren_is_0_and_when_it_is_set_again, REQS(ALBR_06, 
  *          Linux __intel_pmu_lbr_enable
  *
  * Given  IA32_DEBUGCTL[0] is written 1; then 0
- * When   branches are executed with IA32_LBR_CTL[0] = 0; then with [0] = 1
- * Then   none is recorded; then each is
+ * When   branches are executed with IA32_LBR_CTL[0] = 0; then with [0] = 1; then with IA32_LBR_CTL
+ *        set before IA32_DEBUGCTL[0] is written 0, once more, 1, and 0 again
+ * Then   none is recorded; then each is; then each is as well, and IA32_LBR_CTL reads as before
+ *        after each write to IA32_DEBUGCTL
  */
 TEST(lbr, debug_control_neither_starts_nor_stops_architectural_records, REQS(ALBR_07),
      NEEDS(need_arch_lbr, need_debug_control_write))
 {
-	const u64 links = 4;
+	static const struct workload_switch zero = { .msr = MSR_IA32_DEBUGCTL };
+	const u64 links = 4, all = arch_lbr_everything();
+	const struct lbr_row last = lbr_chain_row(links, 0);
 	struct lbr_stack stack;
 
 	(void)msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
@@ -103,9 +117,25 @@ TEST(lbr, debug_control_neither_starts_nor_stops_architectural_records, REQS(ALB
 	CHECK_EQ(t, ALBR_07, 0, arch_lbr_count(&stack),
 		 "entries after branches, IA32_DEBUGCTL[0] = 1 and LBREN = 0");
 	msr_write(MSR_IA32_DEBUGCTL, 0);
-	arch_lbr_record(&lbr_piece_lbr_chain, links, arch_lbr_everything(), &stack);
+	arch_lbr_record(&lbr_piece_lbr_chain, links, all, &stack);
 	CHECK_EQ(t, ALBR_07, links + 1, arch_lbr_count(&stack),
 		 "entries after %lu branches, IA32_DEBUGCTL[0] = 0 and LBREN = 1", links + 1);
+	msr_write(MSR_IA32_LBR_CTL, all);
+	workload_run_switched(lbr_piece_lbr_chain.workload, links, &zero);
+	CHECK_EQ(t, ALBR_07, all, msr_read(MSR_IA32_LBR_CTL),
+		 "IA32_LBR_CTL after IA32_DEBUGCTL was written 0, which it was");
+	(void)msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	CHECK_EQ(t, ALBR_07, all, msr_read(MSR_IA32_LBR_CTL),
+		 "IA32_LBR_CTL after IA32_DEBUGCTL[0] was written 1, then 0");
+	arch_lbr_close();
+	msr_write(MSR_IA32_LBR_CTL, all);
+	workload_run_switched(lbr_piece_lbr_chain.workload, links, &zero);
+	msr_write(MSR_IA32_LBR_CTL, 0);
+	arch_lbr_read(&stack);
+	CHECK_RANGE(t, ALBR_07, 0, stack.depth - 1, lbr_find(&stack, last.from),
+		    "entry of the last branch after a write of 0 to IA32_DEBUGCTL, LBREN = 1");
+	arch_lbr_close();
 }
 
 /*
@@ -134,6 +164,76 @@ TEST(lbr, reading_the_entries_changes_none, REQS(ALBR_27), NEEDS(need_arch_lbr))
 			 "INFO of entry %u, read again", i);
 	}
 	arch_lbr_close();
+}
+
+struct both_depths {
+	struct two_cpus both;
+	unsigned least;
+	struct lbr_stack stack[2];	/* of more branches than there are entries */
+	u64 first[2], then[2];	/* IA32_LBR_DEPTH of each: the first one has the least; both do */
+};
+
+static void set_depths(void *arg)
+{
+	struct both_depths *d = arg;
+	const unsigned side = two_cpus_side();
+
+	arch_lbr_close();
+	two_cpus_barrier(&d->both);
+	if (!side)
+		arch_lbr_open(d->least);
+	two_cpus_barrier(&d->both);
+	d->first[side] = msr_read(MSR_IA32_LBR_DEPTH);
+	two_cpus_barrier(&d->both);
+	if (side)
+		arch_lbr_open(d->least);
+	else
+		arch_lbr_close();
+	two_cpus_barrier(&d->both);
+	d->then[side] = msr_read(MSR_IA32_LBR_DEPTH);
+	arch_lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, arch_lbr_everything(), &d->stack[side]);
+	two_cpus_barrier(&d->both);
+	arch_lbr_close();
+}
+
+/*
+ * ALBR-28  Each logical processor must have its own entries, IA32_LBR_CTL and IA32_LBR_DEPTH.
+ *          SDM tables of chapter 35 for last branch records (scope: Thread)
+ *
+ * Given  two processors with the greatest depth
+ * When   the first one writes the least depth that CPUID.1CH:EAX[7:0] lists; then it writes the
+ *        greatest, and the other one the least
+ * Then   each reads its own in IA32_LBR_DEPTH each time, and as many entries hold branches then
+ */
+TEST(lbr, each_processor_has_a_depth_of_its_own, REQS(ALBR_28),
+     NEEDS(need_arch_lbr_depths, need_second_processor))
+{
+	const struct lbr_leaf leaf = arch_lbr_leaf();
+	const u64 deepest = lbr_leaf_deepest(&leaf);
+	unsigned least = ARCH_LBR_DEPTH_UNIT;
+
+	while (!lbr_leaf_lists(&leaf, least))
+		least += ARCH_LBR_DEPTH_UNIT;
+	FOR_EACH_PARTNER (cpu) {
+		struct both_depths d = { .least = least };
+
+		if (!two_cpus_run(t, &d.both, cpu, set_depths, &d))
+			return;
+		CHECK_EQ(t, ALBR_28, least, d.first[0],
+			 "IA32_LBR_DEPTH of the first processor, paired with %s",
+			 two_cpus_name(cpu));
+		CHECK_EQ(t, ALBR_28, deepest, d.first[1], "IA32_LBR_DEPTH of %s, the first has %u",
+			 two_cpus_name(cpu), least);
+		CHECK_EQ(t, ALBR_28, deepest, d.then[0],
+			 "IA32_LBR_DEPTH of the first processor, %s has %u", two_cpus_name(cpu),
+			 least);
+		CHECK_EQ(t, ALBR_28, deepest, arch_lbr_count(&d.stack[0]),
+			 "entries in use of the first processor, after %u branches", LBR_LINKS + 1);
+		CHECK_EQ(t, ALBR_28, least, arch_lbr_count(&d.stack[1]),
+			 "entries in use of %s, after %u branches", two_cpus_name(cpu),
+			 LBR_LINKS + 1);
+		CHECK_EQ(t, ALBR_28, least, d.then[1], "IA32_LBR_DEPTH of %s", two_cpus_name(cpu));
+	}
 }
 
 struct both_record {

@@ -277,7 +277,8 @@ TEST(msr, event_select_bit_35_exists_if_leaf_1ch_logs_the_counter, REQS(ALBR_19)
  *
  * Given  recording is off
  * When   FROM and TO of the entries are written with each bit of an address alone, of the lower
- *        half and of the upper one, and INFO with each bit of the fields that the leaf promises
+ *        half and of the upper one, and INFO with each bit of the fields that the leaf promises,
+ *        the events of counters among them
  * Then   each register reads as it was written
  */
 TEST(msr, architectural_lbr_entries_hold_each_bit_of_what_is_recorded_there, REQS(ALBR_22),
@@ -285,12 +286,14 @@ TEST(msr, architectural_lbr_entries_hold_each_bit_of_what_is_recorded_there, REQ
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();
 	const u64 upper = BITS(47, 63), address = BITS(0, 46);
-	const u64 info = (leaf.timed ? ARCH_LBR_CYC_CNT | ARCH_LBR_CYC_CNT_VALID : 0) |
-			 (leaf.branch_type ? ARCH_LBR_BR_TYPE : 0) |
-			 (leaf.mispredict ? ARCH_LBR_MISPRED : 0) |
-			 (cpuid_get(CPUID_RTM) ? ARCH_LBR_TSX_ABORT | ARCH_LBR_IN_TSX : 0);
+	u64 info = (leaf.timed ? ARCH_LBR_CYC_CNT | ARCH_LBR_CYC_CNT_VALID : 0) |
+		   (leaf.branch_type ? ARCH_LBR_BR_TYPE : 0) |
+		   (leaf.mispredict ? ARCH_LBR_MISPRED : 0) |
+		   (cpuid_get(CPUID_RTM) ? ARCH_LBR_TSX_ABORT | ARCH_LBR_IN_TSX : 0);
 	unsigned depth;
 
+	for (unsigned n = 0; n < ARCH_LBR_LOGGED; n++)
+		info |= leaf.event_logging & BIT(n) ? 3ULL << (ARCH_LBR_PMC0_CNT_SHIFT + 2 * n) : 0;
 	arch_lbr_close();
 	depth = arch_lbr_depth();
 	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_FROM_IP, depth, 0, address);

@@ -62,6 +62,9 @@ RULE(four_counters_have_the_bit,
 RULE(entries_have_three_at_most, entries_have_up_to_three(r, 9))
 RULE(entries_have_what_was_since_the_one_before, entries_have_up_to_three(r, 2))
 
+RULE(info_has_events_that_are_written,
+     TAKEN(0x1200, BITS(32, 39)) && get(r, 0x1200) == BITS(32, 39))
+
 static bool branches_that_are_kept_out_dont_end_it(struct fixture *r)
 {
 	log_stores(r, JUMPS, USR | OS);
@@ -98,6 +101,7 @@ static bool records_have_it_too(struct fixture *r)
 }
 
 rule *const event_log_rules[FAULT_COUNT] = {
+	[FAULT_ARCH_LBR_INFO_EVENTS_LOST] = info_has_events_that_are_written,
 	[FAULT_LBR_LOG_REFUSED] = four_counters_have_the_bit,
 	[FAULT_LBR_LOG_WRAPS] = entries_have_three_at_most,
 	[FAULT_LBR_LOG_ADDS_UP] = entries_have_what_was_since_the_one_before,

@@ -237,12 +237,13 @@ static bool only_ctl_starts_and_stops(struct fixture *r)
 	fixture_wrmsr(r, CTL, ALL);
 	fixture_wrmsr(r, 0x1d9, 0);
 	a_branch(r, 2, 0);
-	if (used(r) != 1)
+	if (used(r) != 1 || get(r, CTL) != ALL)
 		return false;
 	fixture_wrmsr(r, CTL, 0);
 	a_branch(r, 2, 0);
+	fixture_wrmsr(r, 0x1600, 0x5678);
 	fixture_wrmsr(r, CTL, ALL);
-	return used(r) == 1;
+	return used(r) == 1 && TO(0) == 0x5678;
 }
 
 static bool cycles_end_at_ffff(struct fixture *r)
@@ -423,6 +424,9 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_DEPTH_KEEPS_INFO] = writing_the_depth_clears,
 	[FAULT_ARCH_LBR_ON_CLEARS] = only_ctl_starts_and_stops,
 	[FAULT_ARCH_LBR_BY_DEBUGCTL] = only_ctl_starts_and_stops,
+	[FAULT_ARCH_LBR_DEBUGCTL_STOPS] = only_ctl_starts_and_stops,
+	[FAULT_ARCH_LBR_ON_CLEARS_INFO] = only_ctl_starts_and_stops,
+	[FAULT_ARCH_LBR_DEPTH_ONE] = threads_have_their_own,
 	[FAULT_ARCH_LBR_BEYOND_DEPTH] = entries_end_at_the_depth,
 	[FAULT_ARCH_LBR_TOS_ORDER] = newest_is_first,
 	[FAULT_ARCH_LBR_READ_MOVES] = entries_are_right,

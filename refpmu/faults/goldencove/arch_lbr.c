@@ -55,9 +55,26 @@ void fault_arch_lbr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	if (p->reg == MODEL_REG_ARCH_LBR_CTL && value & ~m->lbr.control & IA32_LBR_CTL_LBREN &&
 	    broken(m, FAULT_ARCH_LBR_ON_CLEARS))
 		__builtin_memset(m->lbr.entry, 0, sizeof(m->lbr.entry));
+	if (p->reg == MODEL_REG_ARCH_LBR_CTL && value & ~m->lbr.control & IA32_LBR_CTL_LBREN &&
+	    broken(m, FAULT_ARCH_LBR_ON_CLEARS_INFO))
+		for (unsigned i = 0; i < MODEL_LBR_ENTRIES; i++)
+			m->lbr.entry[i].to = m->lbr.entry[i].info = 0;
+	if (p->reg == MODEL_REG_DEBUGCTL && model_has_arch_lbr(m) && !(value & IA32_DEBUGCTL_LBR) &&
+	    m->lbr.control & IA32_LBR_CTL_LBREN && broken(m, FAULT_ARCH_LBR_DEBUGCTL_STOPS))
+		m->lbr.control &= ~(u64)IA32_LBR_CTL_LBREN;
 	if (p->reg == MODEL_REG_DEBUGCTL && model_has_arch_lbr(m) &&
 	    broken(m, FAULT_ARCH_LBR_BY_DEBUGCTL))
 		faults_of(m)->debugctl_written = value;
+}
+
+void fault_arch_lbr_sibling(struct model *m, struct model *sibling, const struct msr_ref *p,
+			    u64 value)
+{
+	if (p->reg != MODEL_REG_ARCH_LBR_DEPTH || value == sibling->lbr.depth ||
+	    !broken(m, FAULT_ARCH_LBR_DEPTH_ONE))
+		return;
+	sibling->lbr.depth = (u8)value;
+	sibling->lbr.tos %= sibling->lbr.depth;
 }
 
 void fault_arch_lbr_depth(struct model *m, u64 depth, const struct lbr_entry *before)

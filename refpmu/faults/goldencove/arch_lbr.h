@@ -10,6 +10,9 @@ bool fault_arch_lbr_exists(struct model *m, const struct msr_ref *p, bool exists
 u64 fault_arch_lbr_bits(struct model *m, const struct msr_ref *p, u64 bits);
 u64 fault_arch_lbr_read(struct model *m, const struct msr_ref *p, u64 value);
 void fault_arch_lbr_taken(struct model *m, const struct msr_ref *p, u64 value);
+/* The other logical processor of the core takes it. */
+void fault_arch_lbr_sibling(struct model *m, struct model *sibling, const struct msr_ref *p,
+			    u64 value);
 /* A new entry is complete. */
 void fault_arch_lbr_entry(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan);
 

@@ -4,6 +4,7 @@
 #include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/lbr.h"
+#include "spec/arch_lbr.h"
 
 #define BRANCHES_AFTER_OFF 64u
 
@@ -161,6 +162,9 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 		plan->step = 2;
 }
 
+#define ARCH_LBR_EVENTS \
+	(ARCH_LBR_PMC0_CNT | ARCH_LBR_PMC1_CNT | ARCH_LBR_PMC2_CNT | ARCH_LBR_PMC3_CNT)
+
 void fault_lbr_written(struct model *m, const struct msr_ref *p, struct msr_write *w)
 {
 	const bool address = p->reg == MODEL_REG_LBR_FROM || p->reg == MODEL_REG_LBR_TO ||
@@ -171,6 +175,9 @@ void fault_lbr_written(struct model *m, const struct msr_ref *p, struct msr_writ
 		w->taken = false;
 	if (address && w->value >> 48 && broken(m, FAULT_LBR_UPPER_LOST))
 		w->value &= BITS(0, 47);
+	if (p->reg == MODEL_REG_ARCH_LBR_INFO && w->value & ARCH_LBR_EVENTS &&
+	    broken(m, FAULT_ARCH_LBR_INFO_EVENTS_LOST))
+		w->value &= ~ARCH_LBR_EVENTS;
 	if (info && w->value & LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_INFO_FLAGS_ONLY))
 		w->value &= ~LBR5_INFO_CYC_CNT;
 }
