@@ -72,11 +72,25 @@ static u64 mem_sample_at(const void *record, unsigned offset)
 	return *(const volatile u64 *)((uintptr_t)record + offset);
 }
 
-/* Rounds that the missing records will take, going by those that there are. */
-static u64 next_batch(const struct mem_sample_setup *setup, u64 batch)
+/* Not of the WRMSR that opens or closes the window: one of the workload. */
+static bool is_of_workload(const struct cache_workload *h, unsigned i)
 {
-	unsigned have = ds_records();
+	return !sampling_is_switching(h->workload,
+				      mem_sample_at(ds_record(i), sampling_offsets().rip));
+}
 
+static unsigned records_of(const struct cache_workload *h)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < ds_records(); i++)
+		kept += is_of_workload(h, i);
+	return kept;
+}
+
+/* Rounds that the missing records will take, going by those that there are. */
+static u64 next_batch(const struct mem_sample_setup *setup, u64 batch, unsigned have)
+{
 	if (!have)
 		return batch * BATCH_GROWTH;
 	return setup->rounds * (setup->wanted - have) / have + BATCH_LEAST;
@@ -89,24 +103,28 @@ unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_work
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	u64 most = setup->most ? setup->most : silent ? 2 * BATCH_LEAST : MEM_SAMPLE_ROUNDS_MOST;
 	unsigned all, count = 0;
+	u64 n = BATCH_LEAST;
 
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
 	setup->rounds = 0;
 	taken_of_loads = setup->threshold;
 	ds_open(&ds);
 	mem_sample_arm(setup, setup->period);
-	for (u64 n = BATCH_LEAST; ds_records() < setup->wanted && setup->rounds < most;) {
+	while (count < setup->wanted && ds_records() < MEM_SAMPLE_MOST && setup->rounds < most) {
 		if (n > most - setup->rounds)
 			n = most - setup->rounds;
 		cache_workload_run(h, n, pmc_one(setup->counter));
 		setup->rounds += n;
-		n = next_batch(setup, n);
+		count = records_of(h);
+		if (count < setup->wanted)
+			n = next_batch(setup, n, count);
 	}
 	mem_sample_off(setup);
 	all = ds_records();
+	count = 0;
 	silent |= !all && !setup->most;
 	for (unsigned i = 0; i < all; i++) {
-		if (sampling_is_switching(h->workload, mem_sample_at(ds_record(i), at.rip)))
+		if (!is_of_workload(h, i))
 			continue;
 		records[count++] = (struct mem_sample_record){
 			mem_sample_at(ds_record(i), at.address),
