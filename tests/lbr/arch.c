@@ -41,8 +41,10 @@ bool need_arch_lbr_depths(char *reason, size_t size)
 {
 	const u8 depths = arch_lbr_leaf().depths;
 
-	if (!need_arch_lbr(reason, size) || (depths & (depths - 1)))
-		return depths & (depths - 1);
+	if (!need_arch_lbr(reason, size))
+		return false;
+	if (depths & (depths - 1))
+		return true;
 	fmt_print(reason, size, "one depth (CPUID.1CH:EAX[7:0] = %#x)", depths);
 	return false;
 }

@@ -40,8 +40,10 @@ bool need_any_lbr_info(char *reason, size_t size)
 
 static bool need_format(bool has, const char *what, char *reason, size_t size)
 {
-	if (!need_lbr(reason, size) || has)
-		return lbr_depth() && has;
+	if (!need_lbr(reason, size))
+		return false;
+	if (has)
+		return true;
 	fmt_print(reason, size, "records without %s (IA32_PERF_CAPABILITIES = %#lx)", what,
 		  counter_caps()->perf_capabilities);
 	return false;
@@ -71,16 +73,20 @@ bool need_lbr_transactions(char *reason, size_t size)
 
 bool need_lbr_elision(char *reason, size_t size)
 {
-	if (!need_lbr(reason, size) || cpuid_get(CPUID_HLE))
-		return lbr_depth();
+	if (!need_lbr(reason, size))
+		return false;
+	if (cpuid_get(CPUID_HLE))
+		return true;
 	fmt_print(reason, size, "no HLE (CPUID.7H:EBX[4] = 0)");
 	return false;
 }
 
 bool need_lbr_call_stack(char *reason, size_t size)
 {
-	if (!need_lbr(reason, size) || (counter_caps()->facilities & FAC_LBR_CALL_STACK))
-		return lbr_depth() && (counter_caps()->facilities & FAC_LBR_CALL_STACK);
+	if (!need_lbr(reason, size))
+		return false;
+	if (counter_caps()->facilities & FAC_LBR_CALL_STACK)
+		return true;
 	fmt_print(reason, size, "no call-stack mode known for family %02x model %02x",
 		  counter_caps()->family, counter_caps()->model);
 	return false;
