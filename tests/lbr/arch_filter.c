@@ -198,13 +198,16 @@ static unsigned kernel_branches(u64 control)
  *
  * Given  jumps at CPL 3; a branch of each kind at CPL 0
  * When   IA32_LBR_CTL[2:1] is 0; [1] alone is 1; [2] alone; both
- * Then   those at CPL 0 are recorded if and only if [1] is 1, those at CPL 3 if and only if [2] is
+ * Then   those at CPL 0, or as many as there are entries, are recorded if and only if [1] is 1,
+ *        those at CPL 3 if and only if [2] is
  */
 TEST(lbr, level_bits_let_the_branches_at_their_level_in, REQS(ALBR_08), NEEDS(need_arch_lbr_levels),
      .under_every_fault = true)
 {
+	const struct lbr_leaf leaf = arch_lbr_leaf();
 	const u64 other = arch_lbr_everything() & ~(IA32_LBR_CTL_OS | IA32_LBR_CTL_USR);
-	const unsigned kernel = (unsigned)(lbr_piece_lbr_kinds.end - lbr_piece_lbr_kinds.rows);
+	const unsigned kinds = (unsigned)(lbr_piece_lbr_kinds.end - lbr_piece_lbr_kinds.rows);
+	const unsigned depth = lbr_leaf_deepest(&leaf), kernel = kinds < depth ? kinds : depth;
 
 	for (unsigned levels = 0; levels < 4; levels++) {
 		const bool os = levels & 1, usr = levels & 2;

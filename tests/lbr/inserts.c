@@ -53,16 +53,21 @@ TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS
 {
 	static const u64 kinds[] = { ARCH_LBR_EVERY_KIND, IA32_LBR_CTL_NEAR_RET, 0 };
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	const unsigned all = (unsigned)(piece->end - piece->rows);
 
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 			struct lbr_stack stack;
 			u64 value = inserts(c, piece, 0, arch_lbr_only(kinds[i]), &stack);
+			/* Nine may be more than there are entries. */
+			const unsigned made = kinds[i] == ARCH_LBR_EVERY_KIND ?
+						      all :
+						      arch_lbr_count(&stack);
 
-			CONTROL_RANGE(t, CNT_51, kinds[i] ? 1 : 0, stack.depth - 1,
+			CONTROL_RANGE(t, CNT_51, kinds[i] ? 1 : 0, stack.depth,
 				      arch_lbr_count(&stack), "entries, IA32_LBR_CTL[22:16] = %#lx",
 				      kinds[i] >> 16);
-			CHECK_EQ(t, CNT_51, arch_lbr_count(&stack), value,
+			CHECK_EQ(t, CNT_51, made, value,
 				 "LBR inserts, IA32_LBR_CTL[22:16] = %#lx, IA32_PMC%u",
 				 kinds[i] >> 16, c);
 		}
