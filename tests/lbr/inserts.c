@@ -109,3 +109,49 @@ TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptio
 	intr_set_handler(VECTOR_UD, before);
 	CONTROL_EQ(t, CNT_51, 2, arch_lbr_count(&stack), "entries of UD2 and the return");
 }
+
+#define USER_LINKS	3u
+
+/*
+ * CNT-51  LBR Inserts must count each entry that is made in the last branch records, and nothing
+ *         else.
+ *         CPUID leaf 23H, sub-leaf 3; KVM's selftests; intel/perfmon: LBR_INSERTS
+ *
+ * Given  a chain of jumps, IA32_LBR_CTL.LBREn = 1
+ * When   the last general-purpose counter counts LBR inserts while LBR_FRZ is set; of the jumps at
+ *        CPL 3, entries of CPL 0 kept out
+ * Then   it counts none while frozen, and as many as there are entries at CPL 3
+ * Control: once LBR_FRZ is cleared it counts each jump; the jumps at CPL 3 are recorded
+ */
+TEST(count, lbr_inserts_event_counts_none_while_frozen_and_each_at_cpl_3, REQS(CNT_51),
+     NEEDS(need_perfmon, need_lbr_inserts, need_arch_lbr_levels))
+{
+	const unsigned last = counter_caps()->gp - 1;
+	const u64 on = arch_lbr_only(ARCH_LBR_EVERY_KIND);
+	const u64 jumps = arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP | IA32_LBR_CTL_NEAR_IND_JMP);
+	struct lbr_stack stack;
+	u64 frozen;
+
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
+	frozen = inserts(last, &lbr_piece_lbr_chain, LBR_LINKS, on, &stack);
+	counters_clear(IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
+	CHECK_EQ(t, CNT_51, 0, frozen, "LBR inserts of %u jumps, LBR_FRZ = 1", LBR_LINKS + 1);
+	CONTROL_EQ(t, CNT_51, 0, arch_lbr_count(&stack), "entries of them, LBR_FRZ = 1");
+	CONTROL_EQ(t, CNT_51, LBR_LINKS + 1,
+		   inserts(last, &lbr_piece_lbr_chain, LBR_LINKS, on, &stack),
+		   "LBR inserts of the same jumps, LBR_FRZ = 0");
+	counter_program(last, EVENT_LBR_INSERTS, COUNT_BOTH);
+	counter_write(last, 0);
+	counters_enable(pmc_one(last));
+	msr_write(MSR_IA32_LBR_CTL, jumps & ~(u64)IA32_LBR_CTL_OS);
+	workload_run_user(lbr_piece_lbr_chain.workload, USER_LINKS);
+	msr_write(MSR_IA32_LBR_CTL, 0);
+	counters_disable();
+	counter_program_disabled(last, 0, 0);
+	arch_lbr_read(&stack);
+	arch_lbr_close();
+	CONTROL_RANGE(t, CNT_51, USER_LINKS + 1, stack.depth - 1, arch_lbr_count(&stack),
+		      "entries of jumps at CPL 3");
+	CHECK_EQ(t, CNT_51, arch_lbr_count(&stack), counter_read(last),
+		 "LBR inserts of jumps at CPL 3");
+}

@@ -291,12 +291,32 @@ static bool slots_have_events(struct fixture *r)
 	return PMC(2) > 0 && PMC(3) > 0;
 }
 
+static bool inserts_are_none_while_frozen(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x391, BIT(58));
+	return inserts(r, 0x7f0007) == 0;
+}
+
+static bool inserts_are_counted_at_cpl_3(struct fixture *r)
+{
+	fixture_program(r, 2, 0x01e4, 0, 0);
+	fixture_wrmsr(r, 0x14ce, 0x7f0007);
+	fixture_start(r, BIT(2));
+	r->cpl = 3;
+	fixture_branch(r, BRANCH_JUMP, true);
+	r->cpl = 0;
+	fixture_stop(r);
+	return PMC(2) == 1;
+}
+
 RULE(inserts_are_entries, inserts(r, 0x7f0007) == 4)
 RULE(inserts_go_by_the_filter, inserts(r, 0x200007) == 1)
 RULE(inserts_are_none_while_off, inserts(r, 0x7f0006) == 0)
 
 rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_TOPDOWN_EVENTS_SILENT] = slots_have_events,
+	[FAULT_LBR_INSERTS_FROZEN] = inserts_are_none_while_frozen,
+	[FAULT_LBR_INSERTS_OS_ONLY] = inserts_are_counted_at_cpl_3,
 	[FAULT_LBR_INSERTS_UNFILTERED] = inserts_go_by_the_filter,
 	[FAULT_LBR_INSERTS_WHILE_OFF] = inserts_are_none_while_off,
 	[FAULT_LBR_INSERTS_OF_BRANCHES] = inserts_are_entries,

@@ -34,8 +34,13 @@ u64 fault_lbr_inserts(struct model *m, const struct model_retired *r, u64 n)
 		return n;
 	if (m->lbr.inserted && broken(m, FAULT_LBR_INSERTS_OF_BRANCHES))
 		n -= m->lbr.inserted;
+	if (n && r->cpl && broken(m, FAULT_LBR_INSERTS_OS_ONLY))
+		return 0;
 	if (n || !taken)
 		return n;
+	if (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ &&
+	    broken(m, FAULT_LBR_INSERTS_FROZEN))
+		return 1;
 	return broken(m,
 		      model_lbr_on(m) ? FAULT_LBR_INSERTS_UNFILTERED : FAULT_LBR_INSERTS_WHILE_OFF);
 }
