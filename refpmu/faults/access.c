@@ -91,6 +91,8 @@ bool fault_access_is(struct model *m, enum event_kind kind, const struct model_a
 	switch (kind) {
 	case EK_SPLIT_LOADS:
 	case EK_SPLIT_STORES:
+		if (is && !a->store && a->locked && broken(m, FAULT_SPLIT_LOADS_UNLOCKED))
+			return false;
 		if (is && a->store && o->memory.stlb_miss &&
 		    broken(m, FAULT_SPLIT_STORES_WITHOUT_WALK))
 			return false;

@@ -47,6 +47,7 @@ static u64 store_status(struct model *m, const struct model_access *a,
 	if (broken(m, FAULT_PS_LOCK_ALWAYS))
 		status |= DATA_SOURCE_PS_LOCKED;
 	if (a->locked && (broken(m, FAULT_PS_LOCK_NEVER) ||
+			  (o->split && broken(m, FAULT_PS_LOCK_NOT_OF_SPLITS)) ||
 			  (a->bytes == QUADWORD && broken(m, FAULT_PS_LOCK_NOT_OF_8))))
 		status &= ~(u64)DATA_SOURCE_PS_LOCKED;
 	if (broken(m, FAULT_PS_SOURCE_CODE))

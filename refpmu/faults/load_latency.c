@@ -197,7 +197,8 @@ static u64 further_bits(struct model *m, const struct fault_load *right)
 		load.stlb_miss = right->dtlb_miss && !load.stlb_miss;
 	if (load.locked && broken(m, FAULT_LL_LOCKED_NO_WALK))
 		load.stlb_miss = false;
-	if (load.stlb_miss && broken(m, FAULT_LL_LOCK_NOT_OF_WALKS))
+	if ((load.stlb_miss && broken(m, FAULT_LL_LOCK_NOT_OF_WALKS)) ||
+	    (load.locked && right->split && broken(m, FAULT_LL_LOCK_NOT_OF_SPLITS)))
 		load.locked = false;
 	if (load.stlb_miss != load.locked && broken(m, FAULT_LL_BITS_SWAPPED)) {
 		load.locked = load.stlb_miss;

@@ -151,6 +151,8 @@ static const struct {
 	[ACCESS_STORE_STLB] = { "stores that the DTLB has lost", &workload_stride_store, 0, 0 },
 	[ACCESS_LOCKED_PAGE_WALK] = { "locked additions after INVLPG", &workload_fresh_page_lock,
 				      0, 0 },
+	[ACCESS_LOCKED_SPLIT] = { "locked additions across a line's end", &workload_split_lock, 61,
+				  0 },
 	[ACCESS_SLOW] = { "split loads of flushed lines", &workload_slow_split, 61, 0 },
 	[ACCESS_UNCACHEABLE] = { "loads of uncacheable memory", &workload_load, 0, 0 },
 	[ACCESS_DEVICE] = { "loads of a register of the HPET", &workload_load, 0, 0 },

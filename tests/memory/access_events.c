@@ -263,8 +263,8 @@ TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13),
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
  *
- * Given  accesses across a line's end, accesses after INVLPG, locked ones with and without it, and
- *        plain loads and stores of one line
+ * Given  accesses across a line's end, accesses after INVLPG, locked ones with and without it and
+ *        across a line's end, and plain loads and stores of one line
  * When   64 rounds more of each are counted by the events of split accesses, of STLB misses and of
  *        locked loads
  * Then   an event counts each access that it is about, one a round, and no plain one
@@ -280,6 +280,8 @@ TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13),
 		{ EK_STLB_MISS_STORES, ACCESS_STORE_PAGE_WALK, 1 },
 		{ EK_STLB_MISS_STORES, ACCESS_STORE_HIT, 0 },
 		{ EK_LOCK_LOADS, ACCESS_LOCKED, 1 }, { EK_LOCK_LOADS, ACCESS_L1, 0 },
+		{ EK_SPLIT_LOADS, ACCESS_LOCKED_SPLIT, 1 },
+		{ EK_LOCK_LOADS, ACCESS_LOCKED_SPLIT, 1 },
 	};
 
 	CHECK_COUNTS(t, AT(DLA_13), rows);

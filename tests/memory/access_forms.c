@@ -28,7 +28,7 @@ static const enum event_kind kinds[COLUMNS] = {
 };
 
 /* Not asked: INVLPG or CLFLUSH may be loads or stores to an event of all of them; the store of a
- * locked access finds what its load has brought. */
+ * locked access finds what its load has brought, and may be split before it gets there. */
 #define OPEN 0xff
 
 /* How many a round has of what each event is about. */
@@ -45,6 +45,10 @@ static const struct form {
 	{ "CMPSQ", &workload_kind_compare, 0, { 2, 0, 0, 0, 0, 0, 0 } },
 	{ "locked additions", &workload_lock, 0, { 1, 1, 1, 0, 0, 0, 0 } },
 	{ "exchanges", &workload_exchange, 0, { 1, 1, 1, 0, 0, 0, 0 } },
+	{ "locked additions across a line's end", &workload_split_lock, 0,
+	  { 1, 1, 1, 1, OPEN, 0, 0 } },
+	{ "locked additions across a page's end", &workload_split_lock, PAGE_END,
+	  { 1, 1, 1, 1, OPEN, 0, 0 } },
 	{ "locked additions to a flushed line", &workload_missed_lock, 0,
 	  { OPEN, OPEN, 1, 0, 0, 0, 0 } },
 	{ "locked additions after INVLPG", &workload_fresh_page_lock, 0,

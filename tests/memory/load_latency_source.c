@@ -200,7 +200,8 @@ static unsigned with_bit(unsigned count, u64 bit)
  *         be 1 only if the STLB missed.
  *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33; Linux
  *
- * Given  locked additions, the same with a page walk each, and plain loads of one line
+ * Given  locked additions, the same with a page walk each and across a line's end, and plain loads
+ *        of one line
  * When   three records are made of each, plain loads after each of the others, so that a bit left
  *        over from the record before shows
  * Then   bit 5 at A0H is 1 in each record of a locked addition, and 0 in each of a plain load
@@ -208,12 +209,14 @@ static unsigned with_bit(unsigned count, u64 bit)
 TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, LL_27, SKL_21),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
-	for (unsigned turn = 0; turn < 2; turn++) {
-		const enum access locked = turn ? ACCESS_LOCKED_PAGE_WALK : ACCESS_LOCKED;
+	static const enum access locked[] = { ACCESS_LOCKED, ACCESS_LOCKED_PAGE_WALK,
+					      ACCESS_LOCKED_SPLIT };
+
+	for (unsigned turn = 0; turn < sizeof(locked) / sizeof(locked[0]); turn++) {
 		struct cache_workload h;
 		unsigned count;
 
-		if (!load_latency_source_take(t, AT(LL_27, SKL_21), locked, RECORDS_FEW, &h,
+		if (!load_latency_source_take(t, AT(LL_27, SKL_21), locked[turn], RECORDS_FEW, &h,
 					      &count))
 			return;
 		CHECK_EQ(t, IDS(LL_27, SKL_21), count, with_bit(count, LOCK),

@@ -259,21 +259,22 @@ TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
  *        store.
  *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
  *
- * Given  locked additions, and plain stores to one line
- * When   three records are made of each in turn, twice, so that a bit left over from the record
- *        before shows
+ * Given  locked additions, within a line and across the end of one, and plain stores to one line
+ * When   three records are made of each, plain stores after each of the others, so that a bit left
+ *        over from the record before shows
  * Then   bit 5 at A0H is 1 in each record of the first, and 0 in each of the second
  */
 TEST(ps, precise_store_record_has_the_lock_bit_exactly_for_locked, REQS(PS_07),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
+	static const enum access locked[] = { ACCESS_LOCKED, ACCESS_LOCKED_SPLIT };
 	struct mem_sample_setup setup = mem_sample_stores();
 	struct cache_workload h;
 	unsigned count;
 
 	setup.wanted = RECORDS_FEW;
 	for (unsigned turn = 0; turn < 2; turn++) {
-		if (!mem_sample_collect(t, AT(PS_07), &setup, ACCESS_LOCKED, &h, records, &count))
+		if (!mem_sample_collect(t, AT(PS_07), &setup, locked[turn], &h, records, &count))
 			return;
 		CHECK_EQ(t, PS_07, count, with_bit(count, LOCKED), "of %u records of %s have bit 5",
 			 count, h.name);
