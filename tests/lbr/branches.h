@@ -61,9 +61,14 @@ LBR_PIECE(lbr_elided);		/* a jump with a lock that PAUSE, its mark, ends the eli
 bool lbr_vanished(const struct lbr_stack *stack);
 /* Is try `n`, counted from 0, to be repeated? The last one of them: INCONCLUSIVE. */
 bool lbr_try_again(struct test *t, unsigned n, const struct lbr_stack *stack);
+/* Are they gone after all the tries that lbr_record() and its kin make? Then INCONCLUSIVE. */
+bool lbr_is_lost(struct test *t, const struct lbr_stack *stack);
 
 /* The stack opened with select, and the piece's branches recorded into it. */
 void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack);
+/* The same with MSR_LASTBRANCH_TOS = top before it. */
+void lbr_record_from(const struct lbr_piece *piece, u64 n, u64 select, unsigned top,
+		     struct lbr_stack *stack);
 /* The piece once more, recorded into the stack as it is, with this IA32_DEBUGCTL inside. */
 void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack);
 

@@ -100,36 +100,49 @@ static unsigned raise_interrupt(bool nmi)
 	return log->count == 1 && is_in(&workload_load, log->entry[0].rip);
 }
 
-/* Both, recorded with this value of the register that enables recording. false: the interrupt
- * didn't come in the loop. */
-static bool record_transitions(u32 msr, u64 enable, u64 select, struct recorded *recorded)
-{
-	struct lbr_stack stack;
-	bool came = false;
+enum cause { BY_EXCEPTION, BY_INTERRUPT, BY_NMI };
 
-	*recorded = (struct recorded){ .entries = { 0 } };
-	for (unsigned turn = 0; turn < 2; turn++) {
+/* One of them, recorded with this value of the register that enables recording. false:
+ * INCONCLUSIVE, the interrupt didn't come in the loop or the entries are lost each time. */
+static bool record_transition(struct test *t, u64 enable, u64 select, enum cause cause,
+			      struct lbr_stack *stack)
+{
+	const u32 msr = lbr_any_switch().msr;
+	bool came = true;
+
+	for (unsigned n = 0; n < LBR_TRIES; n++) {
 		if (msr == MSR_IA32_DEBUGCTL)
 			lbr_open(select, 0);
 		else
 			arch_lbr_close();
 		msr_write(msr, enable);
-		if (turn)
-			came = raise_interrupt(false);
-		else
+		if (cause == BY_EXCEPTION)
 			raise_exception();
-		msr_write(msr, 0);
-		if (msr == MSR_IA32_DEBUGCTL)
-			lbr_read(&stack);
 		else
-			arch_lbr_read(&stack);
+			came = raise_interrupt(cause == BY_NMI);
+		msr_write(msr, 0);
+		lbr_any_read(stack);
+		lbr_any_close();
+		if (!came)
+			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
+		if (!came || !lbr_try_again(t, n, stack))
+			return came;
+	}
+	return false;
+}
+
+/* Both. */
+static bool record_transitions(struct test *t, u64 enable, u64 select, struct recorded *recorded)
+{
+	struct lbr_stack stack;
+
+	*recorded = (struct recorded){ .entries = { 0 } };
+	for (unsigned cause = BY_EXCEPTION; cause <= BY_INTERRUPT; cause++) {
+		if (!record_transition(t, enable, select, cause, &stack))
+			return false;
 		add_recorded(recorded, &stack);
 	}
-	if (msr == MSR_IA32_DEBUGCTL)
-		lbr_close();
-	else
-		arch_lbr_close();
-	return came;
+	return true;
 }
 
 static bool need_far_branches(char *reason, size_t size)
@@ -156,23 +169,14 @@ TEST(lbr, nmi_is_recorded_as_an_interrupt_is, REQS(LBR_06, ALBR_12),
 
 	for (unsigned nmi = 0; nmi < 2; nmi++) {
 		const u64 target = gate(nmi ? VECTOR_NMI : VECTOR_PMI);
-		unsigned back = 0, came;
+		const u64 enable = legacy ? IA32_DEBUGCTL_LBR :
+					    arch_lbr_only(IA32_LBR_CTL_OTHER_BRANCH);
+		unsigned back = 0;
 		struct lbr_stack stack;
 
-		if (legacy)
-			lbr_open(EVERY_NEAR_BRANCH, 0);
-		else
-			arch_lbr_close();
-		msr_write(lbr_any_switch().msr,
-			  legacy ? IA32_DEBUGCTL_LBR : arch_lbr_only(IA32_LBR_CTL_OTHER_BRANCH));
-		came = raise_interrupt(nmi);
-		msr_write(lbr_any_switch().msr, 0);
-		lbr_any_read(&stack);
-		lbr_any_close();
-		if (!came) {
-			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
+		if (!record_transition(t, enable, EVERY_NEAR_BRANCH, nmi ? BY_NMI : BY_INTERRUPT,
+				       &stack))
 			return;
-		}
 		for (unsigned i = 0; i < stack.depth; i++)
 			back += transition_to(stack.branch[i].to) == INTERRUPT_RETURN;
 		test_check_eq(t, claim, 1, lbr_entries_to(&stack, target),
@@ -204,10 +208,8 @@ TEST(lbr, cpl_bits_filter_exceptions_interrupts_and_their_returns_by_where_they_
 		const u64 select = EVERY_NEAR_BRANCH | filters[f];
 		struct recorded recorded;
 
-		if (!record_transitions(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, select, &recorded)) {
-			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
+		if (!record_transitions(t, IA32_DEBUGCTL_LBR, select, &recorded))
 			return;
-		}
 		for (unsigned i = 0; i < TRANSITIONS; i++) {
 			const bool kept_out = transitions[i].to_user ?
 						      select & LBR_SELECT_CPL_NEQ_0 :
@@ -248,10 +250,8 @@ TEST(lbr, transition_from_a_level_that_is_kept_out_is_recorded_with_from_all_one
 		const u64 control = other | levels[l];
 		struct recorded recorded;
 
-		if (!record_transitions(MSR_IA32_LBR_CTL, control, 0, &recorded)) {
-			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
+		if (!record_transitions(t, control, 0, &recorded))
 			return;
-		}
 		for (unsigned i = 0; i < TRANSITIONS; i++) {
 			const char *name = transitions[i].name;
 
