@@ -572,6 +572,19 @@ u64 fault_status_clears(struct model *m, u64 bits)
 	return fault_frozen_clears(m, bits);
 }
 
+/* What a counter with PEBS that is started holds. */
+static void break_start(struct model *m, unsigned i)
+{
+	enum { LEAST = 128, STEP = 64 };
+	const u64 mask = model_width_mask(m, i);
+	const u64 events = -m->counter[i].value & mask;
+
+	if (events && events < LEAST && broken(m, FAULT_START_LEAST_128))
+		m->counter[i].value = -(u64)LEAST & mask;
+	if (events % STEP && broken(m, FAULT_START_OF_64))
+		m->counter[i].value = -((events / STEP + 1) * STEP) & mask;
+}
+
 void fault_counters_start(struct model *m, u64 started)
 {
 	u64 others = started & (started - 1);
@@ -583,6 +596,8 @@ void fault_counters_start(struct model *m, u64 started)
 		fault_at_counter(m, i);
 		if (started & BIT(i) && broken(m, FAULT_START_ROUNDS))
 			m->counter[i].value &= ~BITS(0, 3);
+		if (started & BIT(i) && m->counter[i].rule.pebs)
+			break_start(m, i);
 	}
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	if (others && broken(m, FAULT_START_STAGGERED)) {

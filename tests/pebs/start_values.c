@@ -12,6 +12,7 @@
 
 #define LONGEST_START	200u	/* beyond every limit of the generation before: 128 */
 #define SHORTEST_START	2u	/* that Linux uses: whether 1 works is inference */
+#define SWITCHING	32u	/* loads of opening and closing a window, at most */
 #define CYCLES_PERIOD	128u	/* of which Broadwell's PREC_DIST honours multiples of 64 */
 #define ABOVE_WIDTH	TOTAL_CYCLES_CMASK	/* more than a cycle retires */
 
@@ -55,25 +56,35 @@ static bool need_total_cycles(char *reason, size_t size)
  *         128).
  *         Linux: no limit_period for Skylake; period 1 is inference
  *
- * Given  PEBS on IA32_PMC0, start values from -2 to -200
- * When   as many loads, and a shadow more, are executed
- * Then   there is one record each time
+ * Given  start values from -2 to -200, on IA32_PMC0 to IA32_PMC3 in turn, and a reset value out of
+ *        reach
+ * When   as many loads, and 256 more, are executed
+ * Then   there is one record each time, and the counter has counted 256 loads, less a shadow, since
+ *        its reload: no more, as if it had started nearer to 0, and no fewer
  */
 TEST(arm, pebs_counter_takes_any_start_value, REQS(SKL_12),
      NEEDS(need_perfmon, need_pebs, need_events_of_instructions))
 {
+	enum { MORE = 256 };	/* than a minimum or a step delays the overflow */
+	const u64 reload = BIT(counter_width(0)) - NEVER;
+	const unsigned late = sampling_shadow_bound();
 	struct ds_setup setup = sampling_setup(8);
 
 	if (!sampling_shadow_fits(t))
 		return;
 	for (unsigned n = SHORTEST_START; n <= LONGEST_START; n++) {
+		const unsigned c = n % PEBS_COUNTERS;
+
 		ds_open(&setup);
-		pebs_arm(0, LOADS, COUNT_BOTH, n);
-		workload_run(&workload_load, n + 1 + SHADOW_MOST, pmc_one(0));
+		pebs_arm(c, LOADS, COUNT_BOTH, n);
+		workload_run(&workload_load, n + MORE, pmc_one(c));
 		pebs_disarm();
 		sampling_want(t, 1);
-		CHECK_EQ(t, SKL_12, 1, ds_records(), "records of IA32_PMC0, started at -%u", n);
-		counters_clear(1);
+		CHECK_EQ(t, SKL_12, 1, ds_records(), "records of IA32_PMC%u, started at -%u", c, n);
+		CHECK_RANGE(t, SKL_12, reload + MORE - 1 - late, reload + MORE + SWITCHING,
+			    counter_read(c), "IA32_PMC%u after its record, started at -%u", c, n);
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
 	}
 }
 
