@@ -66,6 +66,8 @@ struct fault_state {
 		u64 threshold, maximum, reset[12];
 	} first_fields, enabled_fields;
 	u64 interrupted;	/* PEBS counters that have, since IA32_PEBS_ENABLE was written */
+	u32 arch_recorded;	/* the number of the instruction of the last record of */
+	u8 arch_first;		/* architectural PEBS, and the counter of its first one */
 	bool thresh_interrupted;	/* a record has, by IA32_PEBS_INDEX.THRESH */
 
 	/* Adaptive records: MSR_PEBS_DATA_CFG of the first, its XMM group; the first instruction.

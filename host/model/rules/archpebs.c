@@ -123,6 +123,18 @@ static bool two_on_one_are_both_recorded(struct fixture *r)
 	return PMC(2) == MINUS(4) && PMC(3) == MINUS(4) && WR == 8 && !fixture_status(r);
 }
 
+/* Both are due on the fifth instruction. */
+static bool each_of_two_has_its_value(struct fixture *r)
+{
+	sampler(r, 2, 0, NEVER);
+	sampler(r, 3, 0, NEVER);
+	fixture_wrmsr(r, CFG_C(3), PEBS | (-9ULL & 0xffffffff));
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_nops(r, 5);
+	fixture_stop(r);
+	return PMC(2) == MINUS(4) && PMC(3) == MINUS(9);
+}
+
 static bool a_record_leaves_others_status(struct fixture *r)
 {
 	sampler(r, 2, 0, NEVER);
@@ -487,6 +499,7 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_NO_RELOAD] = a_record_reloads,
 	[FAULT_ARCH_FIRST_ENDS_OTHERS] = two_on_one_are_both_recorded,
 	[FAULT_ARCH_CLEARS_OTHERS] = a_record_leaves_others_status,
+	[FAULT_ARCH_RELOAD_OF_FIRST] = each_of_two_has_its_value,
 	[FAULT_ARCH_RELOAD_PMC0] = a_record_reloads,
 	[FAULT_ARCH_THRESHOLD_OVFBUF] = at_the_threshold_bit_54,
 	[FAULT_ARCH_INTERRUPT_EACH] = below_it_none,

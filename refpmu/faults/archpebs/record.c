@@ -261,6 +261,27 @@ static void threshold(struct arch_plan *plan, bool now)
 	plan->set = now ? plan->set | bit : plan->set & ~bit;
 }
 
+/* The first counter that has a record of this instruction. */
+static unsigned first_of_instruction(struct model *m, unsigned x)
+{
+	if (faults_of(m)->arch_recorded != faults_of(m)->sequence)
+		faults_of(m)->arch_first = (u8)x;
+	faults_of(m)->arch_recorded = faults_of(m)->sequence;
+	return faults_of(m)->arch_first;
+}
+
+static void reload(struct model *m, unsigned x, struct arch_plan *plan)
+{
+	const unsigned first = first_of_instruction(m, x);
+
+	if (x && broken(m, FAULT_ARCH_RELOAD_PMC0))
+		plan->reload = model_reload_value(m, 0);
+	if (x >= FIRST_FIXED + 4 && broken(m, FAULT_ARCH_RELOAD_FIXED_4))
+		plan->reload = model_reload_value(m, x - 4);
+	if (x != first && broken(m, FAULT_ARCH_RELOAD_OF_FIRST))
+		plan->reload = model_reload_value(m, first);
+}
+
 void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 {
 	const u64 wr = field(plan->index, IA32_PEBS_INDEX_WR);
@@ -281,10 +302,7 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		if (i != x && m->counter[i].armed && broken(m, FAULT_ARCH_FIRST_ENDS_OTHERS))
 			plan->covered |= BIT(i);
-	if (x && broken(m, FAULT_ARCH_RELOAD_PMC0))
-		plan->reload = model_reload_value(m, 0);
-	if (x >= FIRST_FIXED + 4 && broken(m, FAULT_ARCH_RELOAD_FIXED_4))
-		plan->reload = model_reload_value(m, x - 4);
+	reload(m, x, plan);
 	if (x >= FIRST_FIXED && plan->threshold && broken(m, FAULT_ARCH_THRESHOLD_NOT_FIXED))
 		threshold(plan, false);
 	if (x >= FIRST_FIXED + 4 && plan->threshold && broken(m, FAULT_ARCH_OVFBUF_FIXED_4))
