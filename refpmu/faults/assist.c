@@ -497,6 +497,13 @@ void fault_record_written(struct model *m, const struct assist_plan *plan)
 		host->write(host->ctx, plan->ds + DS_OFFSET_bts_index, index, sizeof(index));
 }
 
+/* All bits but the two lowest. */
+static u64 above_two(u64 bits)
+{
+	bits &= bits - 1;
+	return bits & (bits - 1);
+}
+
 u64 fault_applicable(struct model *m, u64 counters)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -505,6 +512,8 @@ u64 fault_applicable(struct model *m, u64 counters)
 		return m->global_status;
 	if (broken(m, FAULT_APPLICABLE_NONE))
 		return 0;
+	if (above_two(counters) && broken(m, FAULT_APPLICABLE_TWO))
+		counters &= ~above_two(counters);
 	if (counters & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR &&
 	    counters & ~IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR &&
 	    broken(m, FAULT_APPLICABLE_DROPS_FIXED))

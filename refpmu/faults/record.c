@@ -266,6 +266,8 @@ void fault_record_fields(struct model *m, const struct retire_ctx *s, struct rec
 			record->r14 = record->r15 = 0;
 	if (model_status_bits(s->wrapped) & ~m->pebs_enable && broken(m, FAULT_APPLICABLE_BESIDE))
 		record->applicable |= model_status_bits(s->wrapped);
+	if (record->applicable & ~model_status_bits(s->due) && broken(m, FAULT_APPLICABLE_DUE_ONLY))
+		record->applicable &= model_status_bits(s->due);
 	break_next_ip(m, s, record);
 	if (s->r->loads >= STRING_LOADS && broken(m, FAULT_EVENTING_IP_REP))
 		record->eventing_ip = s->r->next_ip;

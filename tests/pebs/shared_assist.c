@@ -183,6 +183,61 @@ TEST(ds, one_record_reloads_each_set_of_counters_that_wait, REQS(DS_13, DS_22),
 	}
 }
 
+/* The counters that the records name, taken together. */
+static u64 named(void)
+{
+	struct pebs_record record;
+	u64 all = 0;
+
+	for (unsigned i = 0; i < ds_records(); i++)
+		if (record_decode(counter_caps()->record_format, ds_record(i), ds_record_size(),
+				  &record))
+			all |= sampling_field(&record, RECORD_applicable);
+	return all;
+}
+
+static bool check_named(struct test *t, const struct sharing *s)
+{
+	if (!share(t, s, 8))
+		return false;
+	pmi_end();
+	CONTROL_RANGE(t, SKL_04, 1, members(s->set), ds_records(), "records of 0x%lx", s->set);
+	CHECK_EQ(t, SKL_04, s->set, named(),
+		 "counters at 90H of the records of 0x%lx, of which 0x%lx overflows last", s->set,
+		 s->recorded);
+	counter_reset();
+	return true;
+}
+
+/*
+ * SKL-04  The quadword at 90H must name the counters whose overflow the record is for.
+ *         SDM 18.13.1.1 6th Generation Intel Core: PEBS Data Format
+ *
+ * Given  each set of two to four PEBS counters that overflow on one load; in a strict run, each set
+ *        of which all but one wait for the next store too
+ * When   the assist takes place, or an assist each
+ * Then   the records' quadwords at 90H, taken together, name the counters of the set and no other
+ * Control: there is a record at least, and no more than one a counter
+ */
+TEST(record, records_of_each_set_of_counters_name_all_of_them, REQS(SKL_04),
+     NEEDS(need_perfmon, need_pebs, need_format3, need_events))
+{
+	for (u64 set = 1; set < SETS; set++) {
+		const struct sharing together = { .set = set, .recorded = set };
+
+		if (!is_several(set))
+			continue;
+		if (!check_named(t, &together))
+			return;
+		for (unsigned c = 0; c < PEBS_COUNTERS && test_is_strict(t); c++) {
+			const struct sharing waiting = { .set = set, .recorded = BIT(c) };
+
+			if (set & BIT(c) && !has_pdist(set) && !check_named(t, &waiting))
+				return;
+		}
+	}
+}
+
 /* The threshold is reached by a record that several counters may have. */
 static bool check_threshold(struct test *t, const struct sharing *s)
 {

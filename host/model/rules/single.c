@@ -286,7 +286,21 @@ static bool a_debug_exception_ends_frozen_recording(struct fixture *r)
 	return fixture_get(r, 0x1d9) == 0;
 }
 
+/* Counters 0 and 1 wait for a store while counter 2 makes its record. */
+static bool all_three_are_named(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, STORES, 0, 1);
+	fixture_program_pebs(r, 1, STORES, 0, 1);
+	fixture_program_pebs(r, 2, LOADS, 0, 1);
+	fixture_start(r, BIT(0) | BIT(1) | BIT(2));
+	fixture_store(r, ADDRESS);
+	loads(r, 2);
+	return fixture_records(r) == 1 && fixture_record(r, 0, 0x90) == 7;
+}
+
 rule *const single_skylake_rules[FAULT_COUNT] = {
+	[FAULT_APPLICABLE_TWO] = all_three_are_named,
+	[FAULT_APPLICABLE_DUE_ONLY] = all_three_are_named,
 	[FAULT_LBR_DEBUG_KEEPS_FROZEN] = a_debug_exception_ends_frozen_recording,
 	[FAULT_CTR_FRZ_NOT_BESIDE_LBR_FRZ] = ctr_frz_is_set_beside_lbr_frz,
 	[FAULT_CTR_FRZ_HOLDS_OVERFLOWED] = the_counter_that_froze_goes_on,
