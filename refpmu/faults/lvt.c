@@ -85,6 +85,9 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (pmi->action == ACTION_THRESHOLD_INT && pmi->counter && plan->counters &&
 	    broken(m, FAULT_THRESHOLD_FREEZES_BY_PMC0))
 		plan->counters = false;
+	if (pmi->action == ACTION_THRESHOLD_INT && pmi->counter && pmi->counter != FIRST_FIXED &&
+	    !plan->counters && broken(m, FAULT_THRESHOLD_FREEZES_UNASKED))
+		plan->counters = true;
 	if (plan->counters && plan->lbrs && broken(m, FAULT_FREEZE_ONE_OF_TWO))
 		plan->counters = false;
 	if (plan->counters && (m->host->lvtpc(m->host->ctx) & LVT_DELIVERY_MODE) == LVT_NMI &&

@@ -73,7 +73,8 @@ static bool came_in_the_window(const struct pmi_entry *entry)
  *
  * Given  a threshold of one record; last branch records on; the handler leaves the status
  * When   each counter with PEBS makes a record, fixed ones too but 2, whose clock is slow, with
- *        both of IA32_DEBUGCTL[12] and [11]; the first of each kind with one and with neither too
+ *        both of IA32_DEBUGCTL[12] and [11], and with one or neither; the first of each kind in
+ *        all four ways
  * Then   CTR_Frz and LBR_Frz are set at the handler's entry as these ask for;
  *        IA32_PERF_GLOBAL_CTRL, where the interrupt comes within the window, and the enable of
  *        last branch records are as they were
@@ -93,9 +94,10 @@ TEST(adaptive, record_of_each_counter_at_the_threshold_freezes_what_is_asked_for
 	FOR_EACH_COUNTER (c, every) {
 		/* One of each kind in all ways; a window costs much where each instruction is
 		 * stepped. */
-		const unsigned ways = c == 0 || c == PMC_FIXED(0) ? FREEZES : 1;
+		const bool in_all = c == 0 || c == PMC_FIXED(0);
 
-		for (unsigned i = 0; i < ways; i++) {
+		for (unsigned n = 0; n < (in_all ? FREEZES : 2); n++) {
+			const unsigned i = in_all || !n ? n : 1 + c % (FREEZES - 1);
 			const u64 wanted = (freezes[i] & FREEZE ? CTR_FRZ : 0) |
 					   (freezes[i] & FREEZE_LBRS ? LBR_FRZ : 0);
 			u64 still_on;

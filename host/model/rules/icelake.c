@@ -324,6 +324,17 @@ static bool a_threshold_of_fixed_freezes(struct fixture *r)
 	return fixture_status(r) & BIT(59);
 }
 
+/* IA32_PMC1's record at the threshold. */
+static bool a_threshold_freezes_nothing_unasked(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 8);
+	fixture_program_pebs(r, 1, LOADS, 0, 2);
+	fixture_start(r, BIT(1));
+	loads(r, 4);
+	return (fixture_status(r) & (BIT(59) | BIT(62))) == BIT(62);
+}
+
 /* IA32_PMC4, with an entry that has cycles. */
 static bool info_is_in_each_record(struct fixture *r)
 {
@@ -609,6 +620,7 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_GROUP_LBR_LEAKS] = an_empty_stack_is_zeros,
 	[FAULT_GROUP_LBR_INFO] = records_are_right,
 	[FAULT_GROUP_LBR_INFO_FIRST_FOUR] = info_is_in_each_record,
+	[FAULT_THRESHOLD_FREEZES_UNASKED] = a_threshold_freezes_nothing_unasked,
 	[FAULT_THRESHOLD_NO_FREEZE_FIXED] = a_threshold_of_fixed_freezes,
 	[FAULT_GROUP_LBR_ONE_LESS] = records_are_right,
 	[FAULT_GROUP_LBR_ALL] = records_are_right,
