@@ -112,6 +112,7 @@ extern rule *const tx_rules[FAULT_COUNT];
 extern rule *const remote_lines_rules[FAULT_COUNT];
 extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const skylake_rules[FAULT_COUNT];
+extern rule *const skylake_record_rules[FAULT_COUNT];
 extern rule *const icelake_rules[FAULT_COUNT];
 extern rule *const goldencove_rules[FAULT_COUNT];
 extern rule *const event_log_rules[FAULT_COUNT];	/* of last branch records */

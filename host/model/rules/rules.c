@@ -20,6 +20,7 @@ static const struct {
 	{ GEN_BROADWELL, tx_rules, PROFILE_NONE },
 	{ GEN_HASWELL, remote_lines_rules, PROFILE_NONE },
 	{ GEN_SKYLAKE, skylake_rules, PROFILE_NONE },
+	{ GEN_SKYLAKE, skylake_record_rules, PROFILE_NONE },
 	{ GEN_ICELAKE, icelake_rules, PROFILE_NONE },
 	{ GEN_SAPPHIRERAPIDS, goldencove_rules, PROFILE_NONE },
 	{ GEN_SIERRAFOREST, event_log_rules, PROFILE_NONE },
