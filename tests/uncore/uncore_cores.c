@@ -316,10 +316,23 @@ static const struct {
 } shared[] = {
 	{ MSR_UNCORE_PERF_GLOBAL_CTRL, { PMI_FRZ | BIT(48), BIT(49) } },
 	{ MSR_UNCORE_FIXED_CTR0, { 0x123456789abc, 0xfedcba987654 } },
-	{ MSR_UNCORE_PMC0, { 0x123456789abc, 0xfedcba987654 } },
-	{ MSR_UNCORE_PMC0 + UNCORE_COUNTERS - 1, { 0xfedcba987654, 0x123456789abc } },
-	{ MSR_UNCORE_PERFEVTSEL0, { UNC_L3_MISS_READ, 0x01000108 } },
-	{ MSR_UNCORE_PERFEVTSEL0 + UNCORE_COUNTERS - 1, { 0x01000108, UNC_L3_MISS_READ } },
+	{ MSR_UNCORE_FIXED_CTR_CTRL, { UNCORE_FIXED_CTR_CTRL_PMI, 0 } },
+	{ MSR_UNCORE_PMC0 + 0, { 0x123456789ab0, 0xfedcba987650 } },
+	{ MSR_UNCORE_PMC0 + 1, { 0x123456789ab1, 0xfedcba987651 } },
+	{ MSR_UNCORE_PMC0 + 2, { 0x123456789ab2, 0xfedcba987652 } },
+	{ MSR_UNCORE_PMC0 + 3, { 0x123456789ab3, 0xfedcba987653 } },
+	{ MSR_UNCORE_PMC0 + 4, { 0x123456789ab4, 0xfedcba987654 } },
+	{ MSR_UNCORE_PMC0 + 5, { 0x123456789ab5, 0xfedcba987655 } },
+	{ MSR_UNCORE_PMC0 + 6, { 0x123456789ab6, 0xfedcba987656 } },
+	{ MSR_UNCORE_PMC0 + 7, { 0x123456789ab7, 0xfedcba987657 } },
+	{ MSR_UNCORE_PERFEVTSEL0 + 0, { UNC_L3_MISS_READ, 0x01000108 } },
+	{ MSR_UNCORE_PERFEVTSEL0 + 1, { 0x01000108, UNC_L3_MISS_READ } },
+	{ MSR_UNCORE_PERFEVTSEL0 + 2, { UNC_L3_MISS_READ, 0x01000108 } },
+	{ MSR_UNCORE_PERFEVTSEL0 + 3, { 0x01000108, UNC_L3_MISS_READ } },
+	{ MSR_UNCORE_PERFEVTSEL0 + 4, { UNC_L3_MISS_READ, 0x01000108 } },
+	{ MSR_UNCORE_PERFEVTSEL0 + 5, { 0x01000108, UNC_L3_MISS_READ } },
+	{ MSR_UNCORE_PERFEVTSEL0 + 6, { UNC_L3_MISS_READ, 0x01000108 } },
+	{ MSR_UNCORE_PERFEVTSEL0 + 7, { 0x01000108, UNC_L3_MISS_READ } },
 };
 
 #define SHARED		(sizeof(shared) / sizeof(shared[0]))
@@ -378,7 +391,7 @@ static void correspond(void *arg)
  *         (scope: package)
  *
  * Given  two cores of one package; Table 35-13: the scope of these registers is the package
- * When   each core writes the enables, counters and event selects, and the other core reads them;
+ * When   each core writes the enables, each counter and event select, and the other core reads it;
  *        the fixed counter wraps, and each core clears its status bit in turn
  * Then   a core reads what the other one has written, and sees the status bit set and cleared
  */
