@@ -225,17 +225,6 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_beside_another_counter_with_pe
 	}
 }
 
-/* How many instructions before the window's first one are counted: IA32_PMC1, read by RDPMC,
- * against those that have retired by then. */
-static u64 counted_before(void)
-{
-	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
-	counter_write(1, 0);
-	workload_run(&workload_precise, 0, pmc_or(pmc_one(1), pmc_one(PMC_FIXED(0))));
-	counter_program_disabled(1, 0, 0);
-	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
-}
-
 /*
  * FIX-12  Fixed counter 0 that overflows on instruction N, 256 at least after its start, must
  *         record that instruction or the next one.
@@ -249,9 +238,9 @@ static u64 counted_before(void)
 TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overflowed_or_the_next,
      REQS(FIX_12), NEEDS(need_perfmon, need_fixed, need_baseline, need_instructions, need_pdist))
 {
-	const u64 before = counted_before();
+	const u64 before = sampling_counted_before();
 
-	if (before != counted_before() || before > PERIOD) {
+	if (before != sampling_counted_before() || before > PERIOD) {
 		test_inconclusive(t, "%ld instructions are counted before the window",
 				  (long)before);
 		return;

@@ -543,6 +543,54 @@ TEST(archpebs, counter_with_pdist_records_the_load_that_overflowed, REQS(APEBS_3
 		}
 }
 
+static bool need_pdist_of_fixed_0(char *reason, size_t size)
+{
+	if (!need_arch_pebs(reason, size))
+		return false;
+	if (counter_caps()->v6.pdist & BIT(PMC_FIXED(0)))
+		return true;
+	fmt_print(reason, size, "no PDist on fixed counter 0 (CPUID.(23H,5): %#lx)",
+		  counter_caps()->v6.pdist);
+	return false;
+}
+
+/*
+ * APEBS-34  A counter that CPUID.(23H,5):EBX or EDX has must record the event that overflowed.
+ *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ *
+ * Given  fixed counter 0, which CPUID.(23H,5):EDX has, over NOPs that are known one by one
+ * When   it overflows on one of them, 256 instructions after its start and more
+ * Then   EventingIP is that NOP or the next one
+ */
+TEST(archpebs, fixed_counter_0_with_pdist_records_the_instruction_that_overflowed_or_the_next,
+     REQS(APEBS_34), NEEDS(need_perfmon, need_pdist_of_fixed_0, need_instructions, need_fixed))
+{
+	const u64 before = sampling_counted_before();
+
+	if (before != sampling_counted_before() || before > PERIOD) {
+		test_inconclusive(t, "%ld instructions are counted before the window",
+				  (long)before);
+		return;
+	}
+	for (u64 period = PDIST_LEAST_PERIOD; period < PDIST_LEAST_PERIOD + 4; period++) {
+		const unsigned nop = (unsigned)(period - before - PRECISE_FIRST);
+		const u64 first = workload_mark(&workload_precise, nop);
+
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(PMC_FIXED(0), 0, COUNT_BOTH, period, 0, NEVER);
+		workload_run(&workload_precise, 0, pmc_or(pmc_one(PMC_FIXED(0)), pmc_one(1)));
+		arch_pebs_disarm();
+		counter_program_disabled(PMC_FIXED(0), 0, 0);
+		if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
+			return;
+		CHECK_RANGE(t, APEBS_34, first, first + 1, arch_at(AT_EVENTING_IP),
+			    "EventingIP, overflow on NOP %u, %lu instructions after the start", nop,
+			    period);
+		arch_pebs_close();
+		counters_clear(BIT(PMC_FIXED(0)));
+	}
+}
+
 /*
  * APEBS-35  No byte may be written outside the buffer.
  *           SDM volume 4, IA32_PEBS_BASE

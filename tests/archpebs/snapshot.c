@@ -57,15 +57,14 @@ static void clear_others(unsigned sampler)
 	counters_clear(BIT(sampler));
 }
 
-/* A record with these groups, by a counter that may be in it itself. Where the group begins; 0:
+/* A record with these bits of CFG_C. Where the group begins; 0:
  * there is none, and a check has failed. */
 static u64 record_counters(struct test *t, struct test_claim claim, unsigned c, u64 groups)
 {
 	struct arch_fragment f;
 	u64 group;
 
-	arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD) + 1,
-		      groups | ALLOW_IN_RECORD, NEVER);
+	arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD) + 1, groups, NEVER);
 	workload_run(&workload_sample, PERIOD, pmc_one(c));
 	arch_pebs_disarm();
 	counter_program_disabled(c, 0, 0);
@@ -86,19 +85,24 @@ static u64 counters_of(u64 set)
 }
 
 /* The case numbered i: CFG_C[35] of which counters, and which kinds CFG_C[37:36] asks for. Every
- * counter; none; every counter, of one kind alone; each single one. false: there are no more. */
-static bool choose_case(unsigned i, u64 all, u64 *set, u64 *kinds)
+ * counter; none but the sampler; every counter, of one kind alone; every one but the sampler; each
+ * single one beside the sampler. false: there are no more. */
+static bool choose_case(unsigned i, unsigned sampler, u64 *set, u64 *kinds)
 {
-	enum { EVERY, NONE, GENERAL_ONLY, FIXED_ONLY, SINGLE };
+	enum { EVERY, NONE, GENERAL_ONLY, FIXED_ONLY, OTHERS, SINGLE };
+	const u64 others = counter_caps()->v6.pebs & ~BIT(sampler);
 
 	*kinds = i == GENERAL_ONLY ? GENERAL : i == FIXED_ONLY ? FIXED : GENERAL | FIXED;
-	*set = i == NONE ? 0 : all;
+	*set = i == NONE ? BIT(sampler) : i == OTHERS ? others : others | BIT(sampler);
 	if (i < SINGLE)
 		return true;
+	*set = others;
 	for (unsigned n = SINGLE; n < i; n++)
 		*set &= *set - 1;
-	*set &= -*set;
-	return *set;
+	if (!*set)
+		return false;
+	*set = (*set & -*set) | BIT(sampler);
+	return true;
 }
 
 /*
@@ -108,8 +112,8 @@ static bool choose_case(unsigned i, u64 all, u64 *set, u64 *kinds)
  *
  * Given  every counter of CPUID.(23H,5):EAX and ECX stands still, with a value of its own, but for
  *        one
- * When   that one makes a record with CFG_C[35] of all, of none and of each single one, and
- *        CFG_C[36] and [37]; and with [36] or [37] alone
+ * When   that one makes a record with CFG_C[35] of all, of itself alone, of all but itself, and of
+ *        itself and each single one, and CFG_C[36] and [37]; and with [36] or [37] alone
  * Then   the head has the bits of those that are in it, and after 10H bytes each has 8 bytes with
  *        its value, low bits first, general-purpose before fixed; 08H has no metrics
  * Control: each counter reads the value that was written to it
@@ -118,17 +122,17 @@ TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
      NEEDS(need_perfmon, need_counters_group, need_fixed, need_full_width, need_events))
 {
 	const unsigned c = counter_next(arch_load_counters(), 0);
-	const u64 all = counter_caps()->v6.pebs & ~BIT(c);
 	u64 set, kinds;
 
-	for (unsigned i = 0; choose_case(i, all, &set, &kinds); i++) {
-		const u64 wanted = (set | BIT(c)) & ((kinds & GENERAL ? BITS(0, 31) : 0) |
-						     (kinds & FIXED ? BITS(32, 63) : 0));
+	for (unsigned i = 0; choose_case(i, c, &set, &kinds); i++) {
+		const u64 wanted = set & ((kinds & GENERAL ? BITS(0, 31) : 0) |
+					  (kinds & FIXED ? BITS(32, 63) : 0));
 		u64 group, at;
 
 		arch_pebs_open(0, ARCH_PEBS_NEVER);
 		preset_others(t, CONTROL_AT(APEBS_25), c, set);
-		group = record_counters(t, AT(APEBS_25), c, kinds);
+		group = record_counters(t, AT(APEBS_25), c,
+					kinds | (set & BIT(c) ? ALLOW_IN_RECORD : 0));
 		if (!group)
 			return;
 		CHECK_EQ(t, APEBS_25, wanted, arch_at(group),
@@ -181,7 +185,7 @@ TEST(archpebs, slots_and_then_metrics_follow_the_counters_of_a_record, REQS(APEB
 		metrics = msr_read(MSR_PERF_METRICS);
 		CONTROL(t, APEBS_25, slots && metrics && slots != metrics,
 			"slots %#lx and metrics %#lx differ", slots, metrics);
-		group = record_counters(t, AT(APEBS_25), c, kinds[i]);
+		group = record_counters(t, AT(APEBS_25), c, kinds[i] | ALLOW_IN_RECORD);
 		if (!group)
 			return;
 		CONTROL_EQ(t, APEBS_25, slots, counter_read(SLOTS), "fixed counter 3 after it");

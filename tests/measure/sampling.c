@@ -112,6 +112,15 @@ u64 sampling_user_loads(void)
 	return counter_read(0);
 }
 
+u64 sampling_counted_before(void)
+{
+	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(1, 0);
+	workload_run(&workload_precise, 0, pmc_or(pmc_one(1), pmc_one(PMC_FIXED(0))));
+	counter_program_disabled(1, 0, 0);
+	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
+}
+
 u64 sampling_field(const struct pebs_record *record, enum record_field field)
 {
 	u64 value = 0;

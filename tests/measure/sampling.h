@@ -112,6 +112,10 @@ u64 sampling_tx_mask(void);
  * IA32_PMC0. */
 u64 sampling_user_loads(void);
 
+/* How many instructions before the first one of workload_precise are counted by fixed counter 0:
+ * IA32_PMC1, which runs beside it, read by RDPMC, against those that have retired by then. */
+u64 sampling_counted_before(void);
+
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
 
 /* The counters that a record names: in its status, or as those that it is for. */

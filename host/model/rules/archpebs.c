@@ -256,6 +256,13 @@ static bool gpr_has_a0_bytes(struct fixture *r)
 	       AT(0xc8) == after.gpr[15];
 }
 
+static bool all_flags_are_in_it(struct fixture *r)
+{
+	r->regs.rflags |= BIT(21) | BIT(14) | BIT(12);
+	one(r, GPR);
+	return AT(0x40) == after.rflags && AT(0x40) & BIT(21) && AT(0x40) & BIT(14);
+}
+
 static bool xer_has_xmm(struct fixture *r)
 {
 	r->xmm = 3;
@@ -330,6 +337,14 @@ static bool counters_are_in_order(struct fixture *r)
 	       !AT(0x50) && AT(0x58) == 0x222 && AT(0x60) == 0x111;
 }
 
+/* Its CFG_C[35] is 0, that of counter 2 is not. */
+static bool sampler_is_in_it_as_others(struct fixture *r)
+{
+	fixture_wrmsr(r, CFG_C(2), ALLOW);
+	one(r, CNTR);
+	return AT(0x40) == 4;
+}
+
 static bool fragments(struct fixture *r, u32 knob)
 {
 	u64 second;
@@ -391,6 +406,17 @@ static void fixed_sampler(struct fixture *r, unsigned i, u64 groups, u64 thresho
 	fixture_wrmsr(r, FX_CFG_C(i), groups | PEBS | 0xffffff00);
 	fixture_wrmsr(r, 0x309u + i, MINUS(2));
 	fixture_wrmsr(r, 0x38d, 3ULL << 4 * i);
+}
+
+/* It overflows on the second instruction, and has PDist. */
+static bool fixed_0_is_precise(struct fixture *r)
+{
+	fixed_sampler(r, 0, 0, NEVER);
+	fixture_wrmsr(r, GLOBAL, BIT(32));
+	sampled = r->ip;
+	fixture_nops(r, 6);
+	fixture_stop(r);
+	return WR == 4 && AT(0x10) <= sampled + 4;
 }
 
 static bool fixed_counters_reach_the_threshold(struct fixture *r)
@@ -521,6 +547,9 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_AUX_AS_MEMORY] = aux_has_its_fields,
 	[FAULT_ARCH_AUX_ADDRESS_32] = aux_has_all_bits_of_its_address,
 	[FAULT_ARCH_LATENCIES_EXCHANGED] = aux_has_its_fields,
+	[FAULT_ARCH_CACHE_LATENCY_ZERO] = aux_has_its_fields,
+	[FAULT_ARCH_RFLAGS_16] = all_flags_are_in_it,
+	[FAULT_ARCH_RFLAGS_NO_IOPL] = all_flags_are_in_it,
 	[FAULT_ARCH_GPR_SHORT] = gpr_has_a0_bytes,
 	[FAULT_ARCH_XSTATE_BV_ZERO] = xer_has_xmm,
 	[FAULT_ARCH_YMMH_MISSING] = upper_halves_follow_xmm,
@@ -531,9 +560,11 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_WITHOUT_HEAD] = lbr_has_head_and_entries,
 	[FAULT_ARCH_LBR_ALL] = lbr_has_head_and_entries,
 	[FAULT_ARCH_COUNTERS_REVERSED] = counters_are_in_order,
+	[FAULT_ARCH_SAMPLER_ALWAYS] = sampler_is_in_it_as_others,
 	[FAULT_ARCH_CONT_SET] = cont_is_set_but_in_the_last,
 	[FAULT_ARCH_ONE_LAYOUT] = each_has_its_layout,
 	[FAULT_ARCH_PDIST_NEXT] = pdist_is_exact,
+	[FAULT_ARCH_PDIST_FIXED_LATE] = fixed_0_is_precise,
 	[FAULT_ARCH_THRESHOLD_NOT_FIXED] = fixed_counters_reach_the_threshold,
 	[FAULT_ARCH_MODE_IN_COMPATIBILITY] = a_header_of_compatibility_mode_is_not,
 	[FAULT_ARCH_MODE_CLEAR_CPL3] = a_header_of_cpl_3_is_of_64_bit_mode,

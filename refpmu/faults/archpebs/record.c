@@ -4,9 +4,11 @@
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/state.h"
 #include "refpmu/model/lbr.h"
+#include "spec/x86.h"
 
 #define NOT_WRITTEN	0xa5a5a5a5a5a5a5a5ULL
 #define BASIC_AT	ARCH_PEBS_HEADER_BYTES
+#define INSTRUCTIONS_LATE 2	/* that are passed by, of fault arch-pdist-fixed-late */
 #define MOST_ENTRIES	32	/* of the last branch records */
 
 bool fault_arch_enabled(struct model *m, unsigned counter, bool enabled)
@@ -44,6 +46,17 @@ static void layout_of_counters(struct model *m, struct arch_layout *l)
 		l->groups &= ~IA32_PMC_GP0_CFG_C_CNTR_GP;
 }
 
+static void layout_of_sampler(struct model *m, unsigned x, struct arch_layout *l)
+{
+	const u64 kind = x < FIRST_FIXED ? IA32_PMC_GP0_CFG_C_CNTR_GP :
+					   IA32_PMC_GP0_CFG_C_CNTR_FIXED;
+
+	if (!(m->cfg_c[x] & kind) || l->counters & BIT(x) || !broken(m, FAULT_ARCH_SAMPLER_ALWAYS))
+		return;
+	l->counters |= BIT(x);
+	l->groups |= kind;
+}
+
 static bool is_zero(const u8 *bytes, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -70,7 +83,7 @@ static void layout_of_ymmh(struct model *m, struct arch_layout *l)
 
 void fault_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 {
-	(void)x;
+	layout_of_sampler(m, x, l);
 	layout_of_counters(m, l);
 	if (l->xstate_bv & BIT(ARCH_PEBS_XER_XMM) && is_zero(l->xmm, ARCH_PEBS_XER_XMM_BYTES / 2) &&
 	    broken(m, FAULT_ARCH_XER_LOWER_REGISTERS))
@@ -161,6 +174,8 @@ static void aux(struct model *m, u8 *at)
 			 sizeof(u64));
 	if (address >> 32 && broken(m, FAULT_ARCH_AUX_ADDRESS_32))
 		put64(at + ARCH_PEBS_AUX_data_linear_address, (u32)address);
+	if (latency >> ARCH_PEBS_CACHE_LATENCY_SHIFT && broken(m, FAULT_ARCH_CACHE_LATENCY_ZERO))
+		put64(at + ARCH_PEBS_AUX_latency, latency & ARCH_PEBS_INSTRUCTION_LATENCY);
 	if (latency && broken(m, FAULT_ARCH_LATENCIES_EXCHANGED))
 		put64(at + ARCH_PEBS_AUX_latency, latency >> ARCH_PEBS_CACHE_LATENCY_SHIFT |
 							  (latency & ARCH_PEBS_INSTRUCTION_LATENCY)
@@ -179,6 +194,16 @@ static void xer(struct model *m, u8 *at)
 				 xmm + (ADAPTIVE_XMM_REGISTERS - 1 - i) *
 						 ADAPTIVE_XMM_REGISTER_BYTES,
 				 ADAPTIVE_XMM_REGISTER_BYTES);
+}
+
+static void gpr(struct model *m, u8 *at)
+{
+	const u64 flags = get64(at + ARCH_PEBS_GPR_rflags);
+
+	if (flags >> 16 && broken(m, FAULT_ARCH_RFLAGS_16))
+		put64(at + ARCH_PEBS_GPR_rflags, (u16)flags);
+	if (flags & (RFLAGS_IOPL | RFLAGS_NT) && broken(m, FAULT_ARCH_RFLAGS_NO_IOPL))
+		put64(at + ARCH_PEBS_GPR_rflags, flags & ~(RFLAGS_IOPL | RFLAGS_NT));
 }
 
 /* The group is the last one of the record. */
@@ -216,6 +241,8 @@ void fault_arch_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 		aux(m, bytes + aux_at());
 	if (l->xstate_bv & BIT(ARCH_PEBS_XER_XMM))
 		xer(m, bytes + xer_at(l));
+	if (l->groups & ARCH_PEBS_GPR)
+		gpr(m, bytes + gpr_at(l));
 	if (l->groups & ARCH_PEBS_GPR && broken(m, FAULT_ARCH_GPR_SHORT))
 		remove_bytes(bytes, size, gpr_at(l) + ARCH_PEBS_GPR_ssp, 16);
 	if (l->groups & ARCH_PEBS_AUX && l->groups & ARCH_PEBS_GPR &&
@@ -338,6 +365,12 @@ void fault_ext_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 {
 	if (overflow->interrupt && reloads_another(m, i) && broken(m, FAULT_RELOAD_WITHOUT_PMI))
 		overflow->interrupt = false;
-	if (overflow->due && model_pdist_counters(m) & BIT(i) && broken(m, FAULT_ARCH_PDIST_NEXT))
+	if (!(overflow->due && model_pdist_counters(m) & BIT(i)))
+		return;
+	if (broken(m, FAULT_ARCH_PDIST_NEXT))
 		overflow->due = false;
+	if (i == FIRST_FIXED && broken(m, FAULT_ARCH_PDIST_FIXED_LATE)) {
+		overflow->due = false;
+		overflow->shadow = INSTRUCTIONS_LATE;
+	}
 }
