@@ -530,6 +530,11 @@ u64 fault_disarms(struct model *m, u64 counters)
 
 	if (counters & fixed && broken(m, FAULT_PEBS_OFF_KEEPS_FIXED))
 		counters &= ~fixed;
+	/* The PEBS bit stays: the event select was written. */
+	for (unsigned i = 0; i < FIRST_FIXED; i++)
+		if (counters & m->pebs_enable & BIT(i) && m->counter[i].armed &&
+		    broken(m, FAULT_ARM_SURVIVES_SELECT))
+			counters &= ~BIT(i);
 	if (m->config.fault != FAULT_ARM_SURVIVES)
 		return counters;
 	for (u64 left = counters; left; left &= left - 1) {

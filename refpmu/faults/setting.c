@@ -173,6 +173,8 @@ static void break_rule(struct model *m, unsigned i, struct model_rule *rule)
 		rule->kind = EK_NONE;
 	if (!(rule->os && rule->usr) && at_every_level(m, i, rule))
 		rule->os = rule->usr = true;
+	if (rule->pebs && rule->os && !rule->usr && broken(m, FAULT_PEBS_OS_AT_CPL_3))
+		rule->usr = true;
 	if (rule->cmask && broken(m, FAULT_CMASK_IGNORED))
 		rule->cmask = 0;
 	if (rule->invert && broken(m, FAULT_INV_IGNORED))

@@ -59,6 +59,15 @@ static void write_own_pebs_enable(unsigned c)
 	pebs_enable(pmc_one(c));
 }
 
+static void write_own_select(unsigned c)
+{
+	const u32 msr = PMC_IS_FIXED(c) ? MSR_IA32_FIXED_CTR_CTRL : MSR_IA32_PERFEVTSEL0 + c;
+	const u64 select = msr_read(msr);
+
+	msr_write(msr, 0);
+	msr_write(msr, select);
+}
+
 static const struct armed_write {
 	const char *name;
 	void (*write)(unsigned armed);
@@ -70,6 +79,7 @@ static const struct armed_write {
 	{ "other counters' values", write_counters, false },
 	{ "another counter's bit of IA32_PEBS_ENABLE", write_pebs_enable, false },
 	{ "its own bit of IA32_PEBS_ENABLE, cleared and set", write_own_pebs_enable, true },
+	{ "its own event select or control, cleared and written again", write_own_select, true },
 };
 #define WRITES (sizeof(writes) / sizeof(writes[0]))
 
@@ -136,8 +146,9 @@ static unsigned fixed_or(unsigned gp)
  *        CPL 3, armed by its last event there
  * When   at CPL 0 nothing is written; another counter's field of IA32_FIXED_CTR_CTRL, event
  *        select, value, and bit of IA32_PEBS_ENABLE; its own bit of that register, cleared and set;
- *        then events follow at CPL 3
- * Then   there is a record but for the last of these, where there is none
+ *        its own event select or IA32_FIXED_CTR_CTRL, cleared and written again; then events
+ *        follow at CPL 3
+ * Then   there is a record but for the last two of these, where there is none
  */
 TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_02, ARM_04),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_fixed))

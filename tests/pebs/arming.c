@@ -258,7 +258,8 @@ static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
 	unsigned records;
 
 	ds_open(&setup);
-	pebs_arm(c, LOADS, flags, PERIOD);
+	/* There and back are loads at CPL 0, fewer than ROUNDS_PERIOD. */
+	pebs_arm(c, LOADS, flags, user ? ROUNDS_PERIOD : PERIOD);
 	if (user) {
 		counters_enable(pmc_one(c));
 		workload_run_user(&workload_load, ROUNDS_FOR(1));
@@ -267,7 +268,7 @@ static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
 		workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
 	}
 	records = ds_records();
-	if (user ? flags & COUNT_USR : flags & COUNT_OS)
+	if (flags & (user ? COUNT_USR : COUNT_OS))
 		sampling_want(t, 1);
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
@@ -282,7 +283,7 @@ static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
  *
  * Given  each PEBS counter with one of OS and USR
  * When   loads follow at CPL 0, and at CPL 3
- * Then   OS has one record of CPL 0, USR none of CPL 0 and one of CPL 3
+ * Then   OS has one record of CPL 0 and none of CPL 3, USR none of CPL 0 and one of CPL 3
  */
 TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -292,6 +293,8 @@ TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
 			 "records of CPL 0, OS = 1 USR = 0, IA32_PMC%u", c);
 		CHECK_EQ(t, ARM_06, 0, records_of(t, c, COUNT_USR, false),
 			 "records of CPL 0, OS = 0 USR = 1, IA32_PMC%u", c);
+		CHECK_EQ(t, ARM_06, 0, records_of(t, c, COUNT_OS, true),
+			 "records of CPL 3, OS = 1 USR = 0, IA32_PMC%u", c);
 		CHECK_EQ(t, ARM_06, 1, records_of(t, c, COUNT_USR, true),
 			 "records of CPL 3, OS = 0 USR = 1, IA32_PMC%u", c);
 	}

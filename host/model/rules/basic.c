@@ -420,7 +420,35 @@ static bool an_nmi_needs_no_vector(struct fixture *r)
 	return one_overflow(r);
 }
 
+static bool a_select_disarms(struct fixture *r)
+{
+	u64 select;
+
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 2);
+	select = get(r, MSR_IA32_PERFEVTSEL0);
+	fixture_wrmsr(r, MSR_IA32_PERFEVTSEL0, 0);
+	fixture_wrmsr(r, MSR_IA32_PERFEVTSEL0, select);
+	loads(r, 2);
+	return fixture_status(r) == BIT(0) && !fixture_records(r);
+}
+
+static bool os_alone_records_nothing_at_cpl_3(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_wrmsr(r, MSR_IA32_PERFEVTSEL0,
+		      get(r, MSR_IA32_PERFEVTSEL0) & ~(u64)IA32_PERFEVTSEL_USR);
+	fixture_start(r, BIT(0));
+	r->cpl = 3;
+	loads(r, 5);
+	r->cpl = 0;
+	return !fixture_status(r) && !fixture_records(r);
+}
+
 rule *const basic_rules[FAULT_COUNT] = {
+	[FAULT_ARM_SURVIVES_SELECT] = a_select_disarms,
+	[FAULT_PEBS_OS_AT_CPL_3] = os_alone_records_nothing_at_cpl_3,
 	[FAULT_NMI_WANTS_VECTOR] = an_nmi_needs_no_vector,
 	[FAULT_ABSENT_EVENT_COUNTS] = absent_event_is_silent,
 	[FAULT_NO_LEVEL_COUNTS] = no_level_no_count,
