@@ -138,8 +138,9 @@ TEST(ds, record_without_room_for_all_of_it_is_not_written, REQS(DS_24),
 	u64 size = record_size(counter_caps()->record_format);
 	const u64 rooms[] = { size - 1, size - 8, size - 0x10, 0x90, 8 };
 
+	/* A basic group alone is less than 90H bytes. */
 	for (unsigned i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
-		for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+		for (unsigned c = 0; rooms[i] < size && c < PEBS_COUNTERS; c++)
 			check_room(t, c, rooms[i], size);
 }
 
