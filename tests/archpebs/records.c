@@ -596,7 +596,8 @@ TEST(archpebs, fixed_counter_0_with_pdist_records_the_instruction_that_overflowe
  *           SDM volume 4, IA32_PEBS_BASE
  *
  * Given  a buffer of 1000H bytes between two guards of which no byte is as the other
- * When   a counter makes more records of 40H bytes than it has room for
+ * When   a counter makes more records than it has room for: of 40H bytes, which divide it; with
+ *        GPR, of E0H bytes, which don't
  * Then   no byte outside it is written
  * Control: there are records up to the last tenth of it, at least
  */
@@ -604,17 +605,22 @@ TEST(archpebs, no_byte_outside_the_buffer_is_written, REQS(APEBS_35),
      NEEDS(need_perfmon, need_arch_pebs, need_branches))
 {
 	enum { BUFFER = 0x1000, EACH = 256, RECORDS = BUFFER / LEAST_BYTES };
+	const u64 groups[] = { 0, (u64)counter_caps()->v6.groups << 32 & GROUP_GPR };
 	const unsigned c = counter_next(arch_load_counters(), 0);
 	int64_t offset = 0;
 
-	arch_pebs_open(0, ARCH_PEBS_NEVER);
-	arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, EACH, 0, EACH);
-	workload_run(&workload_load, 2 * RECORDS * EACH, pmc_one(c));
-	arch_pebs_disarm();
-	CHECK(t, APEBS_35, !arch_pebs_written_outside(0, BUFFER, &offset),
-	      "no byte outside %#x bytes from the base (offset %ld)", BUFFER, (long)offset);
-	CONTROL(t, APEBS_35, arch_pebs_written_outside(0, BUFFER - BUFFER / 10, &offset),
-		"records in the last tenth of the buffer");
-	arch_pebs_close();
-	counter_program_disabled(c, 0, 0);
+	for (unsigned i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, EACH, groups[i],
+			      EACH);
+		workload_run(&workload_load, 2 * RECORDS * EACH, pmc_one(c));
+		arch_pebs_disarm();
+		CHECK(t, APEBS_35, !arch_pebs_written_outside(0, BUFFER, &offset),
+		      "no byte outside %#x bytes from the base (offset %ld), CFG_C %#lx", BUFFER,
+		      (long)offset, groups[i]);
+		CONTROL(t, APEBS_35, arch_pebs_written_outside(0, BUFFER - BUFFER / 10, &offset),
+			"records in the last tenth of the buffer, CFG_C %#lx", groups[i]);
+		arch_pebs_close();
+		counter_program_disabled(c, 0, 0);
+	}
 }

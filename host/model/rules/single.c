@@ -331,11 +331,13 @@ static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
 }
 
 RULE(size_is_that_of_base, arch_index_after(r, 0, 1, 0xfe0) == 0x1020)
+RULE(a_record_ends_in_the_buffer, arch_index_after(r, 0, 0, 0xfe0) == 0xfe0)
 RULE(each_record_has_an_address,
      arch_index_after(r, 5, 0, 0) == 0x40 && fixture_peek(r, FIXTURE_BUFFER + 0x10))
 
 rule *const single_version_6_rules[FAULT_COUNT] = {
 	[FAULT_V6_CFG_A_32_BITS] = selects_are_whole,
+	[FAULT_ARCH_END_UNCHECKED] = a_record_ends_in_the_buffer,
 	[FAULT_ARCH_BUFFER_1000H] = size_is_that_of_base,
 	[FAULT_ARCH_IP_FIRST_FOUR] = each_record_has_an_address,
 	[FAULT_UMASK2_LOWER_COUNTERS] = umask2_is_of_upper_counters,

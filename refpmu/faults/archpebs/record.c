@@ -266,6 +266,8 @@ void fault_arch_fits(struct model *m, struct arch_plan *plan)
 		plan->fits = false;
 	if (plan->fits)
 		return;
+	if (plan->at < plan->end && broken(m, FAULT_ARCH_END_UNCHECKED))
+		plan->fits = true;
 	if (broken(m, FAULT_ARCH_OVERRUN))
 		plan->fits = true;
 	if (broken(m, FAULT_ARCH_WRAPS)) {
