@@ -176,6 +176,9 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 	if (s->rule[x]->flags & EV_STORE_L1 && access->store && is_cached(&s->outcome[a].memory) &&
 	    broken(m, FAULT_DLA_HIT_IN_ANY_CACHE))
 		record->data_source = DATA_SOURCE_DLA_DCU_HIT;
+	if (m->config.fault == FAULT_DLA_HIT_FOURTH && s->rule[x]->flags & EV_STORE_L1 &&
+	    access->store && ++faults_of(m)->tick % 4 == 0 && broken(m, FAULT_DLA_HIT_FOURTH))
+		record->data_source ^= DATA_SOURCE_DLA_DCU_HIT;
 	if (record->data_source && access->store && hit_is_lost(m, s, access))
 		record->data_source = 0;
 }

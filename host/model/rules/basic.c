@@ -446,7 +446,23 @@ static bool os_alone_records_nothing_at_cpl_3(struct fixture *r)
 	return !fixture_status(r) && !fixture_records(r);
 }
 
+/* Each of eight records is of a store to the same line. */
+static bool each_store_hits(struct fixture *r)
+{
+	fixture_store(r, ADDRESS);
+	fixture_program_pebs(r, 0, STORES, 0, 2);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 60; i++)
+		fixture_store(r, ADDRESS);
+	fixture_stop(r);
+	for (unsigned i = 0; i < fixture_records(r); i++)
+		if (fixture_record(r, i, RECORD_SOURCE) != 1)
+			return false;
+	return fixture_records(r) >= 4;
+}
+
 rule *const basic_rules[FAULT_COUNT] = {
+	[FAULT_DLA_HIT_FOURTH] = each_store_hits,
 	[FAULT_ARM_SURVIVES_SELECT] = a_select_disarms,
 	[FAULT_PEBS_OS_AT_CPL_3] = os_alone_records_nothing_at_cpl_3,
 	[FAULT_NMI_WANTS_VECTOR] = an_nmi_needs_no_vector,
