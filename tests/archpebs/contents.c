@@ -569,7 +569,9 @@ TEST(archpebs, record_of_64_bit_code_at_cpl_3_is_whole, REQS(APEBS_12, APEBS_16,
 	struct sampling_sum expected[SAMPLE_MARKS];
 
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
-		struct gpr_values wanted = { .next = 0 };
+		/* CPL 3 runs with the flags of its caller. */
+		struct gpr_values wanted = { .flags = rflags_read() &
+						      ~(RFLAGS_RF | RFLAGS_STATUS) };
 		struct arch_fragment f;
 		u64 ip, gpr;
 		int mark;
