@@ -267,7 +267,7 @@ static bool write_and_read(struct test *t, u32 msr, unsigned entries, const u64 
 void lbr_check_each_bit(struct test *t, struct test_claim claim, u32 msr, unsigned entries,
 			u64 base, u64 bits)
 {
-	u64 value[64], turn[64], read[64];
+	u64 value[64] = { 0 }, turn[64], read[64];
 	unsigned n = 0;
 
 	for (unsigned bit = 0; bit < 64; bit++)
