@@ -270,7 +270,8 @@ TEST(record, every_field_of_every_load_record_is_right,
  *        are those of a loop
  * When   several records are taken in a row on each counter
  * Then   each field is what the walk has there, as for loads. Where there is data address
- *        profiling, bits 63:1 of A0H are 0, and bit 0 is 1 in most records
+ *        profiling, bits 63:1 of A0H are 0, and bit 0 is 1 in most records; a strict run wants it
+ *        in all but an eighth
  */
 TEST(record, every_field_of_every_store_record_is_right,
      REQS(REC_07, REC_08, REC_13, REC_14, REC_HSW_02, REC_HSW_03, REC_HSW_10, DLA_02, DLA_03,
@@ -293,7 +294,7 @@ TEST(record, every_field_of_every_store_record_is_right,
 	struct batch b = { .t = t, .checks = checks, .count = sizeof(checks) / sizeof(checks[0]) };
 
 	for (b.counter = 0; b.counter < 4; b.counter++) {
-		unsigned hits = 0, records;
+		unsigned hits = 0, records, most;	/* most: that may have lost their line */
 
 		if (!check_batch(&b, STORE_ROUNDS))
 			return;
@@ -309,7 +310,8 @@ TEST(record, every_field_of_every_store_record_is_right,
 				 "bits 63:1 at A0H of record %u of %u, IA32_PMC%u", i, records,
 				 b.counter);
 		}
-		CHECK_RANGE(t, DLA_03, test_is_strict(t) ? records : records / 2 + 1, records, hits,
+		most = test_is_strict(t) ? records / 8 : (records - 1) / 2;
+		CHECK_RANGE(t, DLA_03, records - most, records, hits,
 			    "of %u stores to lines just written hit the L1, IA32_PMC%u", records,
 			    b.counter);
 	}
