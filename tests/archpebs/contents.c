@@ -313,6 +313,12 @@ static void flags_write(u64 flags)
 	__asm__ volatile("push %0; popfq" ::"r"(flags) : "memory", "cc");
 }
 
+/* RFLAGS but those that GPR's check doesn't compare, or takes from elsewhere. */
+static u64 flags_kept(void)
+{
+	return rflags_read() & ~(RFLAGS_RF | RFLAGS_STATUS);
+}
+
 static void check_gpr(struct test *t, struct test_claim claim, u64 gpr,
 		      const struct gpr_values *wanted)
 {
@@ -354,7 +360,7 @@ TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
 
 		sampling_fill(expected, SAMPLE_MARKS);
 		flags_write(found ^ inverted[c % INVERTED]);
-		wanted.flags = rflags_read() & ~(RFLAGS_RF | RFLAGS_STATUS);
+		wanted.flags = flags_kept();
 		arch_window(&run);
 		flags_write(found);
 		if (!arch_one_record(t, AT(APEBS_20), 0))
@@ -401,8 +407,7 @@ TEST(archpebs, contents_of_aux_and_gpr_are_where_the_order_has_them, REQS(APEBS_
 		for (unsigned i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 			const struct arch_run run = { .counter = c, .groups = sets[i] };
 			struct gpr_values wanted = { .rsp = workload_stack(),
-						     .flags = rflags_read() &
-							      ~(RFLAGS_RF | RFLAGS_STATUS) };
+						     .flags = flags_kept() };
 			struct arch_fragment f;
 			u64 ip, aux, gpr;
 			int mark;
@@ -570,8 +575,7 @@ TEST(archpebs, record_of_64_bit_code_at_cpl_3_is_whole, REQS(APEBS_12, APEBS_16,
 
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		/* CPL 3 runs with the flags of its caller. */
-		struct gpr_values wanted = { .flags = rflags_read() &
-						      ~(RFLAGS_RF | RFLAGS_STATUS) };
+		struct gpr_values wanted = { .flags = flags_kept() };
 		struct arch_fragment f;
 		u64 ip, gpr;
 		int mark;

@@ -113,8 +113,9 @@ u64 sampling_tx_mask(void);
 u64 sampling_user_loads(void);
 
 /* How many instructions before the first one of workload_precise are counted by fixed counter 0:
- * IA32_PMC1, which runs beside it, read by RDPMC, against those that have retired by then. */
-u64 sampling_counted_before(void);
+ * IA32_PMC1, which runs beside it, read by RDPMC, against those that have retired by then. false,
+ * and the test is INCONCLUSIVE: two windows differ, or they are more than `most`. */
+bool sampling_counted_before(struct test *t, u64 most, u64 *before);
 
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
 
