@@ -74,29 +74,28 @@ end_user_sample:
 	POP_PRESERVED
 	ret
 
-; instructions 261, whatever n is; stores 1: what RDPMC of counter 1 reads as the third instruction,
-; at memory. NOP i is instruction 6 + i. Only where there are counters: the self test leaves it out.
-DECLARE precise, marks_precise, 1, 1,  0, 5 + PRECISE_NOPS,  0, 0,  0, 1,  0, 0,  0, 0
-BEGIN precise
+; PRECISE name, fourth instruction: five instructions, then the marks.
+%macro PRECISE 2
+	BEGIN	%1
 	lfence
 	mov	ecx, 1
 	rdpmc
-	lfence
+	%2
 	mov	[rsi], rax
-marks_precise:
+marks_%1:
+%endmacro
+
+; instructions 261, whatever n is; stores 1: what RDPMC of counter 1 reads as the third instruction,
+; at memory. NOP i is instruction 6 + i. Only where there are counters: the self test leaves it out.
+DECLARE precise, marks_precise, 1, 1,  0, 5 + PRECISE_NOPS,  0, 0,  0, 1,  0, 0,  0, 0
+PRECISE precise, {lfence}
 	times PRECISE_NOPS nop
 END precise
 
 ; instructions 261, branches 256, whatever n is; stores 1: the same with jumps, each to the next.
 DECLARE precise_jumps, marks_precise_jumps, 2, 2, \
 	0, 5 + PRECISE_NOPS,  0, 0,  0, 1,  0, 0,  0, PRECISE_NOPS
-BEGIN precise_jumps
-	lfence
-	mov	ecx, 1
-	rdpmc
-	lfence
-	mov	[rsi], rax
-marks_precise_jumps:
+PRECISE precise_jumps, {lfence}
 	times PRECISE_NOPS db 0xeb, 0	; JMP to the next instruction
 END precise_jumps
 
@@ -104,13 +103,7 @@ END precise_jumps
 ; turn. CMP sets ZF in the place of the second LFENCE.
 DECLARE precise_conditional, marks_precise_conditional, 2, 2, \
 	0, 5 + PRECISE_NOPS,  0, 0,  0, 1,  0, 0,  0, PRECISE_NOPS
-BEGIN precise_conditional
-	lfence
-	mov	ecx, 1
-	rdpmc
-	cmp	ecx, ecx
-	mov	[rsi], rax
-marks_precise_conditional:
+PRECISE precise_conditional, {cmp ecx, ecx}
 %rep PRECISE_NOPS / 2
 	db	0x74, 0, 0x75, 0
 %endrep
