@@ -117,7 +117,9 @@ struct pmc_mask counters_gp(void)
 
 struct pmc_mask counters_fixed(void)
 {
-	return (struct pmc_mask){ ones(counter_this_cpu()->fixed) << PMC_FIXED(0) };
+	const u64 steady = counter_this_cpu()->fixed_mask & BITS(0, 3);
+
+	return (struct pmc_mask){ steady << PMC_FIXED(0) };
 }
 
 struct pmc_mask counters_all(void)

@@ -88,7 +88,11 @@ void counters_disable(void);
 u64 counters_status(void);
 void counters_clear(u64 status);
 
-/* Every general-purpose, every fixed counter up to the first one that there isn't. */
+/*
+ * Every general-purpose counter up to the first one that there isn't; every fixed counter that
+ * counts in any window, which are 0 to 3: those from 4 on count slots of bad speculation and the
+ * like, which needn't come.
+ */
 struct pmc_mask counters_gp(void);
 struct pmc_mask counters_fixed(void);
 /* Every counter of either kind that there is: FOR_EACH_COUNTER(c, counters_all().bits). */

@@ -349,7 +349,7 @@ TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_4
 TEST(adaptive, fixed_counter_is_reloaded_from_its_own_slot, REQS(ADP_08, FIX_16),
      NEEDS(need_perfmon, need_fixed, need_baseline, need_format_4_slots), .under_every_fault = true)
 {
-	for (unsigned i = 0; i < counter_caps()->fixed && i < 4; i++) {
+	FOR_EACH_COUNTER (i, counters_fixed().bits >> PMC_FIXED(0)) {
 		const unsigned c = PMC_FIXED(i);
 
 		if (!reload_window(t, CONTROL_AT(ADP_08, FIX_16), c))

@@ -17,9 +17,6 @@
 #define FREEZE		IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
 #define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
 
-/* Fixed counters that surely overflow, and soon: 2 has a slow clock, and slots of bad speculation
- * and the like may be few. */
-
 #define FREEZES		4u	/* ways to ask for them */
 
 /* One record of the counter at the threshold, branches recorded; what of the register that enables

@@ -532,7 +532,7 @@ TEST(count, fixed_enable_field_selects_the_privilege_level, REQS(CNT_28),
 	CHECK_RANGE(t, CNT_28, want, want + 2 * slack, both + slack,
 		    "instructions at CPL 0, enable 3 (all), and %lu", slack);
 	/* The others count cycles: none at a level that isn't selected. */
-	for (unsigned i = 1; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER (i, counters_fixed().bits >> PMC_FIXED(1) << 1) {
 		if (!window_count_one(t, PMC_FIXED(i), 0, COUNT_USR, &workload_load, LONG, &usr) ||
 		    !window_count_one(t, PMC_FIXED(i), 0, COUNT_OS, &workload_load, LONG, &os))
 			return;

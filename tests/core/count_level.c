@@ -133,11 +133,11 @@ TEST(count, each_fixed_counter_has_privilege_levels_of_its_own, REQS(CNT_28),
 	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS];
 
 	for (unsigned turn = 0; turn < LEVELS; turn++) {
-		for (unsigned i = 0; i < counter_caps()->fixed; i++)
+		FOR_EACH_COUNTER (i, on.bits >> PMC_FIXED(0))
 			counter_program(PMC_FIXED(i), 0, levels[(i + turn) % LEVELS]);
 		count_user(on, FEWER, few);
 		count_user(on, LONG, many);
-		for (unsigned i = 0; i < counter_caps()->fixed; i++)
+		FOR_EACH_COUNTER (i, on.bits >> PMC_FIXED(0))
 			check_fixed(t, i, levels[(i + turn) % LEVELS], few[PMC_FIXED(i)],
 				    many[PMC_FIXED(i)]);
 	}
@@ -159,13 +159,13 @@ TEST(count, fixed_counters_of_cycles_count_at_the_selected_level_only, REQS(CNT_
 	struct pmc_mask on = counters_fixed();
 	u64 os[WINDOW_COUNTERS], usr[WINDOW_COUNTERS];
 
-	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+	FOR_EACH_COUNTER (i, on.bits >> PMC_FIXED(0))
 		counter_program(PMC_FIXED(i), 0, COUNT_OS);
 	count_user(on, LONG, os);
-	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+	FOR_EACH_COUNTER (i, on.bits >> PMC_FIXED(0))
 		counter_program(PMC_FIXED(i), 0, COUNT_USR);
 	count_user(on, LONG, usr);
-	for (unsigned i = 1; i < counter_caps()->fixed; i++) {
+	FOR_EACH_COUNTER (i, on.bits >> PMC_FIXED(1) << 1) {
 		u64 way = os[PMC_FIXED(i)];
 
 		CONTROL_RANGE(t, CNT_28, 1, ~0ULL, way,
@@ -261,8 +261,8 @@ TEST(count, event_select_enable_acts_while_the_global_enable_is_on, REQS(CNT_11)
 TEST(count, fixed_enable_acts_while_the_global_enable_is_on, REQS(CNT_11),
      NEEDS(need_perfmon, need_fixed))
 {
-	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
-		unsigned c = PMC_FIXED(i);
+	FOR_EACH_COUNTER (c, counters_fixed().bits) {
+		unsigned i = c - PMC_FIXED(0);
 		u64 off, on, stopped;
 
 		counter_program_disabled(c, 0, COUNT_BOTH);
@@ -328,9 +328,9 @@ TEST(count, counter_without_its_global_enable_stands_beside_others, REQS(CNT_11)
 		gp[sizeof(gp) - 2] = (char)('0' + c);
 		check_left_out(t, c, gp);
 	}
-	for (unsigned i = 0; i < counter_caps()->fixed && i < 10; i++) {
-		fixed[sizeof(fixed) - 2] = (char)('0' + i);
-		check_left_out(t, PMC_FIXED(i), fixed);
+	FOR_EACH_COUNTER (c, counters_fixed().bits) {
+		fixed[sizeof(fixed) - 2] = (char)('0' + c - PMC_FIXED(0));
+		check_left_out(t, c, fixed);
 	}
 }
 

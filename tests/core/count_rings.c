@@ -42,7 +42,7 @@ static void check_cycles(struct test *t, unsigned cpl, u64 level)
 	u64 value[WINDOW_COUNTERS];
 
 	count_at(cpl, level, LONG, value);
-	for (unsigned i = 1; i < counter_caps()->fixed && i < 4; i++)
+	FOR_EACH_COUNTER (i, counters_fixed().bits >> PMC_FIXED(1) << 1)
 		CHECK_RANGE(t, CNT_28, LONG / 8, ~0ULL, value[PMC_FIXED(i)],
 			    "fixed counter %u, OS = %u USR = %u, over %u rounds at CPL %u", i,
 			    !!(level & COUNT_OS), !!(level & COUNT_USR), LONG, cpl);

@@ -118,7 +118,7 @@ TEST(count, fixed_counters_carry_into_each_bit, REQS(CNT_44), NEEDS(need_perfmon
 	const unsigned top = counter_caps()->fixed_width - 1;
 	const unsigned bits[] = { 8, 16, 31, 32, 40, top };
 
-	for (unsigned i = 0; i < counter_caps()->fixed && i < 4; i++)
+	FOR_EACH_COUNTER (i, counters_fixed().bits >> PMC_FIXED(0))
 		for (unsigned b = 0; b < sizeof(bits) / sizeof(bits[0]); b++) {
 			const unsigned c = PMC_FIXED(i);
 			const u64 at = BIT(bits[b]);

@@ -20,8 +20,7 @@ static u64 in_use(void)
 /* A hybrid processor may have more counters than it reports, which others may use. */
 static u64 counters_in_use(void)
 {
-	return in_use() & (counter_caps()->told_less ? counters_gp().bits | counters_fixed().bits :
-						       COUNTERS_IN_USE);
+	return in_use() & (counter_caps()->told_less ? counters_all().bits : COUNTERS_IN_USE);
 }
 
 /*

@@ -17,7 +17,7 @@
  * OVF_PERF_METRICS of volume 4 where there are metrics. */
 static u64 settable(void)
 {
-	u64 bits = counters_gp().bits | counters_fixed().bits | FREEZES;
+	u64 bits = counters_all().bits | FREEZES;
 
 	if (counter_caps()->ds)
 		bits |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;

@@ -124,7 +124,7 @@ TEST(kvm, overflow_control_reads_0_and_refuses_other_bits, REQS(KVM_07),
      NEEDS(need_perfmon, need_guest_of_kvm, need_branches, need_emulated_counters,
 	   need_refused_msrs))
 {
-	const u64 known = counters_gp().bits | counters_fixed().bits | BIT(55) | BITS(62, 63);
+	const u64 known = counters_all().bits | BIT(55) | BITS(62, 63);
 	u64 value = ~0ULL;
 
 	guest_overflow(0);

@@ -144,7 +144,7 @@ u64 sampling_counters(const struct pebs_record *record)
 
 	if (record_get(record, RECORD_applicable, &counters))
 		return counters;
-	return sampling_field(record, RECORD_status) & (counters_gp().bits | counters_fixed().bits);
+	return sampling_field(record, RECORD_status) & counters_all().bits;
 }
 
 u64 sampling_tx_mask(void)
