@@ -48,30 +48,45 @@ static u64 status_with(u64 bits)
 	return status;
 }
 
+/* Every counter, from 0 on: none comes to its end. */
+static void count_on_all(void)
+{
+	FOR_EACH_COUNTER (c, counters_all().bits)
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counters_enable(counters_all());
+}
+
 /*
  * STS-01  Each bit that IA32_PERF_GLOBAL_STATUS_SET accepts must set the same bit of
  *         IA32_PERF_GLOBAL_STATUS and no other.
  * PMI-21  A bit written to IA32_PERF_GLOBAL_STATUS_SET must be set in IA32_PERF_GLOBAL_STATUS.
  *         SDM 18.2.4.2 IA32_PERF_GLOBAL_STATUS_RESET and IA32_PERF_GLOBAL_STATUS_SET
  *
- * Given  a status of 0, nothing counts
+ * Given  a status of 0; nothing counts, then every counter does
  * When   each bit that Figure 18-12 names for these counters is written to
  *        IA32_PERF_GLOBAL_STATUS_SET alone; all of them; Trace_ToPA_PMI and ASCI where they are
  *        accepted
  * Then   the status is what was written
- * Control: each is cleared again
+ * Control: each is cleared again; fixed counter 0, where there is one, has counted
  */
 TEST(msr, status_set_sets_each_bit_and_no_other, REQS(STS_01, PMI_21),
      NEEDS(need_perfmon, need_version_4), .under_every_fault = true)
 {
-	for (unsigned bit = 0; bit < 64; bit++)
-		if (settable() & BIT(bit)) {
-			CHECK_EQ(t, IDS(STS_01, PMI_21), BIT(bit), status_with(BIT(bit)),
-				 "status after bit %u was written to "
-				 "IA32_PERF_GLOBAL_STATUS_SET",
-				 bit);
-			CONTROL_EQ(t, STS_01, 0, overflow_status(), "status, cleared again");
-		}
+	for (unsigned n = 0; n < 2 * 64; n++) {
+		const unsigned bit = n % 64;
+
+		if (n == 64)
+			count_on_all();
+		if (!(settable() & BIT(bit)))
+			continue;
+		CHECK_EQ(t, IDS(STS_01, PMI_21), BIT(bit), status_with(BIT(bit)),
+			 "status after bit %u was written to IA32_PERF_GLOBAL_STATUS_SET%s", bit,
+			 n < 64 ? "" : ", every counter on");
+		CONTROL_EQ(t, STS_01, 0, overflow_status(), "status, cleared again");
+	}
+	counters_disable();
+	if (counters_fixed().bits & pmc_one(PMC_FIXED(0)).bits)
+		CONTROL_RANGE(t, STS_01, 1, ~0ULL, counter_read(PMC_FIXED(0)), "fixed counter 0");
 	for (unsigned i = 0; i < OPTIONALS; i++)
 		if (!msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, optional[i]).raised) {
 			CHECK_EQ(t, STS_01, optional[i], overflow_status(),

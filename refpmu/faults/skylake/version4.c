@@ -11,6 +11,8 @@
 u64 fault_status_sets(struct model *m, u64 written, u64 status)
 {
 	u64 after = written << 1 & model_defined_bits(m, OF_IA32_PERF_GLOBAL_STATUS_SET);
+	u64 counting = written & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR &
+		       model_status_bits(m->active);
 	struct model *sibling = model_core_sibling(m);
 
 	if (m->config.fault == FAULT_STATUS_SET_STICKS)
@@ -27,6 +29,8 @@ u64 fault_status_sets(struct model *m, u64 written, u64 status)
 		return written;
 	if (after && broken(m, FAULT_STATUS_SET_NEIGHBOUR))
 		return m->global_status | after;
+	if (counting && broken(m, FAULT_STATUS_SET_NOT_COUNTING))
+		return status & ~(counting & ~m->global_status);
 	return status;
 }
 
