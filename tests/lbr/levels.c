@@ -125,7 +125,8 @@ static bool record_transition(struct test *t, u64 enable, u64 select, enum cause
 		lbr_any_close();
 		if (!came)
 			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
-		if (!came || !lbr_try_again(t, n, stack))
+		/* None is wanted where those are kept out. */
+		if (!came || select & LBR_SELECT_FAR_BRANCH || !lbr_try_again(t, n, stack))
 			return came;
 	}
 	return false;
@@ -184,6 +185,47 @@ TEST(lbr, nmi_is_recorded_as_an_interrupt_is, REQS(LBR_06, ALBR_12),
 			      nmi ? "NMI" : "fixed");
 		test_check_eq(t, claim, 1, back, "entries with the loop as TO, delivery mode %s",
 			      nmi ? "NMI" : "fixed");
+	}
+}
+
+/*
+ * LBR-14   MSR_LBR_SELECT[8] = 1 must keep far branches out and nothing else.
+ *          SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ * ALBR-12  IA32_LBR_CTL[22] must let far branches, exceptions and interrupts in and no near
+ *          branch.
+ *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
+ *
+ * Given  UD2, whose handler skips it, an interrupt and an NMI of an overflow, each at CPL 3; near
+ *        branches kept out
+ * When   far branches are kept out as well (MSR_LBR_SELECT[8] = 1, IA32_LBR_CTL[22] = 0)
+ * Then   nothing is recorded
+ * Control: with far branches let in, one entry goes to the gate of each
+ */
+TEST(lbr, exceptions_and_interrupts_are_kept_out_with_far_branches, REQS(LBR_14, ALBR_12),
+     NEEDS(need_perfmon, need_branches, need_any_lbr, need_far_branches))
+{
+	static const u8 vectors[] = {
+		[BY_EXCEPTION] = VECTOR_UD, [BY_INTERRUPT] = VECTOR_PMI, [BY_NMI] = VECTOR_NMI
+	};
+	const bool legacy = lbr_any_switch().msr == MSR_IA32_DEBUGCTL;
+
+	for (unsigned n = 0; n < 2 * sizeof(vectors); n++) {
+		const u8 vector = vectors[n / 2];
+		const bool far = n % 2;
+		const u64 control = arch_lbr_only(far ? IA32_LBR_CTL_OTHER_BRANCH : 0);
+		const u64 select = EVERY_NEAR_BRANCH | (far ? 0 : LBR_SELECT_FAR_BRANCH);
+		struct lbr_stack stack;
+
+		if (!record_transition(t, legacy ? IA32_DEBUGCTL_LBR : control, select,
+				       (enum cause)(n / 2), &stack))
+			return;
+		if (far)
+			CONTROL_EQ(t, IDS(LBR_14, ALBR_12), 1,
+				   lbr_entries_to(&stack, gate(vector)),
+				   "entries that go to the gate of vector %u", vector);
+		else
+			CHECK_EQ(t, IDS(LBR_14, ALBR_12), stack.depth, lbr_entries_to(&stack, 0),
+				 "empty entries after vector %u, all branches kept out", vector);
 	}
 }
 

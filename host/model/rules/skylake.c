@@ -186,6 +186,15 @@ static bool filters_keep_their_kinds(struct fixture *r)
 	return fixture_wrmsr(r, 0x1c8, BIT(10)) == MSR_GP;
 }
 
+static bool events_are_far_branches(struct fixture *r)
+{
+	fixture_set(r, 0x1c8, BIT(8));
+	DEBUGCTL(BIT(0));
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, false);
+	DEBUGCTL(0);
+	return used(r) == 0;
+}
+
 static bool entries_are_the_printed_ones(struct fixture *r)
 {
 	u64 ip, tos;
@@ -532,6 +541,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_MISPRED_INVERTED] = entries_are_the_printed_ones,
 	[FAULT_LBR_FLAGS_IN_FROM] = entries_are_the_printed_ones,
 	[FAULT_LBR_INFO_NOISE] = entries_are_the_printed_ones,
+	[FAULT_LBR_EVENTS_LET_IN] = events_are_far_branches,
 	[FAULT_LBR_NO_INTERRUPTS] = events_are_recorded,
 	[FAULT_LBR_DEBUG_GOES_ON] = events_are_recorded,
 	[FAULT_LBR_EVENT_FROM_32] = events_are_recorded,

@@ -35,6 +35,10 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 	if (!records && b->kind == LBR_SELECT_NEAR_RET && m->lbr.select & LBR_SELECT_JCC &&
 	    m->lbr.select & LBR_SELECT_NEAR_RET && broken(m, FAULT_LBR_JCC_LETS_RET_IN))
 		records = true;
+	if (!records && b->is_event &&
+	    !(m->lbr.select & (b->cpl ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0)) &&
+	    broken(m, FAULT_LBR_EVENTS_LET_IN))
+		records = true;
 	if (m->lbr.select & LEVELS && broken(m, FAULT_LBR_LEVELS_EXCHANGED))
 		records = !(m->lbr.select &
 			    ((b->cpl ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0) | b->kind));
