@@ -303,6 +303,22 @@ ROWS lbr_transaction
 	ROW	RELATIVE_JUMP,	begin_lbr_transaction.after,	begin_lbr_transaction.past
 ROWS_END lbr_transaction
 
+; n rounds of a loop in a transaction, with a branch by the sign of a linear congruence.
+PIECE lbr_transaction_random, 0, 0, 0
+	rdtsc
+	mov	rdx, rax
+	xbegin	.aborted
+.next:	imul	rdx, rdx, 0x5851f42d
+	inc	rdx
+	js	.same
+.same:	dec	rdi
+	jnz	.next
+	xend
+.aborted:
+END lbr_transaction_random
+ROWS lbr_transaction_random
+ROWS_END lbr_transaction_random
+
 ; A jump, one in a transaction that XABORT then ends, one after it. At memory: EAX of the abort.
 PIECE lbr_abort, begin_lbr_abort.cause, 3, 3
 .before:

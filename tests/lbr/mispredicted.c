@@ -12,6 +12,7 @@
 #define ROUNDS		64u	/* of a loop */
 #define PLAIN_ROUNDS	1000u	/* of one without another branch */
 #define FEW_OF		4u	/* fewer than a quarter */
+#define TRANSACTIONS	200u
 #define LEAST		100u	/* entries of each kind */
 
 struct share {
@@ -114,6 +115,41 @@ TEST(lbr, mispredicted_branch_has_no_flag_of_a_transaction, REQS(LBR_19, LBR_23)
 			 "transaction",
 			 entries[kind], kind);
 	}
+}
+
+/*
+ * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
+ *         SDM 17.9, Table 17-14
+ * LBR-21  With formats 5 and 7 INFO[63] must be the mispredict flag.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  a loop in a transaction with a branch by unpredictable bits
+ * When   it is recorded until there are a hundred entries with the in-TX flag
+ * Then   some of them have the mispredict flag as well
+ * Control: some haven't
+ */
+TEST(lbr, mispredicted_branch_in_a_transaction_has_both_flags, REQS(LBR_19, LBR_21),
+     NEEDS(need_lbr, need_lbr_transactions))
+{
+	struct share inside = { 0, 0 };
+	struct lbr_stack stack;
+
+	for (unsigned i = 0; i < TRANSACTIONS && inside.entries < LEAST; i++) {
+		lbr_record(&lbr_piece_lbr_transaction_random, ROUNDS, 0, &stack);
+		for (unsigned k = 0; k < stack.depth; k++)
+			if (stack.branch[k].in_transaction && !stack.branch[k].aborted)
+				add(&inside, &stack.branch[k]);
+	}
+	if (inside.entries < LEAST) {
+		test_inconclusive(t, "%u entries of branches in %u transactions", inside.entries,
+				  TRANSACTIONS);
+		return;
+	}
+	CHECK_RANGE(t, IDS(LBR_19, LBR_21), 1, ~0ULL, inside.mispredicted,
+		    "mispredicted of %u branches in transactions", inside.entries);
+	CONTROL_RANGE(t, IDS(LBR_19, LBR_21), 0, inside.entries - 1, inside.mispredicted,
+		      "mispredicted of %u branches in transactions", inside.entries);
 }
 
 static unsigned mispredicted(const struct lbr_stack *stack)

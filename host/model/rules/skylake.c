@@ -195,6 +195,17 @@ static bool events_are_far_branches(struct fixture *r)
 	return used(r) == 0;
 }
 
+static bool in_tx_is_beside_mispred(struct fixture *r)
+{
+	struct model_registers before = r->regs;
+
+	DEBUGCTL(BIT(0));
+	fixture_retire(r, &(struct model_retired){ .tx = TX_STARTS });
+	model_tx_begin(&r->m, &before, 0x600000);
+	a_branch(r, BRANCH_CONDITIONAL, false, true, 0);
+	return fixture_get(r, 0xdc1) >> 61 == 6;
+}
+
 static bool entries_are_the_printed_ones(struct fixture *r)
 {
 	u64 ip, tos;
@@ -542,6 +553,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_FLAGS_IN_FROM] = entries_are_the_printed_ones,
 	[FAULT_LBR_INFO_NOISE] = entries_are_the_printed_ones,
 	[FAULT_LBR_EVENTS_LET_IN] = events_are_far_branches,
+	[FAULT_LBR_IN_TX_NO_MISPRED] = in_tx_is_beside_mispred,
 	[FAULT_LBR_NO_INTERRUPTS] = events_are_recorded,
 	[FAULT_LBR_DEBUG_GOES_ON] = events_are_recorded,
 	[FAULT_LBR_EVENT_FROM_32] = events_are_recorded,

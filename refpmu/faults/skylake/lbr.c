@@ -111,6 +111,8 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		plan->from &= ~BITS(32, 60);
 	if (b->mispredicted && format >= 4 && broken(m, FAULT_LBR_MISPRED_IN_TX))
 		*(format >= 5 ? &plan->info : &plan->from) |= LBR5_INFO_IN_TX;
+	if (b->mispredicted && b->in_tx && broken(m, FAULT_LBR_IN_TX_NO_MISPRED))
+		*(format >= 5 ? &plan->info : &plan->from) &= ~flag;
 	if (format < 5)
 		return;
 	if (broken(m, FAULT_LBR_FLAGS_IN_FROM))
