@@ -194,7 +194,8 @@ static bool waited_for_another(struct model *m, const struct pmi_plan *plan, con
 
 static void add_threshold(struct model *m, struct pmi_plan *plan, const struct pmi *pmi)
 {
-	if (broken(m, FAULT_THRESHOLD_DROPPED))
+	if (broken(m, FAULT_THRESHOLD_DROPPED) ||
+	    (faults_of(m)->interrupts_off && broken(m, FAULT_THRESHOLD_LOST_WITHOUT_IF)))
 		return;
 	fault_priority_add(plan, pmi);
 	if (broken(m, FAULT_THRESHOLD_DOUBLED))

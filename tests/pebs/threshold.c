@@ -7,6 +7,7 @@
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
@@ -133,6 +134,42 @@ TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
 		CHECK_EQ(t, DS_05, 1, one_record(c, beyond)->count,
 			 "interrupts of record 6, threshold after 2, IA32_PMC%u", c);
 		sampling_want(t, 6);
+	}
+}
+
+/*
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * PMI-06  The delivery mode in LVTPC, fixed or NMI, must be honoured.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  RFLAGS.IF = 0, a PEBS threshold of one record
+ * When   each PEBS counter makes it, with delivery mode fixed, then with NMI
+ * Then   there is one interrupt: the fixed one is delivered when IF = 1 again and not before, the
+ *        NMI before
+ */
+TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05, PMI_06),
+     NEEDS(need_perfmon, need_any_pebs, need_events))
+{
+	for (unsigned n = 0; n < 2 * PEBS_COUNTERS; n++) {
+		const struct pmi_options options = { .nmi = n % 2 };
+		const char *mode = options.nmi ? "NMI" : "fixed";
+		struct ds_setup setup = sampling_setup(8);
+		unsigned off;
+
+		setup.threshold = 1;
+		pmi_open(&options);
+		intr_disable();
+		sampling_run(&setup, n / 2, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		off = pmi_settle()->count;
+		intr_enable();
+		sampling_want(t, 1);
+		CHECK_EQ(t, PMI_06, options.nmi, off, "interrupts while IF = 0, %s, IA32_PMC%u",
+			 mode, n / 2);
+		CHECK_EQ(t, DS_05, 1, pmi_end()->count, "interrupts in all, %s, IA32_PMC%u", mode,
+			 n / 2);
+		counters_clear(counters_status());
 	}
 }
 
