@@ -206,6 +206,8 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 		without_flags(bytes);
 	if (broken(m, FAULT_FLAGS_STALE))
 		put64(bytes + FMT2_OFFSET_rflags, s->r->before.rflags);
+	if (s->r->locked_loads && broken(m, FAULT_FLAGS_BEFORE_LOCK))
+		put64(bytes + FMT2_OFFSET_rflags, s->r->before.rflags);
 	if (broken(m, FAULT_EVENTING_IP_NEXT))
 		put64(bytes + FMT2_OFFSET_eventing_ip, s->r->after.rip);
 	if (broken(m, FAULT_RIP_EVENTING))

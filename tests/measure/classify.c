@@ -32,7 +32,7 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 	}
 	if (code[1] == 0x77)				/* EMMS */
 		return true;
-	if (code[1] == 0xc1) {				/* XADD */
+	if (code[1] == 0xb1 || code[1] == 0xc1) {	/* CMPXCHG, XADD */
 		kind->load = kind->store = is_memory(code[2]);
 		return true;
 	}

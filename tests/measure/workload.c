@@ -63,6 +63,7 @@ static const struct workload *const workloads[] = {
 	&workload_missed_lock,
 	&workload_jumps,
 	&workload_backward,
+	&workload_lock_kinds,
 	&workload_user_sample,
 	&workload_load_base,
 	&workload_load_disp8,

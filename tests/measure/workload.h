@@ -86,6 +86,8 @@ extern const struct workload workload_jumps	/* n branches, then marked ones, eac
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_backward	/* n loads, then marked ones with DF set */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_lock_kinds	/* 4 marked read-modify-writes a round */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_user_sample	/* workload_sample on its caller's stack */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: the marks */

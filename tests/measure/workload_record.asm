@@ -44,6 +44,29 @@ BEGIN backward
 	cld
 END backward
 
+; LOCKED instruction: memory is RAX = -1, RCX 1, and of the flags SF and OF alone are 1.
+%macro LOCKED 1+
+	mov	ecx, 1
+	mov	[rsi + SAMPLE_OFFSET], rax
+	mov	edx, 0x40000001
+	add	edx, edx
+	%1
+	nop
+%endmacro
+
+; instructions 26n + 2, loads 4n, stores 8n, locked loads 4n, branches n: the locked ones are marked
+DECLARE lock_kinds, begin_lock_kinds.next + 16, 6, 23,  26, 2,  4, 0,  8, 0,  4, 0,  1, 0
+BEGIN lock_kinds
+	mov	rax, strict qword -1
+	mov	r12, rsi
+.next:	LOCKED	lock add qword [rsi + SAMPLE_OFFSET], 1
+	LOCKED	lock inc qword [r12 + SAMPLE_OFFSET]
+	LOCKED	lock xadd [rsi + SAMPLE_OFFSET], rcx
+	LOCKED	lock cmpxchg [rsi + SAMPLE_OFFSET], rcx
+	dec	rdi
+	jnz	.next
+END lock_kinds
+
 ; instructions 3n + 398, loads n + 128, branches n: workload_sample on its caller's stack, and so at
 ; CPL 3 too. Returns RSP as it is in the window.
 DECLARE user_sample, marks_user_sample, 7, 9, \

@@ -149,21 +149,57 @@ TEST(record, flags_of_a_record_have_no_bits_of_rax, REQS(REC_11),
 	}
 }
 
-static bool take_backward(struct test *t, unsigned c, struct pebs_record *record)
+/* The record of a marked load of the piece; the mark, or -1, and the check has failed. */
+static int take_marked(struct test *t, const struct workload *w, unsigned marks, u64 period,
+		       unsigned c, struct pebs_record *record)
 {
-	const struct workload *w = &workload_backward;
 	struct ds_setup setup = sampling_setup(8);
+	int mark;
 
 	ds_open(&setup);
-	pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+	pebs_arm(c, LOADS, COUNT_BOTH, period);
 	workload_run(w, LOADS_BEFORE, pmc_one(c));
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 	counters_clear(BIT(c));
-	return sampling_one_record(t, AT(REC_11), record) &&
-	       CHECK(t, REC_11, sampling_mark(w, SAMPLE_MARKS, record) >= 0,
-		     "instruction 0x%lx is one of those with DF = 1, IA32_PMC%u",
-		     sampling_ip(w, record), c);
+	if (!sampling_one_record(t, AT(REC_11), record))
+		return -1;
+	mark = sampling_mark(w, marks, record);
+	CHECK(t, REC_11, mark >= 0, "instruction 0x%lx is a marked one of %s, IA32_PMC%u",
+	      sampling_ip(w, record), w->name, c);
+	return mark;
+}
+
+/*
+ * REC-11  The flags field must hold RFLAGS after the causing instruction.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  rounds of locked ADD, INC, XADD and CMPXCHG, flags with SF and OF alone before each
+ * When   each PEBS counter makes a record of one
+ * Then   the flags are those after it: ZF is 1, SF and OF are 0, CF is that of its kind
+ */
+TEST(record, flags_of_a_record_are_those_after_a_locked_instruction, REQS(REC_11),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	/* -1 + 1, of which INC leaves CF alone; -1 is equal to -1. The periods differ, so that the
+	 * records are of several kinds. */
+	static const u8 after[] = {
+		RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF, RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF,
+		RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF, RFLAGS_PF | RFLAGS_ZF,
+	};
+	const u64 others = rflags_read() & FLAGS_LOOKED_AT & ~RFLAGS_STATUS;
+	struct pebs_record record;
+
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		const int mark = take_marked(t, &workload_lock_kinds, sizeof(after), PERIOD + c, c,
+					     &record);
+
+		if (mark >= 0)
+			CHECK_EQ(t, REC_11, others | after[mark],
+				 sampling_field(&record, RECORD_rflags) & FLAGS_LOOKED_AT,
+				 "flags after locked instruction %d of 0 to 3, IA32_PMC%u", mark,
+				 c);
+	}
 }
 
 /*
@@ -184,7 +220,7 @@ TEST(record, flags_of_a_record_show_the_direction_flag, REQS(REC_11),
 	if (!sampling_shadow_fits(t))
 		return;
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
-		if (take_backward(t, c, &record))
+		if (take_marked(t, &workload_backward, SAMPLE_MARKS, PERIOD, c, &record) >= 0)
 			CHECK_EQ(t, REC_11, RFLAGS_DF,
 				 sampling_field(&record, RECORD_rflags) & RFLAGS_DF,
 				 "DF in a record of a load between STD and CLD, IA32_PMC%u", c);
