@@ -440,9 +440,10 @@ static void check_left_alone(struct test *t, u64 mine)
  * NB-17  With FORCE_OVF set every increment of the counter must be an overflow.
  *        SDM 18.15.3 CCCR MSRs
  *
- * Given  counters 4 to 17, far from their end, with FORCE_OVF
- * When   they count, three times, OVF being cleared in between; and one with the PMI flag of this
- *        thread counts while its CCCR is left alone
+ * Given  counters 4 to 17, far from their end, with FORCE_OVF, and with none, either and both of
+ *        OVF_PMI_T0 and (with Hyper-Threading) OVF_PMI_T1, LVTPC being masked
+ * When   they count, three times each, OVF being cleared in between; and one with the PMI flag of
+ *        this thread counts while its CCCR is left alone
  * Then   OVF is set each time; interrupts come, and go on coming
  * Control: OVF is clear without FORCE_OVF and before the counter counts; without FORCE_OVF there
  *          is no interrupt
@@ -450,28 +451,34 @@ static void check_left_alone(struct test *t, u64 mine)
 TEST(netburst, force_ovf_makes_every_increment_an_overflow, REQS(NB_17), NEEDS(need_netburst))
 {
 	static const struct pmi_options on = { .keep_counting = true };
+	static const u64 asked[] = { 0, NB_CCCR_OVF_PMI_T0, NB_CCCR_OVF_PMI_T1,
+				     NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1 };
 	u64 mine = to(netburst_thread());
 	const struct pmi_log *log;
+	char reason[96];
+	const unsigned n = need_netburst_threads(reason, sizeof(reason)) ? 4 : 2;
 
-	for (unsigned i = NB_MS_COUNTER0; i < NB_COUNTERS; i++) {
-		struct netburst_setting plain = netburst_usual(i, netburst_every_level(), 0);
-		struct netburst_setting forced = netburst_usual(i, netburst_every_level(),
-								NB_CCCR_FORCE_OVF);
+	for (unsigned k = 0; k < (NB_COUNTERS - NB_MS_COUNTER0) * n; k++) {
+		const unsigned i = NB_MS_COUNTER0 + k / n;
+		struct netburst_setting s = netburst_usual(i, netburst_every_level(), asked[k % n]);
 
-		netburst_program(&plain);
+		netburst_program(&s);
 		run_from(i, NETBURST_NEVER);
-		CONTROL(t, NB_17, !netburst_overflowed(i), "counter %u, not forced", i);
-		netburst_program(&forced);
+		CONTROL(t, NB_17, !netburst_overflowed(i), "counter %u, not forced, PMI flags %#lx",
+			i, asked[k % n]);
+		s.flags |= NB_CCCR_FORCE_OVF;
+		netburst_program(&s);
 		for (unsigned again = 0; again < AGAIN; again++) {
 			CONTROL(t, NB_17, !netburst_overflowed(i), "counter %u before it counts",
 				i);
 			run_from(i, NETBURST_NEVER);
-			CHECK(t, NB_17, netburst_overflowed(i), "counter %u, forced, run %u", i,
-			      again);
+			CHECK(t, NB_17, netburst_overflowed(i),
+			      "counter %u, forced, PMI flags %#lx, run %u", i, asked[k % n], again);
 			netburst_stop(i);
 			netburst_clear(i);
 		}
 	}
+	pmi_settle();
 	log = overflow_on(NETBURST_NEVER, mine, &on);
 	CONTROL_EQ(t, NB_17, 0, log->count, "interrupts, not forced");
 	pmi_close();

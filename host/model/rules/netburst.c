@@ -194,12 +194,13 @@ static bool flame_goes_on(struct netburst_fixture *r)
 	return value(r, 8) == 2;
 }
 
-/* Each increment of one that is forced. */
+/* Each increment of one that is forced, without a PMI and with one to T0, to T1, to both. */
 static bool forced_overflows_are_all(struct netburst_fixture *r)
 {
 	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15), ENABLE | BIT(25), 0);
-	for (unsigned i = 0; i < 4; i++) {
-		nbfixture_set(r, 0, CCCR(8), SELECT(1) | ANY | ENABLE | BIT(25));
+	for (unsigned i = 0; i < 8; i++) {
+		nbfixture_set(r, 0, CCCR(8),
+			      SELECT(1) | ANY | ENABLE | BIT(25) | (u64)(i / 2) << 26);
 		nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
 		if (!(nbfixture_get(r, 0, CCCR(8)) & NB_CCCR_OVF))
 			return false;
@@ -533,6 +534,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_MS_WRAPS_HIGH] = ms_goes_on_from_0,
 	[FAULT_NB_FLAME_STOPS] = flame_goes_on,
 	[FAULT_NB_FORCE_OVF_EVEN] = forced_overflows_are_all,
+	[FAULT_NB_FORCED_HIDDEN_BY_PMI] = forced_overflows_are_all,
 	[FAULT_NB_PMI_FLAME_3_EARLY] = flame_3_interrupts_with_the_next_count,
 	[FAULT_NB_USR_CPL_3] = usr_is_cpl_1_too,
 	[FAULT_NB_RELOAD_SIGN] = netburst_reloads_all_bits,

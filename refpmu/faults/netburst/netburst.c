@@ -349,6 +349,9 @@ u64 fault_nb_shows(struct model *m, u64 cccr, u64 shown)
 	if (!(cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1)) &&
 	    broken(m, FAULT_NB_OVF_NEEDS_PMI))
 		return cccr;
+	if (cccr & NB_CCCR_FORCE_OVF && cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1) &&
+	    broken(m, FAULT_NB_FORCED_HIDDEN_BY_PMI))
+		return cccr;
 	if (broken(m, FAULT_NB_OVF_BIT_29))
 		return cccr | BIT(29);
 	return cccr & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_TOGGLES) ? cccr & ~NB_CCCR_OVF : shown;
