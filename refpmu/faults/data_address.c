@@ -25,7 +25,7 @@ bool fault_store_enabled(struct model *m, bool enabled)
 
 /* ---- precise store ---- */
 
-#define QUADWORD 8	/* bytes */
+enum { DOUBLEWORD = 4, QUADWORD = 8 };	/* bytes */
 
 /* Beyond the L1. */
 static bool is_cached(const struct memory_result *o)
@@ -48,6 +48,7 @@ static u64 store_status(struct model *m, const struct model_access *a,
 		status |= DATA_SOURCE_PS_LOCKED;
 	if (a->locked && (broken(m, FAULT_PS_LOCK_NEVER) ||
 			  (o->split && broken(m, FAULT_PS_LOCK_NOT_OF_SPLITS)) ||
+			  (a->bytes == DOUBLEWORD && broken(m, FAULT_PS_LOCK_NOT_OF_4)) ||
 			  (a->bytes == QUADWORD && broken(m, FAULT_PS_LOCK_NOT_OF_8))))
 		status &= ~(u64)DATA_SOURCE_PS_LOCKED;
 	if (broken(m, FAULT_PS_SOURCE_CODE))

@@ -153,6 +153,8 @@ static const struct {
 				      0, 0 },
 	[ACCESS_LOCKED_SPLIT] = { "locked additions across a line's end", &workload_split_lock, 61,
 				  0 },
+	[ACCESS_LOCKED_WIDTHS] = { "locked accesses of each size", &workload_lock_widths,
+				   8 * (LOCK_WIDTHS - 1), 0 },
 	[ACCESS_SLOW] = { "split loads of flushed lines", &workload_slow_split, 61, 0 },
 	[ACCESS_UNCACHEABLE] = { "loads of uncacheable memory", &workload_load, 0, 0 },
 	[ACCESS_DEVICE] = { "loads of a register of the HPET", &workload_load, 0, 0 },

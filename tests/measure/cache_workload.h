@@ -32,6 +32,7 @@ enum access {
 	ACCESS_STORE_STLB,
 	ACCESS_LOCKED_PAGE_WALK,	/* locked read-modify-writes with a page walk each */
 	ACCESS_LOCKED_SPLIT,	/* locked read-modify-writes across a line's end */
+	ACCESS_LOCKED_WIDTHS,	/* locked ones of each size in turn, XCHG among them */
 	ACCESS_SLOW,		/* loads across a line's end, from memory, with a page walk each */
 	ACCESS_UNCACHEABLE,	/* loads of a page that isn't cacheable */
 	ACCESS_DEVICE,		/* loads of a device's register */

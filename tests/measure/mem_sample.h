@@ -18,6 +18,7 @@
 #define MEM_SAMPLE_ROUNDS_MOST	90000	/* in all */
 #define MEM_SAMPLE_RECORDS	8	/* wanted for a first judgement of "most" ... */
 #define MEM_SAMPLE_RECORDS_SURE	64	/* ... and for the last, where the first isn't clear */
+#define MEM_SAMPLE_RECORDS_EACH	32	/* wanted where several kinds take turns */
 #define MEM_SAMPLE_MOST		192	/* that a buffer holds */
 
 struct mem_sample_setup {

@@ -51,6 +51,19 @@ BEGIN split_lock
 	jnz	.next
 END split_lock
 
+; instructions 7n, loads 5n, stores 5n, locked loads 5n, branches n: one, two, four and eight bytes,
+; and XCHG, each in a quadword of its own. Five, so that every 32nd or 33rd isn't the same always.
+DECLARE lock_widths, 0, 0, 0,  7, 0,  5, 0,  5, 0,  5, 0,  1, 0
+BEGIN lock_widths
+.next:	lock add byte [rsi], 1
+	lock add word [rsi + 8], 1
+	lock add dword [rsi + 16], 1
+	lock add qword [rsi + 24], 1
+	xchg	[rsi + 32], eax
+	dec	rdi
+	jnz	.next
+END lock_widths
+
 ; instructions 3n, loads n, stores n, locked loads n, branches n: XCHG locks without a prefix
 DECLARE exchange, 0, 0, 0,  3, 0,  1, 0,  1, 0,  1, 0,  1, 0
 BEGIN exchange
