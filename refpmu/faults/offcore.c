@@ -36,6 +36,8 @@ static void break_response(struct model *m, struct offcore_access *access)
 
 	if (access->source == SOURCE_L3_HITM && broken(m, FAULT_OFFCORE_MODIFIED_AS_CLEAN))
 		access->source = SOURCE_L3_SNOOP_HIT;
+	else if (access->source == SOURCE_L3_SNOOP_HIT && broken(m, FAULT_OFFCORE_CORE_AS_L3))
+		access->source = SOURCE_L3;
 	if (later && access->select & OFFCORE_RSP_ANY_RESPONSE) {
 		if (access->select & SUPPLIERS_AND_SNOOPS && broken(m, FAULT_OFFCORE_ANY_NARROWED))
 			access->select &= ~OFFCORE_RSP_ANY_RESPONSE;

@@ -20,6 +20,7 @@ struct remote_lines {
 	/* Off-core responses that loads from there get, and hardly any others: of Nehalem and
 	 * Westmere; of later ones. */
 	u64 nehalem, later;
+	u64 codes;	/* in records of load latency, Table 18-24: bit n, code n; 0: not stated */
 	struct cache_workload h;	/* the loads */
 };
 

@@ -63,24 +63,30 @@ static void check_codes(struct test *t, struct test_claim claim, struct remote_l
 #define REMOTE_MEMORY	BITS(23, 30)
 
 static const struct remote_lines clean = {
+	.codes = BIT(0x5),
 	.state = EXERCISE_OTHER_CLEAN, .name = "loads of lines that another core has",
 	.event = EK_XSNP_HIT, .nehalem = BIT(9), .later = ANY_SUPPLIER | BIT(34) };
 static const struct remote_lines modified = {
+	.codes = BIT(0x6) | BIT(0x7),
 	.state = EXERCISE_OTHER_MODIFIED, .name = "loads of lines modified in another core",
 	.event = EK_XSNP_HITM, .nehalem = BIT(10), .later = ANY_SUPPLIER | BIT(36) };
 static const struct remote_lines stale = {
 	.state = EXERCISE_L3_STALE, .name = "loads of lines that another core has dropped",
 	.event = EK_XSNP_MISS, .later = ANY_SUPPLIER | BIT(33) };
 static const struct remote_lines l3_only = {
+	.codes = BIT(0x4),
 	.state = EXERCISE_L3_ONLY, .name = "loads of lines of the L3 alone",
 	.event = EK_XSNP_NONE, .nehalem = BIT(8), .later = ANY_SUPPLIER | BITS(31, 32) };
 static const struct remote_lines nowhere = {
+	.codes = BIT(0xc),
 	.state = EXERCISE_NOWHERE, .name = "loads of lines that no cache has",
 	.event = EK_LOCAL_DRAM, .nehalem = BIT(14), .later = BIT(22) | BITS(31, 33) };
 static const struct remote_lines nowhere_remote = {
+	.codes = BIT(0xd),
 	.state = EXERCISE_NOWHERE, .remote = true, .name = "loads from another package's memory",
 	.event = EK_REMOTE_DRAM, .nehalem = BIT(13), .later = REMOTE_MEMORY | BITS(31, 33) };
 static const struct remote_lines package = {
+	.codes = BIT(0x8) | BIT(0xa),
 	.state = EXERCISE_REMOTE_CLEAN, .name = "loads of lines that another package has",
 	.nehalem = BIT(12), .later = MEMORY | BITS(34, 35) };
 static const struct remote_lines package_remote = {
