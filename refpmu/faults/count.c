@@ -155,7 +155,8 @@ bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct mo
 {
 	if (m->config.fault == FAULT_NONE)
 		return inside;
-	if (inside && m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE))
+	if (inside && ((m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE)) ||
+		       (m->tx.depth > 1 && broken(m, FAULT_TX_FILTER_OUTERMOST))))
 		return false;
 	if (!inside && rule->pebs && s->cpl && broken(m, FAULT_TX_FILTER_USER_RECORDS))
 		return true;

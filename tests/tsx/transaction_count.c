@@ -80,13 +80,37 @@ static void check_difference(struct test *t, struct test_claim claim, unsigned c
 		       runs);
 }
 
+/* "Regardless of whether that region was aborted or committed", and whatever it is nested in. */
+static void check_inside(struct test *t, unsigned c, const struct per_load *what)
+{
+	static const struct {
+		const struct transaction *piece;
+		enum counted_runs runs;
+		u64 loops;
+	} each[] = {
+		{ &transaction_commit, COMMITTED_RUNS, 1 },
+		{ &transaction_xabort, ALL_RUNS, 1 },
+		{ &transaction_nested_commit, COMMITTED_RUNS, 1 },
+		{ &transaction_nested_deep, COMMITTED_RUNS, 1 },
+		{ &transaction_nested_inside, ALL_RUNS, 2 },
+		{ &transaction_nested_after, ALL_RUNS, 2 },
+	};
+
+	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++)
+		check_per_load(t, AT(TSX_06), c,
+			       &(struct per_load){ what->name, what->event,
+						   what->n * each[i].loops },
+			       IA32_PERFEVTSEL_IN_TX, each[i].piece, each[i].runs);
+}
+
 /*
  * TSX-06  A counter with IN_TX set must count inside transactions only.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  each counter counts loads with IN_TX
  * When   loads run outside of transactions; then transactions with 10 and with 60 loads, which
- *        commit, and which XABORT ends
+ *        commit, and which XABORT ends; the same where the loads are in the innermost of two and
+ *        of three, and in both of two
  * Then   those outside count 0; of the others the difference of the two sizes is counted,
  *        "regardless of whether that region was aborted or committed"
  */
@@ -102,11 +126,7 @@ TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
 				      &workload_load, OUTSIDE, &outside))
 			return;
 		CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IA32_PMC%u", c);
-		/* "regardless of whether that region was aborted or committed" */
-		check_difference(t, AT(TSX_06), c, IA32_PERFEVTSEL_IN_TX, &transaction_commit,
-				 COMMITTED_RUNS);
-		check_difference(t, AT(TSX_06), c, IA32_PERFEVTSEL_IN_TX, &transaction_xabort,
-				 ALL_RUNS);
+		check_inside(t, c, &(struct per_load){ "loads", LOADS, 1 });
 	}
 }
 
@@ -186,7 +206,7 @@ static void check_outside(struct test *t, unsigned c, const char *name, u16 even
  * Given  each counter counts instructions, branches, core cycles, loads, stores or, with CMASK,
  *        clocks with a load, with IN_TX
  * When   code runs outside of transactions, at CPL 0 and at CPL 3; then, with the first two events,
- *        transactions with 10 and with 60 loads, which commit, and which XABORT ends
+ *        transactions with 10 and with 60 loads, which commit, and which XABORT ends, some nested
  * Then   what is outside counts 0; of the others the difference of the two sizes is counted
  * Control: without IN_TX the code at CPL 3 counts
  */
@@ -199,10 +219,7 @@ TEST(tsx, in_tx_holds_for_any_event_and_privilege_level, REQS(TSX_06),
 	for (unsigned c = 0; c < 4; c++) {
 		for (unsigned i = 0; i < OTHERS; i++) {
 			check_outside(t, c, others[i].name, others[i].event, 0);
-			check_per_load(t, AT(TSX_06), c, &others[i], IA32_PERFEVTSEL_IN_TX,
-				       &transaction_commit, COMMITTED_RUNS);
-			check_per_load(t, AT(TSX_06), c, &others[i], IA32_PERFEVTSEL_IN_TX,
-				       &transaction_xabort, ALL_RUNS);
+			check_inside(t, c, &others[i]);
 		}
 		check_outside(t, c, "core cycles", EVENT_UNHALTED_CORE_CYCLES, 0);
 		check_outside(t, c, "loads", LOADS, 0);

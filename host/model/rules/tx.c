@@ -240,6 +240,20 @@ static bool event_takes_back(struct fixture *r)
 	return PMC(2) == 1;
 }
 
+/* Ten loads in each of three transactions, one in the other. */
+static bool nested_loads_are_in(struct fixture *r)
+{
+	fixture_program(r, 1, LOADS, IA32_PERFEVTSEL_IN_TX, 0);
+	fixture_start(r, BIT(1));
+	for (unsigned i = 0; i < 3; i++) {
+		rules_tx_begin(r, FALLBACK);
+		loads(r, 10);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		rules_tx_end(r);
+	return PMC(1) == 30;
+}
+
 /* ---- elided locks ---- */
 
 static void acquire(struct fixture *r, u64 lock)
@@ -422,6 +436,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_FILTER_DROPS_CHECKPOINT] = both_filters_hold,
 	[FAULT_TX_CHECKPOINT_EXPLICIT] = event_takes_back,
 	[FAULT_TX_CHECKPOINT_NO_EVENT] = event_takes_back,
+	[FAULT_TX_FILTER_OUTERMOST] = nested_loads_are_in,
 	[FAULT_TX_STARTS_OF_LOCKS] = locks_start_no_transaction,
 	[FAULT_HLE_STARTS_MISSED] = elisions_are_counted,
 	[FAULT_HLE_COMMITS_MISSED] = elisions_are_counted,
