@@ -149,6 +149,7 @@ u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 valu
 	if (broken(m, FAULT_TX_CHECKPOINT_IGNORED) ||
 	    (cause != TX_EXPLICIT && broken(m, FAULT_TX_CHECKPOINT_EXPLICIT)) ||
 	    (cause == TX_EVENT && broken(m, FAULT_TX_CHECKPOINT_NO_EVENT)) ||
+	    (cause == TX_EXCEPTION && broken(m, FAULT_TX_CHECKPOINT_NO_EXCEPTION)) ||
 	    (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED)))
 		return c->value;
 	if (c->rule.kind != EK_LOADS && c->rule.kind != EK_STORES &&

@@ -109,6 +109,29 @@ PIECE pause
 	xend
 END pause
 
+; Exceptions: #UD, #DE (ECX is 0), and #GP of an address that isn't canonical.
+PIECE undefined
+	BODY
+	CAUSE	undefined
+	ud2
+	xend
+END undefined
+
+PIECE divide
+	BODY
+	CAUSE	divide
+	div	ecx
+	xend
+END divide
+
+PIECE address
+	BODY
+	mov	r8, 1 << 63
+	CAUSE	address
+	mov	r8, [r8]
+	xend
+END address
+
 ; A store to each of n lines.
 PIECE stores
 .store:	mov	[rdi], rdi

@@ -197,18 +197,50 @@ static bool writer_runs(void *arg)
 	return ((struct writer *)arg)->runs;
 }
 
+/* IN_TXCP, which is for IA32_PMC2 only, where the other one's stores abort. */
+static void check_taken_back(struct test *t)
+{
+	for (unsigned both = 0; both < 2; both++) {
+		unsigned committed;
+		u64 value;
+
+		counter_program(2, LOADS,
+				COUNT_BOTH | IA32_PERFEVTSEL_IN_TX |
+					(both ? IA32_PERFEVTSEL_IN_TXCP : 0));
+		counter_write(2, 0);
+		counters_enable(pmc_one(2));
+		committed = transaction_run(&transaction_watch, WATCHED, FEW);
+		counters_disable();
+		value = counter_read(2);
+		counter_program_disabled(2, 0, 0);
+		if (both)
+			CHECK_RANGE(t, TSX_07, 0, committed * (u64)WATCHED, value,
+				    "IA32_PMC2 with IN_TX and IN_TXCP after conflicts, %u of %u "
+				    "committed",
+				    committed, FEW);
+		else
+			CONTROL_RANGE(t, TSX_07, 1, ~0ULL, value, "IA32_PMC2 with IN_TX alone");
+	}
+}
+
 /*
  * TSX-03  The TX abort information must say how the transaction ended: bit 33 for RTM, bit 34 for
  *         an instruction, bits 63:40 0.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  another processor stores to a line all the time
- * When   a transaction loads from that line, and its abort makes a record
+ * When   a transaction loads from that line, and its abort makes a record; the same while IA32_PMC2
+ *        with IN_TX and IN_TXCP counts loads
  * Then   at B8H bit 33 (RTM_Abort) is 1, bit 32 and bits 63:40 are 0; where nothing else aborts,
- *        bits 35 (Non_Instruction_Abort) and 37 (Data_Conflict) are the others
+ *        bits 35 (Non_Instruction_Abort) and 37 (Data_Conflict) are the others; no load is counted
+ *        of transactions that abort
+ * Control: with IN_TX alone loads are counted
  */
-TEST(tsx, tx_abort_information_tells_a_data_conflict, REQS(TSX_03),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_second_processor))
+TEST(tsx, tx_abort_information_tells_a_data_conflict, REQS(TSX_03, TSX_07),
+     NEEDS(need_perfmon, need_four_counters, need_pebs, need_rtm, need_events,
+	   need_second_processor))
 {
 	static struct writer writer;
 	struct guard_report report;
@@ -222,6 +254,7 @@ TEST(tsx, tx_abort_information_tells_a_data_conflict, REQS(TSX_03),
 		return;
 	wait_until(writer_runs, &writer, WRITE_MS * 1000);
 	check_information(t, &transaction_watch, WATCHED, TX_NON_INSTRUCTION | TX_DATA_CONFLICT);
+	check_taken_back(t);
 	writer.stop = true;
 	HARNESS_CHECK(t, smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
 		      "processor %u has stored till the end", cpu);

@@ -48,6 +48,10 @@ struct transaction {
 extern const struct transaction transaction_commit __attribute__((visibility("hidden")));
 extern const struct transaction transaction_xabort __attribute__((visibility("hidden")));
 extern const struct transaction transaction_pause __attribute__((visibility("hidden")));
+/* The same, ended by an exception: #UD, #DE, #GP. */
+extern const struct transaction transaction_undefined __attribute__((visibility("hidden")));
+extern const struct transaction transaction_divide __attribute__((visibility("hidden")));
+extern const struct transaction transaction_address __attribute__((visibility("hidden")));
 /* A store to each of n lines. */
 extern const struct transaction transaction_stores __attribute__((visibility("hidden")));
 /* A load from each of n lines, and no store. */

@@ -232,13 +232,16 @@ static bool both_filters_hold(struct fixture *r)
 }
 
 /* IN_TXCP takes back what was counted in an abort of this cause. */
-static bool event_takes_back(struct fixture *r)
+static bool takes_back(struct fixture *r, enum tx_cause cause)
 {
 	fixture_program(r, 2, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_IN_TXCP, 0);
 	fixture_start(r, BIT(2));
-	abort_for(r, TX_EVENT);
+	abort_for(r, cause);
 	return PMC(2) == 1;
 }
+
+RULE(event_takes_back, takes_back(r, TX_EVENT))
+RULE(exception_takes_back, takes_back(r, TX_EXCEPTION))
 
 /* Ten loads in each of three transactions, one in the other. */
 static bool nested_loads_are_in(struct fixture *r)
@@ -436,6 +439,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_FILTER_DROPS_CHECKPOINT] = both_filters_hold,
 	[FAULT_TX_CHECKPOINT_EXPLICIT] = event_takes_back,
 	[FAULT_TX_CHECKPOINT_NO_EVENT] = event_takes_back,
+	[FAULT_TX_CHECKPOINT_NO_EXCEPTION] = exception_takes_back,
 	[FAULT_TX_FILTER_OUTERMOST] = nested_loads_are_in,
 	[FAULT_TX_STARTS_OF_LOCKS] = locks_start_no_transaction,
 	[FAULT_HLE_STARTS_MISSED] = elisions_are_counted,
