@@ -72,6 +72,7 @@ struct netburst_pmi;
 struct netburst_input;
 struct netburst_replay;
 struct netburst_assist;
+struct netburst_ds;
 
 /* ---- everywhere: faults/fault.c ---- */
 
@@ -286,11 +287,12 @@ HOOK_VALUE(u64, fault_nb_overlap, cause, struct model *m, bool above)
 /* Where the DS area is; the form of a record; what the assist does; the record; it is written. */
 HOOK_VALUE(u64, fault_nb_ds_area, linear, struct model *m)
 HOOK_VALUE(unsigned, fault_nb_form, form, struct model *m)
-HOOK(fault_nb_assist, struct model *m, u64 index, struct netburst_assist *assist)
-HOOK(fault_nb_record, struct model *m, unsigned thread, unsigned form, u8 *bytes)
+HOOK(fault_nb_assist, struct model *m, unsigned thread, const struct netburst_ds *ds,
+     struct netburst_assist *assist)
+HOOK(fault_nb_record, struct model *m, unsigned thread, unsigned form, bool first, u8 *bytes)
 HOOK(fault_nb_record_written, struct model *m, u64 end)
 /* The processor that the threshold's interrupt goes to, or NULL. */
-HOOK_VALUE(struct model *, fault_nb_threshold, to, struct model *m, bool beyond)
+HOOK_VALUE(struct model *, fault_nb_threshold, to, struct model *m, const struct netburst_ds *ds)
 
 /* ---- priority.c: faults/priority.c ---- */
 

@@ -21,14 +21,6 @@
 #define AT_RIP		0x08
 #define AT_RAX		0x10
 
-/* The sampled loads of the thread that calls. */
-static struct netburst_sampling own_loads(void)
-{
-	unsigned thread = netburst_thread();
-
-	return netburst_sample_loads(NETBURST_PEBS_COUNTER(thread), netburst_both(thread));
-}
-
 static u64 pebs_at(const u8 *record, unsigned offset)
 {
 	return *(const volatile u64 *)(uintptr_t)(record + offset);
@@ -54,7 +46,7 @@ static void check_record(struct test *t, const struct netburst_taken *taken, con
 
 static void take_one(void *arg)
 {
-	struct netburst_sampling s = own_loads();
+	struct netburst_sampling s = netburst_own_loads();
 
 	netburst_sample(&s, arg);
 }
@@ -111,7 +103,7 @@ TEST(netburst, record_of_code_in_either_half_has_its_whole_rip, REQS(NB_37),
 	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
 
 	for (unsigned half = 0; half < 2; half++) {
-		struct netburst_sampling s = own_loads();
+		struct netburst_sampling s = netburst_own_loads();
 
 		s.above = halves[half];
 		netburst_sample(&s, &one);
@@ -159,7 +151,7 @@ TEST(netburst, pebs_record_of_code_at_cpl_3_is_that_of_cpl_0, REQS(NB_37),
 TEST(netburst, overflow_without_a_pebs_enable_writes_no_record, REQS(NB_06),
      NEEDS(need_netburst_pebs), .under_every_fault = true)
 {
-	struct netburst_sampling s = own_loads();
+	struct netburst_sampling s = netburst_own_loads();
 
 	netburst_sample_open(&s);
 	netburst_sample_run(&s, &one);
@@ -187,7 +179,7 @@ TEST(netburst, pebs_record_reloads_the_counter_with_all_40_bits, REQS(NB_38),
 	static const u64 resets[] = {
 		BIT(NB_WIDTH) - NETBURST_NEVER, 0x5555555555, 0xaaaaaaaa00,
 	};
-	struct netburst_sampling s = own_loads();
+	struct netburst_sampling s = netburst_own_loads();
 	struct netburst_taken taken;
 
 	for (unsigned i = 0; i < sizeof(resets) / sizeof(resets[0]); i++) {
@@ -213,7 +205,7 @@ TEST(netburst, pebs_record_reloads_the_counter_with_all_40_bits, REQS(NB_38),
  */
 TEST(netburst, pebs_area_and_buffer_may_lie_in_either_half, REQS(NB_38), NEEDS(need_netburst_pebs))
 {
-	struct netburst_sampling s = own_loads();
+	struct netburst_sampling s = netburst_own_loads();
 
 	for (unsigned area = DS_HIGH; area <= DS_UPPER; area++) {
 		ds_use(area);
@@ -233,8 +225,8 @@ TEST(netburst, pebs_area_and_buffer_may_lie_in_either_half, REQS(NB_38), NEEDS(n
  *
  * Given  loads counted with a period of 256, which takes 256 events or some more
  * When   loads for one, two and three periods and a half more retire
- * Then   there are one, two and three records, and the first one's RSI is what the loop leaves
- *        alone
+ * Then   there are one, two and three records, each of them has been written, is of the loop, and
+ *        its RSI is what the loop leaves alone
  */
 TEST(netburst, pebs_records_come_once_a_period, REQS(NB_38), NEEDS(need_netburst_pebs),
      .under_every_fault = true)
@@ -242,7 +234,7 @@ TEST(netburst, pebs_records_come_once_a_period, REQS(NB_38), NEEDS(need_netburst
 	struct netburst_taken taken;
 
 	for (unsigned records = 1; records <= PERIODS; records++) {
-		struct netburst_sampling s = own_loads();
+		struct netburst_sampling s = netburst_own_loads();
 
 		s.w = &workload_load;
 		s.nth = s.every = NETBURST_LONG_PERIOD;
@@ -250,8 +242,15 @@ TEST(netburst, pebs_records_come_once_a_period, REQS(NB_38), NEEDS(need_netburst
 		netburst_sample(&s, &taken);
 		CHECK_EQ(t, NB_38, records, taken.records, "records of %lu loads, one in %u", s.n,
 			 NETBURST_LONG_PERIOD);
-		CHECK_EQ(t, NB_38, taken.memory, taken.record.value[RECORD_rsi],
-			 "RSI of the first, which the loop leaves alone");
+		CHECK_EQ(t, NB_38, 0, taken.unwritten, "of them that were not written");
+		for (unsigned i = 0; i < taken.records; i++) {
+			const struct pebs_record record = netburst_record(i);
+
+			CHECK_EQ(t, NB_38, taken.memory, record.value[RECORD_rsi],
+				 "RSI of record %u, which the loop leaves alone", i);
+			CHECK_RANGE(t, NB_38, (u64)(uintptr_t)s.w->begin, (u64)(uintptr_t)s.w->end,
+				    record.value[RECORD_rip], "IP of record %u, in the loop", i);
+		}
 	}
 }
 
@@ -262,12 +261,12 @@ TEST(netburst, pebs_records_come_once_a_period, REQS(NB_38), NEEDS(need_netburst
  *
  * Given  a buffer for eight records, its threshold beyond them
  * When   twice as many periods pass
- * Then   there are eight records, the index stands at the absolute maximum, and no byte after it
- *        was written
+ * Then   there are eight records, each written, the index stands at the absolute maximum, and no
+ *        byte after it was written
  */
 TEST(netburst, pebs_records_end_at_the_absolute_maximum, REQS(NB_38), NEEDS(need_netburst_pebs))
 {
-	struct netburst_sampling s = own_loads();
+	struct netburst_sampling s = netburst_own_loads();
 
 	s.w = &workload_load;
 	s.nth = s.every = NETBURST_PERIOD;
@@ -278,6 +277,7 @@ TEST(netburst, pebs_records_end_at_the_absolute_maximum, REQS(NB_38), NEEDS(need
 		 NETBURST_RECORDS);
 	CHECK_EQ(t, NB_38, NETBURST_RECORDS * SIZE, (u64)one.bytes,
 		 "the index, at the absolute maximum");
+	CHECK_EQ(t, NB_38, 0, one.unwritten, "of them that were not written");
 	CHECK(t, NB_38, !one.outside, "no byte after the absolute maximum was written");
 }
 
@@ -297,7 +297,7 @@ static void sample_with_thresholds(void *arg)
 	struct interrupted *seen = arg;
 
 	for (unsigned i = 0; i < THRESHOLDS; i++) {
-		struct netburst_sampling s = own_loads();
+		struct netburst_sampling s = netburst_own_loads();
 
 		s.w = &workload_load;
 		s.nth = s.every = NETBURST_LONG_PERIOD;
@@ -315,6 +315,7 @@ static void check_thresholds(struct test *t, const char *what)
 		const struct netburst_taken *taken = &interrupted.taken[i];
 
 		CHECK_EQ(t, NB_39, WRITTEN, taken->records, "records, %s", what);
+		CHECK_EQ(t, NB_39, 0, taken->unwritten, "of them that were not written, %s", what);
 		CHECK_EQ(t, NB_39, thresholds[i] == WRITTEN ? 1 : 0, taken->interrupts,
 			 "interrupts, threshold after %u records, %s", thresholds[i], what);
 	}
@@ -340,18 +341,23 @@ TEST(netburst, third_record_at_a_threshold_of_three_interrupts, REQS(NB_39),
  * NB-39  A PMI must come when the PEBS index reaches the threshold, on the logical processor whose
  *        DS save area it is.
  *        SDM 17.4.9.5 Writing the DS Interrupt Service Routine
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
  * Given  an index that stands after three records, the threshold after one, three and eight
  * When   one more record is written
- * Then   one interrupt comes where the index is beyond the threshold, and none before it
+ * Then   one interrupt comes where the index is beyond the threshold, and none before it; the
+ *        record, of a marked load, lies where the index stood, and no byte before it was written
  * Control: there is one record more
  */
-TEST(netburst, index_beyond_the_threshold_interrupts_too, REQS(NB_39), NEEDS(need_netburst_pebs))
+TEST(netburst, index_beyond_the_threshold_interrupts_too, REQS(NB_39, NB_38),
+     NEEDS(need_netburst_pebs))
 {
 	static const unsigned at[] = { 1, WRITTEN, NETBURST_RECORDS };
 
 	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-		struct netburst_sampling s = own_loads();
+		struct netburst_sampling s = netburst_own_loads();
 
 		s.start = WRITTEN;
 		s.threshold = at[i];
@@ -359,6 +365,13 @@ TEST(netburst, index_beyond_the_threshold_interrupts_too, REQS(NB_39), NEEDS(nee
 		CONTROL_EQ(t, NB_39, WRITTEN + 1, one.records, "records up to the index");
 		CHECK_EQ(t, NB_39, at[i] <= WRITTEN ? 1 : 0, one.interrupts,
 			 "interrupts, threshold after %u records", at[i]);
+		for (unsigned r = 0; r < WRITTEN; r++)
+			CHECK(t, NB_38, !ds_record_written(r), "nothing is at record %u", r);
+		CHECK(t, NB_38,
+		      !one.unwritten &&
+			      netburst_mark_of(s.w, netburst_record(WRITTEN).value[RECORD_rip]) >=
+				      0,
+		      "record %u is one of a marked load", WRITTEN);
 	}
 }
 
@@ -515,7 +528,7 @@ TEST(netburst, at_retirement_events_but_three_write_no_record, REQS(NB_04),
 		{ NB_EVENT_MISPRED_BRANCH_RETIRED, NB_MISPRED_BRANCH_RETIRED_NBOGUS,
 		  "mispred_branch_retired" },
 	};
-	struct netburst_sampling s = own_loads();
+	struct netburst_sampling s = netburst_own_loads();
 	struct netburst_taken taken;
 
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -534,7 +547,7 @@ TEST(netburst, at_retirement_events_but_three_write_no_record, REQS(NB_04),
 		CHECK(t, NB_04, !taken.records && !taken.bytes && !taken.outside,
 		      "no record of %s (%u)", others[i].name, taken.records);
 	}
-	s = own_loads();
+	s = netburst_own_loads();
 	netburst_sample(&s, &taken);
 	netburst_check_one(t, CONTROL_AT(NB_04), &taken, "front_end_event");
 }

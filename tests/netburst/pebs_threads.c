@@ -18,9 +18,8 @@ struct sampler {
 static void prepare(void *arg)
 {
 	struct sampler *sampler = arg;
-	unsigned thread = netburst_thread();
 
-	sampler->s = netburst_sample_loads(NETBURST_PEBS_COUNTER(thread), netburst_both(thread));
+	sampler->s = netburst_own_loads();
 	netburst_sample_open(&sampler->s);
 }
 

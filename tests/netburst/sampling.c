@@ -23,6 +23,13 @@ struct netburst_sampling netburst_sample_loads(unsigned counter, u64 levels)
 	};
 }
 
+struct netburst_sampling netburst_own_loads(void)
+{
+	unsigned thread = netburst_thread();
+
+	return netburst_sample_loads(NETBURST_PEBS_COUNTER(thread), netburst_both(thread));
+}
+
 void netburst_sample_open(const struct netburst_sampling *s)
 {
 	const struct ds_setup setup = {
@@ -32,6 +39,10 @@ void netburst_sample_open(const struct netburst_sampling *s)
 	};
 
 	ds_open(&setup);
+	if (s->threshold_bytes)
+		ds_set_threshold_bytes(s->threshold_bytes);
+	if (s->maximum_bytes)
+		ds_set_maximum_bytes(s->maximum_bytes);
 }
 
 /* Each marked load adds a word of memory to RAX; no two values are equal. */
@@ -52,6 +63,7 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 		.msr = netburst_cccr_msr(s->what.counter), .off = netburst_cccr(&s->what),
 		.on = netburst_cccr(&s->what) | NB_CCCR_ENABLE, .above = s->above,
 	};
+	const struct pmi_options listening = { .masked = s->masked };
 	int64_t offset;
 
 	memset(taken, 0, sizeof(*taken));
@@ -59,7 +71,7 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 	taken->stack = workload_stack();
 	fill_memory(taken->rax);
 	netburst_preset(s->what.counter, s->nth);
-	pmi_open(NULL);
+	pmi_open(&listening);
 	netburst_beside(&s->what, true);
 	if (s->user) {
 		msr_write(by.msr, by.on);
@@ -75,6 +87,8 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 	taken->records = ds_records();
 	taken->bytes = ds_bytes();
 	taken->outside = ds_written_outside(0, taken->records, &offset);
+	for (unsigned i = s->start; i < taken->records; i++)
+		taken->unwritten += !ds_record_written(i);
 	memcpy(taken->first, ds_record(0), record_size(RECORD_NB64));
 	record_decode(RECORD_NB64, taken->first, sizeof(taken->first), &taken->record);
 	taken->memory = (u64)(uintptr_t)workload_memory();
@@ -88,8 +102,15 @@ void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *t
 	netburst_pebs(false, false);
 }
 
-/* The marked load at that address, or right before it; -1: none. */
-static int mark_of(const struct workload *w, u64 ip)
+struct pebs_record netburst_record(unsigned i)
+{
+	struct pebs_record record;
+
+	record_decode(RECORD_NB64, ds_record(i), RECORD_MAX_SIZE, &record);
+	return record;
+}
+
+int netburst_mark_of(const struct workload *w, u64 ip)
 {
 	int mark = workload_mark_at(w, SAMPLE_MARKS, ip);
 
@@ -102,7 +123,7 @@ bool netburst_check_one(struct test *t, struct test_claim claim, const struct ne
 			const char *what)
 {
 	u64 ip = taken->record.value[RECORD_rip], rax = taken->record.value[RECORD_rax];
-	int mark = mark_of(taken->w, ip);
+	int mark = netburst_mark_of(taken->w, ip);
 
 	if (!test_check_eq(t, claim, 1, taken->records, "records, %s", what) ||
 	    !test_check(t, claim, mark >= 0, "a marked load, or the instruction after it",

@@ -17,6 +17,8 @@ struct netburst_sampling {
 	struct netburst_setting what;
 	u64 nth, every;			/* overflow on the nth event, then on every period-th */
 	unsigned threshold, start;	/* of the buffer and of the index, in records */
+	u64 threshold_bytes, maximum_bytes;	/* where else; 0: as above, and after 8 records */
+	bool masked;			/* LVTPC */
 	u64 above;			/* as of struct workload_switch */
 	const struct workload *w;
 	u64 n;
@@ -28,6 +30,7 @@ struct netburst_taken {
 	unsigned records, interrupts;
 	int64_t bytes;			/* by which the index has moved */
 	bool outside;			/* a byte that is in no record was written */
+	unsigned unwritten;  /* records of which no byte was, from where the index began */
 	u8 first[RECORD_MAX_SIZE];	/* the first record ... */
 	struct pebs_record record;	/* ... and decoded */
 	u64 counter;
@@ -40,12 +43,20 @@ struct netburst_taken {
  * the sample piece, of a marked load, with the buffer's threshold far away. */
 struct netburst_sampling netburst_sample_loads(unsigned counter, u64 levels);
 
+/* Those of the thread that calls, on its PEBS counter. */
+struct netburst_sampling netburst_own_loads(void);
+
 /* Open this thread's DS area. */
 void netburst_sample_open(const struct netburst_sampling *s);
 /* Run the workload from the nth event before the overflow, listening to interrupts. */
 void netburst_sample_run(const struct netburst_sampling *s, struct netburst_taken *taken);
 /* Both, with PEBS enabled for the thread that calls in between. */
 void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *taken);
+
+/* Record i of this thread's buffer. */
+struct pebs_record netburst_record(unsigned i);
+/* The marked load at that address, or right before it; -1: none. */
+int netburst_mark_of(const struct workload *w, u64 ip);
 
 /*
  * Is there one record, of a marked load of that sample piece? Its IP is that of the load, or the

@@ -179,6 +179,7 @@ static void note_write(struct model *m, const struct netburst_place *p, u64 valu
 		break;
 	case NBR_PEBS_ENABLE:
 		own(m)->own_pebs_enable = value;
+		own(m)->stopped_at = 0;
 		f->pebs_writer = (u8)netburst_thread_of(m);
 		break;
 	case NBR_MATRIX_VERT:

@@ -37,14 +37,37 @@ unsigned fault_nb_form(struct model *m, unsigned form)
 	return broken(m, FAULT_NB_RECORD_32) ? NETBURST_FORM_NB32 : form;
 }
 
-void fault_nb_assist(struct model *m, u64 index, struct netburst_assist *assist)
+/* No record any more once the threshold is reached, until software writes the index (or
+ * MSR_PEBS_ENABLE: netburst.c). */
+static bool is_stopped(struct model *m, unsigned thread, const struct netburst_ds *ds,
+		       const struct netburst_assist *assist)
 {
+	u64 *at = &netburst_thread_faults(&netburst_of(m)->thread[thread])->stopped_at;
+
+	if (*at == ds->index && broken(m, FAULT_NB_THRESHOLD_STOPS))
+		return true;
+	*at = assist->index >= ds->threshold ? assist->index : 0;
+	return false;
+}
+
+void fault_nb_assist(struct model *m, unsigned thread, const struct netburst_ds *ds,
+		     struct netburst_assist *assist)
+{
+	const u64 index = ds->index, low = BITS(0, 31);
+
 	if (m->config.fault == FAULT_NONE)
 		return;
+	if (assist->fits && (assist->index & low) > (ds->maximum & low) &&
+	    broken(m, FAULT_NB_MAXIMUM_32))
+		assist->fits = false;
+	if (assist->fits && is_stopped(m, thread, ds, assist))
+		assist->fits = false;
 	if (!assist->fits && broken(m, FAULT_NB_FULL_IGNORED))
 		assist->fits = true;
 	if (broken(m, FAULT_NB_RECORD_DROPPED))
 		assist->written = false;
+	if (index != ds->base && broken(m, FAULT_NB_RECORDS_AT_BASE))
+		assist->at = ds->base;
 	if (broken(m, FAULT_NB_INDEX_STAYS))
 		assist->index = index;
 	if (index >> 32 && broken(m, FAULT_NB_INDEX_32))
@@ -67,7 +90,7 @@ static void move_rip(u8 *field, unsigned size)
 	__builtin_memcpy(field, &rip, size);
 }
 
-void fault_nb_record(struct model *m, unsigned thread, unsigned form, u8 *bytes)
+void fault_nb_record(struct model *m, unsigned thread, unsigned form, bool first, u8 *bytes)
 {
 	struct netburst_thread_faults *f = netburst_thread_faults(&netburst_of(m)->thread[thread]);
 	u8 good[NB64_BYTES];
@@ -97,6 +120,8 @@ void fault_nb_record(struct model *m, unsigned thread, unsigned form, u8 *bytes)
 			__builtin_memcpy(bytes + at + FIELD, good + at, FIELD);
 		}
 	}
+	if (!first && broken(m, FAULT_NB_LATER_REPEATED))
+		__builtin_memcpy(bytes, f->previous_record, sizeof(good));
 	__builtin_memcpy(f->previous_record, good, sizeof(good));
 }
 
@@ -110,11 +135,15 @@ void fault_nb_record_written(struct model *m, u64 end)
 		m->host->write(m->host->ctx, end, &nothing, sizeof(nothing));
 }
 
-struct model *fault_nb_threshold(struct model *m, bool beyond, struct model *to)
+struct model *fault_nb_threshold(struct model *m, const struct netburst_ds *ds, struct model *to)
 {
+	const u64 low = BITS(0, 31);
+
 	if (m->config.fault == FAULT_NONE)
 		return to;
-	if (beyond && broken(m, FAULT_NB_THRESHOLD_EXACT))
+	if (!to && (ds->index & low) >= (ds->threshold & low) && broken(m, FAULT_NB_THRESHOLD_32))
+		to = m;
+	if (ds->index > ds->threshold && broken(m, FAULT_NB_THRESHOLD_EXACT))
 		return NULL;
 	if (!to && broken(m, FAULT_NB_THRESHOLD_ALWAYS))
 		to = m;

@@ -25,6 +25,7 @@ struct netburst_thread_faults {
 	u32 seen;		/* instructions */
 	u64 own_pebs_enable, own_matrix_vert, own_escr;
 	u8 previous_record[NB64_BYTES];
+	u64 stopped_at;		/* nb-threshold-stops-pebs: the index; 0: not yet */
 } __attribute__((may_alias));
 
 _Static_assert(sizeof(struct netburst_core_faults) <= sizeof(((struct netburst *)0)->fault_room),

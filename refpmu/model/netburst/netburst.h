@@ -130,10 +130,15 @@ void netburst_note_stores(struct model *m, const struct netburst_step *s);
 
 /* pebs.c */
 enum netburst_form { NETBURST_FORM_NB64, NETBURST_FORM_NB32, NETBURST_FORMS };
+/* The fields of the DS area. */
+struct netburst_ds {
+	u64 base, index, maximum, threshold, reset;
+};
 /* What a record does to the DS area. */
 struct netburst_assist {
 	bool fits;		/* there is room: otherwise nothing happens */
 	bool written;
+	u64 at;			/* there */
 	u64 index;		/* after it */
 	bool reloads;		/* the counter, from its reset value */
 	u64 reload;		/* that value */

@@ -8,10 +8,6 @@
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
 
-struct ds {
-	u64 base, index, maximum, threshold, reset;
-};
-
 /* Where a field is, in either form: size 0, not there. */
 struct nb_field {
 	u8 offset, size;
@@ -56,7 +52,7 @@ static u64 ds_linear(struct model *m)
 	return fault_nb_ds_area(m, m->ds_area);
 }
 
-static bool read_ds(struct model *m, enum netburst_form form, struct ds *ds)
+static bool read_ds(struct model *m, enum netburst_form form, struct netburst_ds *ds)
 {
 	u64 *const to[DS_FIELDS] = {
 		[DS_pebs_buffer_base] = &ds->base, [DS_pebs_index] = &ds->index,
@@ -110,10 +106,9 @@ static enum netburst_form form_of(const struct model *m, const struct model_reti
 }
 
 /* "... equal to or greater than the PEBS interrupt threshold value". */
-static void interrupt(struct model *m, unsigned counter, const struct ds *ds)
+static void interrupt(struct model *m, unsigned counter, const struct netburst_ds *ds)
 {
-	struct model *to = fault_nb_threshold(m, ds->index > ds->threshold,
-					      ds->index >= ds->threshold ? m : NULL);
+	struct model *to = fault_nb_threshold(m, ds, ds->index >= ds->threshold ? m : NULL);
 
 	if (!to)
 		return;
@@ -128,23 +123,24 @@ bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned co
 	u8 bytes[NB64_BYTES] = { 0 };
 	unsigned size = record_bytes[form];
 	struct netburst_assist assist;
-	struct ds ds;
+	struct netburst_ds ds;
 
 	if (!read_ds(m, area, &ds))
 		return false;
 	assist.fits = ds.index >= ds.base && ds.index + size <= ds.maximum;
 	assist.written = assist.reloads = true;
+	assist.at = ds.index;
 	assist.index = ds.index + size;
 	assist.reload = ds.reset & BITS(0, NB_WIDTH - 1);
-	fault_nb_assist(m, ds.index, &assist);
+	fault_nb_assist(m, s->thread, &ds, &assist);
 	if (!assist.fits)
 		return false;
 	fill(m, s->core.r, form, bytes);
-	fault_nb_record(m, s->thread, form, bytes);
+	fault_nb_record(m, s->thread, form, ds.index == ds.base, bytes);
 	if (assist.written) {
-		if (!m->host->write(m->host->ctx, ds.index, bytes, size))
+		if (!m->host->write(m->host->ctx, assist.at, bytes, size))
 			return false;
-		fault_nb_record_written(m, ds.index + size);
+		fault_nb_record_written(m, assist.at + size);
 		ds.index = assist.index;
 		/* The page was there a moment ago. */
 		m->host->write(m->host->ctx, ds_linear(m) + ds_places[area][DS_pebs_index].offset,

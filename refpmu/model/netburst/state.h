@@ -47,7 +47,7 @@ struct netburst_processor {
 	bool writing;
 	u32 written;
 	struct netburst_settings before;
-	u64 fault_room[22];	/* as struct model has it */
+	u64 fault_room[23];	/* as struct model has it */
 };
 
 struct netburst {

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several records of NetBurst in one buffer: SDM "BTS and DS Save Area". The index is where the
+ * next record goes; it is compared with threshold and absolute maximum, which are linear addresses
+ * of 64 bits; and the threshold asks for an interrupt, it doesn't end the records. How late a
+ * record is isn't stated: some events here, less than half of a long period.
+ */
+#include "tests/netburst/needs.h"
+#include "tests/netburst/sampling.h"
+
+#define SIZE	144u	/* of a record, Figure 17-10 */
+#define THIRD	3u	/* records up to threshold, or maximum */
+#define PERIODS	6u
+#define SHORT	16u	/* marked loads from one record to the next overflow */
+/* So that the lower 32 bits stay, and the distance is a whole number of records. */
+#define FAR	(9 * BIT(32))
+
+/* Loads for six periods: there are more than three records of them. */
+static struct netburst_sampling six_periods(void)
+{
+	struct netburst_sampling s = netburst_own_loads();
+
+	s.w = &workload_load;
+	s.nth = s.every = NETBURST_LONG_PERIOD;
+	s.n = PERIODS * (NETBURST_LONG_PERIOD + 1) + NETBURST_LONG_PERIOD / 2;
+	return s;
+}
+
+static struct netburst_taken taken;
+
+/*
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
+ *
+ * Given  a period of 16 marked loads, each of which is executed once
+ * When   the counter overflows several times amid them
+ * Then   the second record is of a later marked load than the first
+ */
+TEST(netburst, pebs_records_follow_each_other_as_their_loads_do, REQS(NB_38),
+     NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = netburst_own_loads();
+	int first, second;
+
+	s.every = SHORT;
+	s.threshold = NETBURST_RECORDS + 1;
+	netburst_sample(&s, &taken);
+	if (!CHECK_RANGE(t, NB_38, 2, NETBURST_RECORDS, taken.records, "records"))
+		return;
+	first = netburst_mark_of(s.w, netburst_record(0).value[RECORD_rip]);
+	second = netburst_mark_of(s.w, netburst_record(1).value[RECORD_rip]);
+	CHECK(t, NB_38, first >= 0, "the first record is of marked load %d", first);
+	CHECK(t, NB_38, second > first, "the second record is of marked load %d, after %d", second,
+	      first);
+}
+
+/*
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
+ *
+ * Given  a threshold after three records, and LVTPC masked or not
+ * When   loads for six periods retire, at CPL 0 or 3
+ * Then   with LVTPC masked, so that no handler stops the counter, there are more than three
+ *        records, each written
+ * Control: with LVTPC unmasked an interrupt comes
+ */
+TEST(netburst, pebs_records_go_on_after_the_threshold, REQS(NB_38), NEEDS(need_netburst_pebs))
+{
+	for (unsigned user = 0; user < 2; user++) {
+		struct netburst_sampling s = six_periods();
+
+		s.threshold = THIRD;
+		s.user = user;
+		netburst_sample(&s, &taken);
+		CONTROL_RANGE(t, NB_38, 1, PERIODS, taken.interrupts,
+			      "interrupts, LVTPC unmasked, %s", user ? "CPL 3" : "CPL 0");
+		s.masked = true;
+		netburst_sample(&s, &taken);
+		CHECK_RANGE(t, NB_38, THIRD + 1, NETBURST_RECORDS, taken.records,
+			    "records, LVTPC masked, %s", user ? "CPL 3" : "CPL 0");
+		CHECK_EQ(t, NB_38, 0, taken.unwritten, "of them that were not written");
+	}
+}
+
+/*
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
+ * NB-39  A PMI must come when the PEBS index reaches the threshold, on the logical processor whose
+ *        DS save area it is.
+ *        SDM 17.4.9.5 Writing the DS Interrupt Service Routine
+ *
+ * Given  threshold and absolute maximum after the third record; then 36 GiB and 72 GiB beyond it,
+ *        with the lower 32 bits unchanged
+ * When   loads for six periods retire
+ * Then   where they are far no interrupt comes, and there are more than three records
+ * Control: with the threshold after the third record an interrupt comes; with the maximum there,
+ *          there are three records
+ */
+TEST(netburst, pebs_index_is_compared_by_64_bits, REQS(NB_38, NB_39), NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = six_periods();
+
+	s.threshold = THIRD;
+	netburst_sample(&s, &taken);
+	CONTROL_RANGE(t, NB_39, 1, PERIODS, taken.interrupts,
+		      "interrupts, threshold after record %u", THIRD);
+	s.threshold = NETBURST_RECORDS + 1;
+	s.maximum_bytes = THIRD * SIZE;
+	netburst_sample(&s, &taken);
+	CONTROL_EQ(t, NB_38, THIRD, taken.records, "records, maximum after record %u", THIRD);
+	s.threshold_bytes = THIRD * SIZE + FAR;
+	s.maximum_bytes = THIRD * SIZE + 2 * FAR;
+	netburst_sample(&s, &taken);
+	CHECK_EQ(t, NB_39, 0, taken.interrupts, "interrupts, threshold far beyond record %u", THIRD);
+	CHECK_RANGE(t, NB_38, THIRD + 1, NETBURST_RECORDS, taken.records,
+		    "records, maximum far beyond record %u", THIRD);
+}
