@@ -275,8 +275,10 @@ HOOK_VALUE(u64, fault_nb_happened, n, struct model *m, const struct netburst_ste
 HOOK_VALUE(unsigned, fault_nb_escr, e, struct model *m, unsigned n)
 HOOK(fault_nb_input, struct model *m, const struct netburst_step *s, unsigned n, unsigned e,
      struct netburst_input *input)
+/* Does ESCR e, which can tag, tag events of this logical processor at this level? */
+HOOK_VALUE(bool, fault_nb_tags, tags, struct model *m, const struct netburst_step *s, unsigned e)
 /* What uop_type tags, what replay tagging tags, and the replays of tagged ones. */
-HOOK(fault_nb_access_tags, struct model *m, bool *loads, bool *stores)
+HOOK(fault_nb_access_tags, struct model *m, u64 escr, bool *loads, bool *stores)
 HOOK(fault_nb_replay, struct model *m, struct netburst_replay *replay)
 HOOK_VALUE(u64, fault_nb_replayed, n, struct model *m, const struct netburst_step *s)
 /* Why a load waits for a store: does it want bytes above it? */

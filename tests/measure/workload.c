@@ -189,24 +189,37 @@ void workload_run_above(const struct workload *w, u64 n, u64 above, struct pmc_m
 	run_window(&there, n, call);
 }
 
+static void put_at(struct workload_call *call, const struct workload_place *at)
+{
+	call->memory = (u64)(uintptr_t)at->memory;
+	call->stride = at->stride;
+	call->mask = at->mask;
+}
+
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on)
 {
 	const struct pmc_mask company = company_begin(on);
 	struct workload_call *call = set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits | company.bits);
 
-	call->memory = (u64)(uintptr_t)at->memory;
-	call->stride = at->stride;
-	call->mask = at->mask;
+	put_at(call, at);
 	run_window(w, n, call);
 	company_end(company);
 }
 
 void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by)
 {
+	workload_run_switched_at(w, n, by, NULL);
+}
+
+void workload_run_switched_at(const struct workload *w, u64 n, const struct workload_switch *by,
+			      const struct workload_place *at)
+{
 	struct workload_call *call = set_up(n, by->msr, by->on);
 
 	call->off = by->off;
+	if (at)
+		put_at(call, at);
 	call->memory += by->above;
 	written_note((u32)call->msr, call->on);
 	moved(w, by->above).entry((u64)(uintptr_t)call);

@@ -244,6 +244,9 @@ struct workload_switch {
 };
 
 void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by);
+/* NULL: the memory of the other functions. */
+void workload_run_switched_at(const struct workload *w, u64 n, const struct workload_switch *by,
+			      const struct workload_place *at);
 /* Code and data of it at other linear addresses: PAGING_HIGH or PAGING_UPPER more. */
 void workload_run_above(const struct workload *w, u64 n, u64 above, struct pmc_mask on);
 /* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces but user_sample, of

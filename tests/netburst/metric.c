@@ -5,6 +5,8 @@
  * a program doesn't foresee: many of those that go by random bits, few of a loop's.
  */
 #include "kernel/interrupt/fault.h"
+#include "pmu/netburst/caps.h"
+#include "tests/measure/cache_workload.h"
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
@@ -35,13 +37,33 @@ static u64 gain_with_upstream(enum netburst_metric metric, unsigned counter, u32
 	return netburst_gain(&s, w, false);
 }
 
+/* ESCR of uop_type, but for its flags: event 02H, bits 1 and 2 of its mask (Table 19-29). */
+#define UOP_TYPE(tags)	(2ULL << NB_ESCR_EVENT_SELECT_SHIFT | \
+			 (u64)(tags) << NB_ESCR_EVENT_MASK_SHIFT)
+
+static void check_both_tags(struct test *t, unsigned counter, u32 escr)
+{
+	static const struct workload *const pieces[] = { &workload_load, &workload_store,
+							 &workload_split };
+	const u64 both = UOP_TYPE(NB_UOP_TYPE_TAGLOADS | NB_UOP_TYPE_TAGSTORES) |
+			 netburst_every_level();
+
+	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+		CHECK_EQ(t, NB_34,
+			 netburst_declared(pieces[i], WORKLOAD_LOADS) +
+				 netburst_declared(pieces[i], WORKLOAD_STORES),
+			 gain_with_upstream(NB_METRIC_MEMORY_LOADS, counter, escr, both, pieces[i]),
+			 "loads and stores of %s on counter %u, both tagged", pieces[i]->name,
+			 counter);
+}
+
 /*
  * NB-34  Front_end_event must count loads or stores that uop_type has tagged.
  *        SDM 18.15.6.1 Front-end tagging, Table 19-31
  *
- * Given  front_end_event on each counter of the IQ group, with uop_type tagging loads, stores, or
- *        nothing
- * When   workloads of loads or of stores run
+ * Given  front_end_event on each counter of the IQ group, with uop_type tagging loads, stores,
+ *        both, or nothing
+ * When   workloads of loads, of stores, or of both run
  * Then   tagged loads and tagged stores are counted exactly; the other kind isn't counted, nor is
  *        anything without a tag
  */
@@ -60,9 +82,54 @@ TEST(netburst, front_end_event_counts_tagged_loads_or_stores, REQS(NB_34), NEEDS
 			 "memory_stores of stores on counter %u", c);
 		CHECK_EQ(t, NB_34, 0, gain_of(NB_METRIC_MEMORY_STORES, c, &workload_load),
 			 "memory_stores of loads on counter %u", c);
+		check_both_tags(t, c, escr);
 		CHECK_EQ(t, NB_34, 0, gain_with_upstream(NB_METRIC_MEMORY_LOADS, c, escr, 0,
 							 &workload_load),
 			 "memory_loads on counter %u, nothing tagged", c);
+	}
+}
+
+/*
+ * NB-01  A thread-specific at-retirement event must be counted only on a logical processor whose
+ *        OS or USR flag in the ESCR matches its CPL.
+ *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
+ *
+ * Given  front_end_event on each counter of the IQ group with both levels of this thread; uop_type
+ *        tags loads
+ * When   loads are executed at CPL 0, the ESCR of uop_type having no OS and USR flag, the USR flag
+ *        of this thread alone, or, with Hyper-Threading, both flags of the other thread
+ * Then   nothing is counted: TAGLOADS is thread-specific
+ * Control: with the OS flag of this thread alone all loads are counted
+ */
+TEST(netburst, uop_type_tags_by_the_flags_of_its_own_escr, REQS(NB_01), NEEDS(need_netburst))
+{
+	const u64 own = netburst_both(netburst_thread());
+	const u64 others = netburst_caps()->threads ? netburst_both(!netburst_thread()) : 0;
+	const u64 os = NB_ESCR_T0_OS | NB_ESCR_T1_OS;
+	const struct {
+		u64 flags;
+		const char *name;
+	} without[] = {
+		{ 0, "no flag" },
+		{ own & ~os, "this thread's USR" },
+		{ others, "the other's flags" },
+	};
+
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
+		const u32 escr = netburst_escr_msr(c, NB_EVENT_UOP_TYPE);
+		const u64 loads = UOP_TYPE(NB_UOP_TYPE_TAGLOADS);
+
+		CONTROL_EQ(t, NB_01, netburst_declared(&workload_load, WORKLOAD_LOADS),
+			   gain_with_upstream(NB_METRIC_MEMORY_LOADS, c, escr, loads | (own & os),
+					      &workload_load),
+			   "memory_loads on counter %u, uop_type with this thread's OS", c);
+		for (unsigned i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+			CHECK_EQ(t, NB_01, 0,
+				 gain_with_upstream(NB_METRIC_MEMORY_LOADS, c, escr,
+						    loads | without[i].flags, &workload_load),
+				 "memory_loads on counter %u, uop_type with %s", c,
+				 without[i].name);
+		msr_write(escr, 0);
 	}
 }
 
@@ -109,6 +176,97 @@ TEST(netburst, execution_event_counts_uops_of_its_tag, REQS(NB_35), NEEDS(need_n
 					    upstream | NB_ESCR_TAG_VALUE, &workload_packed),
 			 "with tag value 15, counter %u", c);
 	}
+}
+
+#define TAGS	4u	/* bits of ESCR[8:5], and NBOGUS0 to NBOGUS3 */
+
+/* Packed additions on a counter of the IQ group, tagged so, counted by that mask. */
+static u64 gain_of_tag(unsigned counter, u32 mask, u64 tags)
+{
+	struct netburst_setting s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, counter,
+						    netburst_both(netburst_thread()), 0);
+	const u64 upstream = msr_read(MSR_NB_FIRM_ESCR0) & ~NB_ESCR_TAG_VALUE;
+
+	msr_write(MSR_NB_FIRM_ESCR0, upstream | TAG(tags));
+	s.mask = mask;
+	return netburst_gain_once(&s, &workload_packed, false);
+}
+
+/*
+ * NB-35  Execution_event must count the micro-operations whose tag value the upstream ESCR has
+ *        set.
+ *        SDM 18.15.6.3 Execution tagging, Table 19-32
+ *
+ * Given  packed additions that the upstream ESCR tags with each of the four tag bits
+ * When   execution_event counts them by each of NBOGUS0 to NBOGUS3, and by all four, on each
+ *        counter of the IQ group in turn
+ * Then   each mask bit counts the additions of the tag bit of its number and no others; all four
+ *        count them with any tag
+ */
+TEST(netburst, each_nbogus_bit_counts_the_tag_bit_of_its_number, REQS(NB_35), NEEDS(need_netburst))
+{
+	const u64 packed = netburst_declared(&workload_packed, WORKLOAD_BRANCHES);
+	unsigned c = 0;
+
+	for (unsigned tag = 0; tag < TAGS; tag++)
+		for (unsigned bit = 0; bit <= TAGS; bit++, c++) {
+			const unsigned counter = NB_IQ_COUNTER0 +
+						 c % (NB_COUNTERS - NB_IQ_COUNTER0);
+
+			CHECK_EQ(t, NB_35, bit == tag || bit == TAGS ? packed : 0,
+				 gain_of_tag(counter,
+					     (u32)(bit == TAGS ? BITS(0, TAGS - 1) : BIT(bit)),
+					     BIT(tag)),
+				 "additions of tag bit %u on counter %u by %s%u", tag, counter,
+				 bit == TAGS ? "all of the " : "NBOGUS", bit);
+		}
+}
+
+/*
+ * NB-35  Execution_event must count the micro-operations whose tag value the upstream ESCR has
+ *        set.
+ *        SDM 18.15.6.3 Execution tagging, Table 19-32
+ *
+ * Given  MSR_FIRM_ESCR1 alone tags packed additions; then MSR_FIRM_ESCR0 tags those of single
+ *        precision with bit 0 and MSR_FIRM_ESCR1 those of double precision with bit 1; a counter
+ *        that each can feed runs
+ * When   execution_event counts them by NBOGUS0, by NBOGUS1, and by both
+ * Then   MSR_FIRM_ESCR1 tags as MSR_FIRM_ESCR0 does; each mask bit counts the additions of its own
+ *        ESCR, and both bits those of both
+ */
+TEST(netburst, both_firm_escrs_tag_at_once, REQS(NB_35), NEEDS(need_netburst))
+{
+	static const struct {
+		u32 mask;
+		unsigned additions;	/* in a round of workload_simd */
+	} by[] = {
+		{ NB_EXECUTION_EVENT_NBOGUS0, SIMD_PACKED_SP },
+		{ NB_EXECUTION_EVENT_NBOGUS1, SIMD_PACKED_DP },
+		{ NB_EXECUTION_EVENT_NBOGUS0 | NB_EXECUTION_EVENT_NBOGUS1,
+		  SIMD_PACKED_SP + SIMD_PACKED_DP },
+	};
+	const u64 own = netburst_both(netburst_thread());
+	const u32 second = netburst_cccr_msr(NB_FLAME_COUNTER2);
+	struct netburst_setting s = netburst_metric(NB_METRIC_PACKED_DP_RETIRED, NB_IQ_COUNTER0,
+						    own, 0);
+	const u64 dp = msr_read(MSR_NB_FIRM_ESCR0) & ~NB_ESCR_TAG_VALUE;
+
+	s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, NB_IQ_COUNTER0, own, 0);
+	msr_write(MSR_NB_FIRM_ESCR1, msr_read(MSR_NB_FIRM_ESCR0));
+	msr_write(MSR_NB_FIRM_ESCR0, 0);
+	msr_write(second, s.beside_cccr | NB_CCCR_ENABLE);
+	CHECK_EQ(t, NB_35, netburst_declared(&workload_packed, WORKLOAD_BRANCHES),
+		 netburst_gain_once(&s, &workload_packed, false),
+		 "packed additions, tagged by MSR_FIRM_ESCR1 alone");
+	s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, NB_IQ_COUNTER0, own, 0);
+	msr_write(MSR_NB_FIRM_ESCR1, dp | TAG(TAG_2));
+	for (unsigned i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		s.mask = by[i].mask;
+		CHECK_EQ(t, NB_35, (NETBURST_MORE - NETBURST_FEWER) * by[i].additions,
+			 netburst_gain_once(&s, &workload_simd, false),
+			 "vector additions by mask %#x", by[i].mask);
+	}
+	msr_write(second, s.beside_cccr);
 }
 
 /* Replay metrics of which each round of a piece has one; another miss may come to some. */
@@ -168,6 +326,49 @@ TEST(netburst, replay_event_counts_what_its_metric_selects, REQS(NB_36), NEEDS(n
 			CHECK_EQ(t, NB_36, 0, gain_of(r->metric, c, r->none),
 				 "%s of %s on counter %u", r->name, r->none->name, c);
 		}
+}
+
+#define CACHED_LOADS	4096u
+
+/* Loads of a place by what they met, after one window that has brought there what stays there. */
+static u64 count_at_place(enum netburst_metric metric, const struct cache_workload *h)
+{
+	struct netburst_setting s = netburst_metric(metric, NB_IQ_COUNTER0,
+						    netburst_both(netburst_thread()), 0);
+	const struct workload_switch by = {
+		.msr = netburst_cccr_msr(s.counter), .off = netburst_cccr(&s),
+		.on = netburst_cccr(&s) | NB_CCCR_ENABLE,
+	};
+
+	for (unsigned i = 0; i < 2; i++) {
+		netburst_write(s.counter, 0);
+		workload_run_switched_at(h->workload, CACHED_LOADS, &by, &h->at);
+	}
+	return netburst_read(s.counter);
+}
+
+/*
+ * NB-36  Replay_event must count what the metric's bits select.
+ *        SDM Table 19-33
+ *
+ * Given  loads of lines that the first-level cache has lost and the second-level cache hasn't
+ * When   1stL_cache_load_miss_retired and 2ndL_cache_load_miss_retired count them
+ * Then   the second counts at most a quarter of them
+ * Control: the first counts at least half of them
+ */
+TEST(netburst, second_level_miss_metric_counts_no_hits_of_that_level, REQS(NB_36),
+     NEEDS(need_netburst))
+{
+	struct cache_workload h;
+
+	if (!cache_workload_or_skip(t, ACCESS_L2, &h))
+		return;
+	CONTROL_RANGE(t, NB_36, CACHED_LOADS / 2, ~0ULL,
+		      count_at_place(NB_METRIC_FIRST_LEVEL_LOAD_MISS_RETIRED, &h),
+		      "1stL_cache_load_miss_retired of %u hits of the L2", CACHED_LOADS);
+	CHECK_RANGE(t, NB_36, 0, CACHED_LOADS / 4,
+		    count_at_place(NB_METRIC_SECOND_LEVEL_LOAD_MISS_RETIRED, &h),
+		    "2ndL_cache_load_miss_retired of %u hits of the L2", CACHED_LOADS);
 }
 
 /* Each with MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT as given. */

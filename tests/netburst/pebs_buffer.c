@@ -114,7 +114,8 @@ TEST(netburst, pebs_index_is_compared_by_64_bits, REQS(NB_38, NB_39), NEEDS(need
 	s.threshold_bytes = THIRD * SIZE + FAR;
 	s.maximum_bytes = THIRD * SIZE + 2 * FAR;
 	netburst_sample(&s, &taken);
-	CHECK_EQ(t, NB_39, 0, taken.interrupts, "interrupts, threshold far beyond record %u", THIRD);
+	CHECK_EQ(t, NB_39, 0, taken.interrupts, "interrupts, threshold far beyond record %u",
+		 THIRD);
 	CHECK_RANGE(t, NB_38, THIRD + 1, NETBURST_RECORDS, taken.records,
 		    "records, maximum far beyond record %u", THIRD);
 }

@@ -92,8 +92,13 @@ bool fault_nb_taken(struct model *m, bool taken)
 	return taken != broken(m, FAULT_NB_BRANCH_MASKS);
 }
 
-static u64 executed(struct model *m, const struct netburst_step *s, u64 n)
+static u64 executed(struct model *m, const struct netburst_step *s, unsigned tag, u64 n)
 {
+	if (tag && n && broken(m, FAULT_NB_NBOGUS0_ALONE))
+		return 0;
+	if (tag == 1 && s->core.r->arithmetic != ARITHMETIC_NONE &&
+	    !n != !(s->execution_tags & BIT(2)) && broken(m, FAULT_NB_NBOGUS1_TAG_2))
+		return !n;
 	if (broken(m, FAULT_NB_EXECUTION_UNTAGGED))
 		return 1;
 	return s->execution_tags && s->core.r->arithmetic != ARITHMETIC_NONE &&
@@ -176,7 +181,7 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 	case NBW_EXECUTION_1:
 	case NBW_EXECUTION_2:
 	case NBW_EXECUTION_3:
-		return executed(m, s, n);
+		return executed(m, s, what - NBW_EXECUTION_0, n);
 	default:
 		return n;
 	}
@@ -247,8 +252,22 @@ void fault_nb_input(struct model *m, const struct netburst_step *s, unsigned n, 
 
 /* ---- tags ---- */
 
-void fault_nb_access_tags(struct model *m, bool *loads, bool *stores)
+bool fault_nb_tags(struct model *m, const struct netburst_step *s, unsigned e, bool tags)
 {
+	if (m->config.fault == FAULT_NONE)
+		return tags;
+	if (!tags)
+		return s->with->meaning[e].event == NB_EVENT_UOP_TYPE &&
+		       broken(m, FAULT_NB_UOP_TYPE_FLAGS);
+	return !(e == NB_FIRM_ESCR1 && broken(m, FAULT_NB_FIRM_ESCR1)) &&
+	       !(s->with->taggers >> e > 1 && broken(m, FAULT_NB_LAST_ESCR_TAGS));
+}
+
+void fault_nb_access_tags(struct model *m, u64 escr, bool *loads, bool *stores)
+{
+	if (*loads && escr & (u64)NB_UOP_TYPE_TAGSTORES << NB_ESCR_EVENT_MASK_SHIFT &&
+	    broken(m, FAULT_NB_TAGSTORES_ALONE))
+		*loads = false;
 	if (*loads != *stores && broken(m, FAULT_NB_FRONT_END_EXCHANGED)) {
 		*loads = !*loads;
 		*stores = !*stores;
@@ -269,6 +288,8 @@ void fault_nb_replay(struct model *m, struct netburst_replay *replay)
 	}
 	if (replay->metrics & BIT(9) && broken(m, FAULT_NB_MOB_REPLAY_SILENT))
 		replay->metrics &= ~BIT(9);
+	if (replay->metrics & BIT(1) && replay->loads && broken(m, FAULT_NB_L2_AS_L1))
+		replay->metrics ^= BIT(0) | BIT(1);
 	if (replay->branches && broken(m, FAULT_NB_MISPRED_SILENT))
 		replay->branches = false;
 }

@@ -247,26 +247,28 @@ static bool feeds(struct model *m, const struct netburst_step *s, unsigned e)
 	return false;
 }
 
-static void tag_accesses(struct model *m, struct netburst_step *s, u64 mask)
+static void tag_accesses(struct model *m, struct netburst_step *s, u64 escr, u64 mask)
 {
 	bool loads = mask & NB_UOP_TYPE_TAGLOADS, stores = mask & NB_UOP_TYPE_TAGSTORES;
 
-	fault_nb_access_tags(m, &loads, &stores);
+	fault_nb_access_tags(m, escr, &loads, &stores);
 	s->load_tags |= loads;
 	s->store_tags |= stores;
 }
 
 /* The tags of one upstream ESCR. */
-static void tag_by(struct model *m, struct netburst_step *s, u64 escr,
-		   const struct netburst_meaning *meaning)
+static void tag_by(struct model *m, struct netburst_step *s, unsigned e)
 {
+	const struct netburst_meaning *meaning = &s->with->meaning[e];
+	const u64 escr = s->with->escr[e];
+
 	for (u64 rows = meaning->rows; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
 
-		if (!selected(m, s, escr, masks[i].thread))
+		if (!fault_nb_tags(m, s, e, selected(m, s, escr, masks[i].thread)))
 			continue;
 		if (meaning->event == NB_EVENT_UOP_TYPE)
-			tag_accesses(m, s, BIT(masks[i].bit));
+			tag_accesses(m, s, escr, BIT(masks[i].bit));
 		else if (meaning->event == NB_EVENT_LOAD_PORT_REPLAY)
 			s->split_load_tags = true;
 		else if (meaning->event == NB_EVENT_STORE_PORT_REPLAY)
@@ -288,7 +290,7 @@ void netburst_tag(struct model *m, struct netburst_step *s)
 		unsigned e = (unsigned)__builtin_ctzll(left);
 
 		if (feeds(m, s, e))
-			tag_by(m, s, s->with->escr[e], &s->with->meaning[e]);
+			tag_by(m, s, e);
 	}
 }
 
