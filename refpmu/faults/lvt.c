@@ -168,6 +168,9 @@ void fault_raise(struct model *m, const struct pmi *pmi)
 
 bool fault_lvt_masked(struct model *m, bool masked)
 {
+	if (masked && faults_of(m)->raising.action == ACTION_UNCORE_INT &&
+	    broken(m, FAULT_UNCORE_PMI_IGNORES_MASK))
+		return false;
 	return masked && !broken(m, FAULT_LVTPC_MASK_IGNORED);
 }
 
@@ -198,6 +201,9 @@ static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
 		return true;
 	if (faults_of(m)->raising.counter >= FIRST_FIXED && broken(m, FAULT_FIXED_LEAVES_UNMASKED))
 		return true;
+	if (faults_of(m)->raising.action == ACTION_UNCORE_INT &&
+	    broken(m, FAULT_UNCORE_PMI_LEAVES_UNMASKED))
+		return true;
 	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
 		return true;
 	/* Every other time. */
@@ -209,6 +215,9 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 	if (m->config.fault == FAULT_NONE)
 		return;
 	if (d->kind == PMI_NMI && broken(m, FAULT_NMI_AS_FIXED))
+		d->kind = PMI_FIXED;
+	if (d->kind == PMI_NMI && faults_of(m)->raising.action == ACTION_UNCORE_INT &&
+	    broken(m, FAULT_UNCORE_PMI_AS_FIXED))
 		d->kind = PMI_FIXED;
 	if (d->kind == PMI_NMI && faults_of(m)->raising.action == ACTION_THRESHOLD_INT &&
 	    broken(m, FAULT_THRESHOLD_NOT_AS_NMI))

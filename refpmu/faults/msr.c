@@ -294,8 +294,10 @@ void fault_rdpmc(struct model *m, u32 ecx, unsigned counter, struct msr_result *
 /* ---- writing ---- */
 
 /* Must be refused: does a broken processor accept it? */
-static bool accepts(struct model *m, enum model_reg reg, u64 value, bool read_only)
+static bool accepts(struct model *m, const struct msr_ref *p, u64 value, bool read_only)
 {
+	const enum model_reg reg = p->reg;
+
 	if (reg == MODEL_REG_GLOBAL_STATUS && value == IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
 	    broken(m, FAULT_STATUS_62_WRITABLE))
 		return true;
@@ -305,6 +307,9 @@ static bool accepts(struct model *m, enum model_reg reg, u64 value, bool read_on
 	    broken(m, FAULT_FULL_WIDTH_SIGN_COPIES))
 		return true;
 	if (reg == MODEL_REG_INUSE && broken(m, FAULT_INUSE_TAKES_WRITES))
+		return true;
+	if ((reg == MODEL_REG_UNCORE_PMC || reg == MODEL_REG_UNCORE_PERFEVTSEL) && p->i &&
+	    p->i < UNCORE_GP - 1 && broken(m, FAULT_UNCORE_MIDDLE_RESERVED))
 		return true;
 	return (!read_only && broken(m, FAULT_RESERVED_ACCEPTED)) ||
 	       (reg == MODEL_REG_GLOBAL_STATUS &&
@@ -371,7 +376,7 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 	fault_glc_wrmsr(m, p, w);
 	fault_ext_wrmsr(m, p, w);
 	if (w->refused) {
-		if (!accepts(m, p->reg, value, w->read_only)) {
+		if (!accepts(m, p, value, w->read_only)) {
 			if (!w->read_only && broken(m, generated[p->reg].refused_taken))
 				fault_msr_take(m, p, w->value);
 			if (p->reg == MODEL_REG_GLOBAL_STATUS &&
@@ -455,6 +460,12 @@ static bool has_interrupt(const struct model *m, unsigned i)
 			       IA32_FIXED_CTR_CTRL_PMI0;
 }
 
+static void uncore_control_written(struct model *m, unsigned counter)
+{
+	faults_of(m)->uncore_signalled &= ~BIT(counter);
+	faults_of(m)->uncore_froze &= ~BIT(counter);
+}
+
 void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -505,8 +516,13 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 		if (broken(m, FAULT_MISC_ENABLE_WRITABLE))
 			m->misc_enable = value;
 		break;
+	case MODEL_REG_UNCORE_FIXED_CTR_CTRL:
+		uncore_control_written(m, UNCORE_GP);
+		break;
 	case MODEL_REG_UNCORE_PMC:
 	case MODEL_REG_UNCORE_PERFEVTSEL:
+		if (p->reg == MODEL_REG_UNCORE_PERFEVTSEL)
+			uncore_control_written(m, p->i);
 		if (broken(m, FAULT_UNCORE_REGISTERS_IN_PAIRS)) {
 			struct msr_ref pair = { .reg = p->reg, .i = p->i ^ 1,
 						.counter = p->counter };

@@ -33,6 +33,8 @@ struct fault_state {
 	u64 stuck;		/* status bits that can't be cleared */
 	bool two_wrapped;	/* the last overflow was on an instruction of another one */
 	bool nmi_comes;		/* the last delivery was that of an NMI, not recorded yet */
+	u64 uncore_signalled, uncore_froze;	/* uncore counters that have, since their control
+					     * was written */
 	bool lbr_thawed;	/* no branch since LBR_Frz was cleared */
 	bool frozen;		/* whatever the enables say */
 	u64 debugctl_written;	/* by the last WRMSR that was accepted */

@@ -21,6 +21,13 @@ void fault_uncore_setting(struct model *m, struct uncore_setting *setting)
 		return;
 	if (rule->edge && broken(m, FAULT_UNCORE_EDGE_IGNORED))
 		rule->edge = false;
+	if (rule->edge && broken(m, FAULT_UNCORE_EDGE_SILENT))
+		rule->kind = EK_NONE;
+	if (rule->kind == EK_L3_HIT && broken(m, FAULT_UNCORE_HITS_SILENT))
+		rule->kind = EK_NONE;
+	if ((rule->kind == EK_L3_HIT && broken(m, FAULT_UNCORE_HITS_COUNT_MISSES)) ||
+	    (rule->kind == EK_L3_MISS && broken(m, FAULT_UNCORE_MISSES_COUNT_HITS)))
+		rule->kind = EK_LLC_REFERENCES;
 	if (rule->cmask && broken(m, FAULT_UNCORE_CMASK_IGNORED))
 		rule->cmask = 0;
 	if (rule->invert && broken(m, FAULT_UNCORE_INV_IGNORED))
@@ -87,6 +94,15 @@ void fault_uncore_listener(struct model *m, const struct model_uncore *u,
 		listener->listens = true;
 }
 
+/* Has the counter done it since its control register was written? Now it has. */
+static bool again(u64 *done, unsigned counter)
+{
+	const bool before = *done & BIT(counter);
+
+	*done |= BIT(counter);
+	return before;
+}
+
 void fault_uncore_overflow(struct model *m, struct uncore_overflow *o)
 {
 	bool gp = o->counter < UNCORE_FIXED;
@@ -103,6 +119,9 @@ void fault_uncore_overflow(struct model *m, struct uncore_overflow *o)
 		o->status |= UNCORE_PERF_GLOBAL_STATUS_OVF_PMI;
 	if (gp && broken(m, o->interrupt ? FAULT_UNCORE_GP_PMI_LOST : FAULT_UNCORE_GP_PMI_ALWAYS))
 		o->interrupt = !o->interrupt;
+	if (o->interrupt && again(&faults_of(m)->uncore_signalled, o->counter) &&
+	    broken(m, FAULT_UNCORE_PMI_ONCE))
+		o->interrupt = false;
 	if (!o->interrupt && broken(m, FAULT_UNCORE_INT_IGNORED))
 		o->interrupt = true;
 }
@@ -127,6 +146,9 @@ void fault_uncore_pmi(struct model *m, struct uncore_pmi *pmi)
 		pmi->status = 0;
 	if (broken(m, pmi->stops ? FAULT_UNCORE_FREEZE_IGNORED : FAULT_UNCORE_FREEZE_ALWAYS))
 		pmi->stops = pmi->stops ? 0 : ALL_ENABLES;
+	if (pmi->stops && again(&faults_of(m)->uncore_froze, pmi->counter) &&
+	    broken(m, FAULT_UNCORE_FREEZE_ONCE))
+		pmi->stops = 0;
 	if (pmi->stops && broken(m, FAULT_UNCORE_FREEZE_HALF))
 		pmi->stops &= ~model_uncore_bit(pmi->counter);
 	if (pmi->stops && broken(m, FAULT_UNCORE_FREEZE_SIGNALLER_ONLY))
@@ -142,6 +164,7 @@ bool fault_uncore_shows(struct model *m, unsigned counter, bool shows)
 	if (shows && broken(m, FAULT_UNCORE_PMI_CLEARS_CORE))
 		m->global_status &= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 	return shows && !broken(m, FAULT_OVF_UNCORE_DROPPED) &&
+	       !(m->host->processor & 1 && broken(m, FAULT_OVF_UNCORE_ODD_HIDDEN)) &&
 	       !(m->global_status && broken(m, FAULT_OVF_UNCORE_BESIDE_CORE)) &&
 	       !(counter < UNCORE_FIXED && broken(m, FAULT_OVF_UNCORE_FIXED_ONLY));
 }
@@ -150,7 +173,10 @@ u64 fault_uncore_occurrences(struct model *m, const struct model_uncore *u, u64 
 {
 	if (occurred && faults_of(m)->cpl == 3 && broken(m, FAULT_UNCORE_USER_UNCOUNTED))
 		return 0;
-	return occurred && u->enabled_by != m->core &&
+	if (occurred && u->enabled_by != m->host->processor &&
+	    broken(m, FAULT_UNCORE_COUNTS_OWN_THREAD_ONLY))
+		return 0;
+	return occurred && model_core_of(m, u->enabled_by) != m->core &&
 			       broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY) ?
 		       0 :
 		       occurred;

@@ -85,7 +85,7 @@ struct model_uncore {
 	struct model_counter counter[UNCORE_COUNTERS];
 	u64 active;		/* bit n: counter n counts */
 	bool watches;		/* one of them depends on where data comes from */
-	unsigned enabled_by;	/* the core that wrote the enables last */
+	unsigned enabled_by;	/* the processor that wrote the enables last */
 	/* Bit n is processor n: */
 	u64 present;		/* belongs to it, in this configuration */
 	u64 listens;		/* has IA32_DEBUGCTL[13] set */

@@ -243,7 +243,7 @@ void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value)
 	switch (p->reg) {
 	case MODEL_REG_UNCORE_GLOBAL_CTRL:
 		u->global_ctrl = value;
-		u->enabled_by = m->core;
+		u->enabled_by = m->host->processor;
 		break;
 	case MODEL_REG_UNCORE_OVF_CTRL:
 		u->global_status &= ~fault_uncore_clears(m, value);

@@ -20,10 +20,13 @@
 /* Table 35-13: UNC_Ovf. */
 #define CORE_UNC_OVF	BIT(61)
 
-/* Chapter 19, uncore events: reads that miss the L3, one for each load of a flushed line. */
+/* Chapter 19, uncore events: reads that hit the L3; that miss it, one for each load of a flushed
+ * line. */
+#define UNC_L3_HITS_READ	0x0108
 #define UNC_L3_MISS_READ	0x0109
 #define MISSES			64
-/* Figure 18-25: PMI, INV, CMASK. */
+/* Figure 18-25: edge detect, PMI, INV, CMASK. */
+#define UNCORE_EDGE		BIT(18)
 #define UNCORE_PMI		BIT(20)
 #define UNCORE_INVERT		BIT(23)
 #define UNCORE_CMASK(n)		((u64)(n) << 24)

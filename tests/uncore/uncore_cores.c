@@ -19,12 +19,14 @@ struct audience {
 	u64 select;		/* bits of EN_PMI_CORES */
 	bool listens[2];
 	unsigned interrupts[2];
+	u64 shown[2];		/* bit 61 of the status at the entry of the first */
 };
 
 static void listen(void *arg)
 {
 	struct audience *a = arg;
 	unsigned side = two_cpus_side();
+	const struct pmi_log *log;
 
 	msr_write(MSR_IA32_DEBUGCTL, a->listens[side] ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
 	pmi_open(NULL);
@@ -33,7 +35,9 @@ static void listen(void *arg)
 		uncore_wrap(true, a->select);
 	pmi_settle();
 	two_cpus_barrier(&a->both);
-	a->interrupts[side] = pmi_settle()->count;
+	log = pmi_settle();
+	a->interrupts[side] = log->count;
+	a->shown[side] = log->count ? log->entry[0].status & CORE_UNC_OVF : 0;
 	pmi_close();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counters_clear(counters_status());
@@ -50,19 +54,31 @@ static void check_audience(struct test *t, unsigned partner, const char *what)
 			return;
 		CONTROL_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
 			   "OVF_FC0: the fixed counter has wrapped");
-		for (unsigned side = 0; side < 2; side++)
+		for (unsigned side = 0; side < 2; side++) {
 			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
 				 "uncore interrupts of %s %u, IA32_DEBUGCTL[13] = %u here, %u on "
 				 "the other",
 				 what, side, a.listens[side], a.listens[!side]);
+			if (a.interrupts[side])
+				CHECK_EQ(t, PMI_12, CORE_UNC_OVF, a.shown[side],
+					 "38EH[61] at the entry of that of %s %u", what, side);
+		}
 		uncore_off();
 	}
+}
+
+static bool of_package(unsigned cpu)
+{
+	const struct topology first = smp_topology(CPU_BOOT), other = smp_topology(cpu);
+
+	return topology_same_package(&first, &other);
 }
 
 /* false: the test has been skipped. */
 static bool same_package(struct test *t)
 {
-	struct topology first = smp_topology(CPU_BOOT), other = smp_topology(smp_other_core());
+	const struct topology first = smp_topology(CPU_BOOT);
+	const struct topology other = smp_topology(smp_other_core());
 
 	if (topology_same_package(&first, &other))
 		return true;
@@ -74,13 +90,17 @@ static bool same_package(struct test *t)
 /*
  * PMI-10  An uncore interrupt must reach every selected core.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ * PMI-12  Bit 61 of IA32_PERF_GLOBAL_STATUS must be set by an uncore interrupt and cleared by bit
+ *         61 of IA32_PERF_GLOBAL_OVF_CTRL.
+ *         SDM Table 35-13, Figures 18-33 and 18-34
  *
  * Given  two cores of one package; MSR_UNCORE_PERF_GLOBAL_CTRL selects all cores
  * When   the fixed counter wraps, under each combination of IA32_DEBUGCTL[13] of the two
- * Then   a core with the bit 1 gets one interrupt, a core with the bit 0 none
+ * Then   a core with the bit 1 gets one interrupt, at whose entry bit 61 of its
+ *        IA32_PERF_GLOBAL_STATUS is 1; a core with the bit 0 gets none
  * Control: the status shows that the fixed counter has wrapped
  */
-TEST(unc, uncore_interrupt_reaches_every_core_with_debugctl_13_set, REQS(PMI_10),
+TEST(unc, uncore_interrupt_reaches_every_core_with_debugctl_13_set, REQS(PMI_10, PMI_12),
      NEEDS(need_perfmon, need_uncore, need_other_core))
 {
 	if (!same_package(t))
@@ -91,14 +111,18 @@ TEST(unc, uncore_interrupt_reaches_every_core_with_debugctl_13_set, REQS(PMI_10)
 /*
  * PMI-10  An uncore interrupt must reach every selected core.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ * PMI-12  Bit 61 of IA32_PERF_GLOBAL_STATUS must be set by an uncore interrupt and cleared by bit
+ *         61 of IA32_PERF_GLOBAL_OVF_CTRL.
+ *         SDM Table 35-13, Figures 18-33 and 18-34
  *
  * Given  the two threads of a core; MSR_UNCORE_PERF_GLOBAL_CTRL selects all cores.
  *        IA32_DEBUGCTL[13] enables "the logical processor" (Table 35-13)
  * When   the fixed counter wraps, under each combination of IA32_DEBUGCTL[13] of the two
- * Then   a thread with the bit 1 gets one interrupt, a thread with the bit 0 none
+ * Then   a thread with the bit 1 gets one interrupt, at whose entry bit 61 of its
+ *        IA32_PERF_GLOBAL_STATUS is 1; a thread with the bit 0 gets none
  * Control: the status shows that the fixed counter has wrapped
  */
-TEST(unc, uncore_interrupt_reaches_each_thread_with_debugctl_13_set, REQS(PMI_10),
+TEST(unc, uncore_interrupt_reaches_each_thread_with_debugctl_13_set, REQS(PMI_10, PMI_12),
      NEEDS(need_perfmon, need_uncore, need_sibling_thread))
 {
 	check_audience(t, smp_sibling(), "thread");
@@ -202,6 +226,7 @@ struct uncore_sleeper {
 	volatile bool awake;	/* by an interrupt of the uncore */
 	bool in_time;		/* without the call that ends the wait */
 	unsigned interrupts;
+	u64 shown;		/* bit 61 of its status at the entry of the first */
 };
 
 static volatile bool called;
@@ -242,6 +267,7 @@ static void wake_by_uncore(struct uncore_sleeper *s)
 static void uncore_doze(void *arg)
 {
 	struct uncore_sleeper *s = arg;
+	const struct pmi_log *log;
 	intr_handler before;
 
 	if (two_cpus_side() == 0) {
@@ -258,7 +284,9 @@ static void uncore_doze(void *arg)
 	two_cpus_barrier(&s->both);
 	sleep_until_interrupted(s);
 	two_cpus_barrier(&s->both);
-	s->interrupts = pmi_end()->count;
+	log = pmi_end();
+	s->interrupts = log->count;
+	s->shown = log->count ? log->entry[0].status & CORE_UNC_OVF : 0;
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counters_clear(counters_status());
 	intr_set_handler(VECTOR_WAKE, before);
@@ -270,25 +298,25 @@ static void uncore_doze(void *arg)
  *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
  * PMI-10  An uncore interrupt must reach every selected core.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ * PMI-12  Bit 61 of IA32_PERF_GLOBAL_STATUS must be set by an uncore interrupt and cleared by bit
+ *         61 of IA32_PERF_GLOBAL_OVF_CTRL.
+ *         SDM Table 35-13, Figures 18-33 and 18-34
  *
  * Given  another processor of the package, a thread of the same core or of another one, is halted;
  *        MSR_UNCORE_PERF_GLOBAL_CTRL selects all cores
  * When   the uncore's fixed counter wraps, with IA32_DEBUGCTL[13] of that processor 1 and 0
- * Then   with 1 it is interrupted once, and goes on after its HLT; with 0 it isn't interrupted
+ * Then   with 1 it is interrupted once, with bit 61 of its IA32_PERF_GLOBAL_STATUS set, and goes
+ *        on after its HLT; with 0 it isn't interrupted
  * Control: the status shows that the fixed counter has wrapped
  */
-TEST(unc, uncore_interrupt_wakes_a_halted_processor_that_listens, REQS(PMI_09, PMI_10),
+TEST(unc, uncore_interrupt_wakes_a_halted_processor_that_listens, REQS(PMI_09, PMI_10, PMI_12),
      NEEDS(need_perfmon, need_uncore, need_second_processor))
 {
-	struct topology first = smp_topology(CPU_BOOT);
-
 	FOR_EACH_PARTNER(cpu) {
-		struct topology other = smp_topology(cpu);
-
 		for (unsigned listens = 0; listens < 2; listens++) {
 			struct uncore_sleeper s = { .listens = listens };
 
-			if (!topology_same_package(&first, &other))
+			if (!of_package(cpu))
 				continue;
 			if (!two_cpus_run(t, &s.both, cpu, uncore_doze, &s))
 				return;
@@ -300,6 +328,8 @@ TEST(unc, uncore_interrupt_wakes_a_halted_processor_that_listens, REQS(PMI_09, P
 				      two_cpus_name(cpu));
 				CHECK_EQ(t, PMI_10, 1, s.interrupts, "interrupts of %s",
 					 two_cpus_name(cpu));
+				CHECK_EQ(t, PMI_12, CORE_UNC_OVF, s.shown,
+					 "38EH[61] of %s at its entry", two_cpus_name(cpu));
 			} else {
 				CHECK_EQ(t, PMI_09, 0, s.interrupts,
 					 "interrupts of %s, IA32_DEBUGCTL[13] = 0",
@@ -385,39 +415,45 @@ static void correspond(void *arg)
 	c->cleared = uncore_status() & OVF_FC0;
 }
 
+static void check_correspondence(struct test *t, unsigned partner)
+{
+	static const u64 status[] = { 0, OVF_FC0, 0 };
+	static const char *const when[] = { "before", "after the fixed counter wrapped",
+					    "after 393H[32] was written there" };
+	const char *name = two_cpus_name(partner);
+	struct correspondence c = { .cleared = 1 };
+
+	uncore_off();
+	if (!two_cpus_run(t, &c.both, partner, correspond, &c))
+		return;
+	for (unsigned i = 0; i < SHARED; i++)
+		for (unsigned side = 0; side < 2; side++)
+			CHECK_EQ(t, UNC_07, shared[i].value[!side], c.read[side][i],
+				 "MSR %#x, as it is read by %s, written by the other one",
+				 shared[i].msr, two_cpus_whose(partner, side));
+	for (unsigned i = 0; i < 3; i++)
+		CHECK_EQ(t, UNC_07, status[i], c.status[i], "392H[32] on %s %s", name, when[i]);
+	CHECK_EQ(t, UNC_07, 0, c.cleared, "392H[32] after %s wrote 393H[32]", name);
+	uncore_off();
+}
+
 /*
  * UNC-07  The cores of a package must see the same uncore registers.
  *         Table 35-13 MSRs in Processors Based on Intel Microarchitecture Code Name Nehalem
  *         (scope: package)
  *
- * Given  two cores of one package; Table 35-13: the scope of these registers is the package
- * When   each core writes the enables, each counter and event select, and the other core reads it;
- *        the fixed counter wraps, and each core clears its status bit in turn
- * Then   a core reads what the other one has written, and sees the status bit set and cleared
+ * Given  two processors of one package, threads of a core or of two; Table 35-13: the scope of
+ *        these registers is the package
+ * When   each writes the enables, each counter and event select, and the other one reads it; the
+ *        fixed counter wraps, and each clears its status bit in turn
+ * Then   one reads what the other one has written, and sees the status bit set and cleared
  */
-TEST(unc, cores_of_a_package_share_the_uncore_registers, REQS(UNC_07),
-     NEEDS(need_uncore, need_other_core))
+TEST(unc, processors_of_a_package_share_the_uncore_registers, REQS(UNC_07),
+     NEEDS(need_uncore, need_second_processor))
 {
-	static const u64 status[] = { 0, OVF_FC0, 0 };
-	static const char *const when[] = { "before", "after the fixed counter wrapped",
-					    "after 393H[32] was written there" };
-	struct correspondence c = { .cleared = 1 };
-
-	if (!same_package(t))
-		return;
-	uncore_off();
-	if (!two_cpus_run(t, &c.both, smp_other_core(), correspond, &c))
-		return;
-	for (unsigned i = 0; i < SHARED; i++)
-		for (unsigned side = 0; side < 2; side++)
-			CHECK_EQ(t, UNC_07, shared[i].value[!side], c.read[side][i],
-				 "MSR %#x, written by core %u, as core %u reads it", shared[i].msr,
-				 !side, side);
-	for (unsigned i = 0; i < 3; i++)
-		CHECK_EQ(t, UNC_07, status[i], c.status[i], "392H[32] on the other core %s",
-			 when[i]);
-	CHECK_EQ(t, UNC_07, 0, c.cleared, "392H[32] after the other core wrote 393H[32]");
-	uncore_off();
+	FOR_EACH_PARTNER (cpu)
+		if (of_package(cpu))
+			check_correspondence(t, cpu);
 }
 
 struct load {
@@ -425,7 +461,7 @@ struct load {
 	unsigned works;		/* which side */
 	bool ready;
 	char reason[96];
-	u64 counted[2];		/* before its loads and after them */
+	u64 counted[UNCORE_COUNTERS];
 };
 
 static void uncore_cores_load(void *arg)
@@ -440,50 +476,57 @@ static void uncore_cores_load(void *arg)
 	if (!l->ready)
 		return;
 	if (side == 0) {
-		uncore_program(0, UNC_L3_MISS_READ, false);
-		uncore_write(0, 0);
-		uncore_enable(BIT(0));
-		l->counted[0] = uncore_read(0);
+		for (unsigned n = 0; n < UNCORE_COUNTERS; n++)
+			uncore_count_filtered(n, 0);
+		uncore_enable(BITS(0, UNCORE_COUNTERS - 1));
 	}
 	two_cpus_barrier(&l->both);
 	if (side == l->works)
 		cache_workload_run(&h, MISSES, (struct pmc_mask){ 0 });
 	two_cpus_barrier(&l->both);
-	if (side == 0) {
-		l->counted[1] = uncore_read(0);
-		uncore_enable(0);
+	if (side)
+		return;
+	uncore_enable(0);
+	for (unsigned n = 0; n < UNCORE_COUNTERS; n++)
+		l->counted[n] = uncore_read(n);
+}
+
+/* false: the test has ended. */
+static bool check_load(struct test *t, unsigned partner, unsigned works)
+{
+	struct load l = { .works = works };
+
+	uncore_off();
+	if (!two_cpus_run(t, &l.both, partner, uncore_cores_load, &l))
+		return false;
+	if (!l.ready) {
+		test_skip(t, "%s", l.reason);
+		return false;
 	}
+	for (unsigned n = 0; n < UNCORE_COUNTERS; n++)
+		CHECK_RANGE(t, UNC_08, MISSES / 2, ~0ULL, l.counted[n],
+			    "reads that miss the L3, counter %u, enabled by the first processor, "
+			    "of %u loads of flushed lines by %s",
+			    n, MISSES, two_cpus_whose(partner, works));
+	uncore_off();
+	return true;
 }
 
 /*
  * UNC-08  An uncore counter must count the events of each core of the package.
  *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
  *
- * Given  counter 0 counts reads that miss the L3, enabled and read on the first of two cores of
- *        one package
- * When   one of the two cores loads flushed lines, then the other
- * Then   the counter has counted at least half of the loads; other processors and prefetchers may
+ * Given  two processors of one package, threads of a core or of two; all eight counters count reads
+ *        that miss the L3, enabled and read on the first
+ * When   one of the two loads flushed lines, then the other
+ * Then   each counter has counted at least half of the loads; other processors and prefetchers may
  *        change the rest
  */
-TEST(unc, uncore_counter_counts_l3_misses_of_each_core, REQS(UNC_08),
-     NEEDS(need_uncore, need_other_core))
+TEST(unc, uncore_counters_count_l3_misses_of_each_processor, REQS(UNC_08),
+     NEEDS(need_uncore, need_second_processor))
 {
-	if (!same_package(t))
-		return;
-	for (unsigned works = 0; works < 2; works++) {
-		struct load l = { .works = works };
-
-		uncore_off();
-		if (!two_cpus_run(t, &l.both, smp_other_core(), uncore_cores_load, &l))
-			return;
-		if (!l.ready) {
-			test_skip(t, "%s", l.reason);
-			return;
-		}
-		CHECK_RANGE(t, UNC_08, MISSES / 2, ~0ULL, l.counted[1] - l.counted[0],
-			    "reads that miss the L3, counted on the first core, of %u loads of "
-			    "flushed lines on core %u",
-			    MISSES, works);
-		uncore_off();
-	}
+	FOR_EACH_PARTNER (cpu)
+		for (unsigned works = 0; works < 2 && of_package(cpu); works++)
+			if (!check_load(t, cpu, works))
+				return;
 }

@@ -11,7 +11,6 @@
 #include "tests/uncore/uncore.h"
 #include "tests/measure/window.h"
 
-#define EDGE		BIT(18)		/* Figure 18-25 */
 #define RISES_MOST	2		/* of what always holds: when counting begins and ends */
 
 /* Interrupts of a wrap of general-purpose counter c, in the middle of the misses. */
@@ -139,7 +138,7 @@ TEST(unc, uncore_edge_detect_counts_only_rises_of_the_condition, REQS(UNC_09), N
 	for (u32 c = 0; c < UNCORE_COUNTERS; c++) {
 		CONTROL_RANGE(t, UNC_09, MISSES, ~0ULL, counted(&h, c, UNCORE_CLOCKS),
 			      "clocks with fewer than 255 events, counter %u", c);
-		CHECK_RANGE(t, UNC_09, 0, RISES_MOST, counted(&h, c, UNCORE_CLOCKS | EDGE),
+		CHECK_RANGE(t, UNC_09, 0, RISES_MOST, counted(&h, c, UNCORE_CLOCKS | UNCORE_EDGE),
 			    "rises of that condition, which always holds, counter %u", c);
 	}
 	uncore_off();

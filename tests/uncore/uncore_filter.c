@@ -13,13 +13,15 @@
 #define NEVER		0	/* roles of counters in one window: no clock has so many events, */
 #define ALWAYS		1	/* each has fewer, */
 #define REACHED		2	/* clocks with an event, */
-#define BELOW		3	/* and those without one */
+#define BELOW		3	/* and those without one; */
+#define RISES		4	/* how often a clock without one is followed by one with one */
 
 static const u64 filters[] = {
 	[NEVER] = UNCORE_CMASK(255),
 	[ALWAYS] = UNCORE_CLOCKS,
 	[REACHED] = UNCORE_CMASK(1),
 	[BELOW] = UNCORE_CMASK(1) | UNCORE_INVERT,
+	[RISES] = UNCORE_CMASK(1) | UNCORE_EDGE,
 };
 
 #define ROLES		(sizeof(filters) / sizeof(filters[0]))
@@ -30,20 +32,24 @@ static unsigned counter_of(unsigned turn, unsigned role)
 }
 
 /*
+ * UNC-09  With its edge detect bit set an uncore counter must count the transitions of its
+ *         condition from deasserted to asserted.
+ *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility, Figure 18-25: edge detect
  * UNC-10  With CMASK n and INV 0 an uncore counter must count the clocks with at least n events,
  *         with INV 1 those with fewer.
  *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility, Figure 18-25: counter
  *         mask, invert
  *
- * Given  four counters count reads that miss the L3, with CMASK 255, with it and INV, with CMASK 1,
- *        with it and INV; each counter has each of these in turn
- * When   flushed lines are loaded
+ * Given  five counters count reads that miss the L3, with CMASK 255, with it and INV, with CMASK 1,
+ *        with it and INV, with it and edge detect; each counter has each of these in turn
+ * When   flushed lines are loaded: the misses are many clocks apart
  * Then   CMASK 255 counts nothing; CMASK 1 counts at least half as many clocks as there are loads,
  *        and not every clock; CMASK 1 and the same with INV count together what CMASK 255 with INV
- *        does, every clock
+ *        does, every clock; with edge detect CMASK 1 counts at least half of the loads, and not
+ *        more than without it
  * Control: there were more clocks than loads
  */
-TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_10),
+TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_09, UNC_10),
      NEEDS(need_uncore))
 {
 	struct cache_workload h;
@@ -69,6 +75,8 @@ TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_1
 		CHECK_EQ(t, UNC_10, got[ALWAYS], got[REACHED] + got[BELOW],
 			 "clocks with an event, counter %u, and those without one, counter %u",
 			 counter_of(turn, REACHED), counter_of(turn, BELOW));
+		CHECK_RANGE(t, UNC_09, MISSES / 2, got[REACHED], got[RISES],
+			    "rises of CMASK 1, counter %u", counter_of(turn, RISES));
 		uncore_off();
 	}
 }
@@ -202,5 +210,48 @@ TEST(unc, uncore_counters_count_what_code_at_cpl_3_does, REQS(UNC_08), NEEDS(nee
 					      "misses of loads at CPL 0, counter %u", c);
 		}
 		uncore_off();
+	}
+}
+
+#define READS	512
+
+/* What all counters count of these loads: of hits, or of misses. */
+static void check_reads(struct test *t, const struct cache_workload *h, u16 event, bool counts)
+{
+	cache_workload_run(h, READS, (struct pmc_mask){ 0 });	/* caches as it leaves them */
+	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
+		uncore_program(c, event, false);
+		uncore_write(c, 0);
+	}
+	uncore_enable(ALL_COUNTERS);
+	cache_workload_run(h, READS, (struct pmc_mask){ 0 });
+	uncore_enable(0);
+	for (unsigned c = 0; c < UNCORE_COUNTERS; c++)
+		CHECK_RANGE(t, UNC_14, counts ? READS / 2 : 0, counts ? ~0ULL : READS / 4,
+			    uncore_read(c), "event %#x, counter %u, %u %s", event, c, READS,
+			    h->name);
+	uncore_off();
+}
+
+/*
+ * UNC-14  UNC_L3_HITS.READ must count reads that hit the L3 and UNC_L3_MISS.READ those that miss
+ *         it, and neither the others.
+ *         SDM chapter 19, non-architectural events in the processor uncore of Nehalem
+ *
+ * Given  each counter counts UNC_L3_HITS.READ, then UNC_L3_MISS.READ
+ * When   lines are loaded that the L2 has lost and the L3 hasn't; then flushed lines
+ * Then   each counts at least half of the loads that its name is about, and at most a quarter of
+ *        the others: other processors and prefetchers may change the rest
+ */
+TEST(unc, uncore_events_tell_hits_of_the_l3_from_misses, REQS(UNC_14), NEEDS(need_uncore))
+{
+	static const enum access accesses[] = { ACCESS_L3, ACCESS_MEMORY };
+	struct cache_workload h;
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (!cache_workload_or_skip(t, accesses[i], &h))
+			return;
+		check_reads(t, &h, UNC_L3_HITS_READ, accesses[i] == ACCESS_L3);
+		check_reads(t, &h, UNC_L3_MISS_READ, accesses[i] == ACCESS_MEMORY);
 	}
 }

@@ -3,6 +3,7 @@
  * The uncore's interrupts: SDM "Uncore Performance Monitoring Management Facility", Table 35-13;
  * and the last sentences of counter priority: an uncore interrupt may come together with a core's.
  */
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
 #include "pmu/counter.h"
@@ -78,6 +79,55 @@ TEST(unc, every_uncore_interrupt_finds_bit_61_set, REQS(PMI_12), NEEDS(need_perf
 		for (unsigned k = 0; k < log->count && k < PMI_LOG_SIZE; k++)
 			CHECK_EQ(t, PMI_12, CORE_UNC_OVF, log->entry[k].status & CORE_UNC_OVF,
 				 "38EH[61] at the entry of interrupt %u", k);
+		uncore_off();
+	}
+}
+
+/* The fixed counter wraps, with LVTPC set up so; LVTPC's mask bit after that. */
+static const struct pmi_log *delivered(const struct pmi_options *options, u32 *mask)
+{
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(options);
+	uncore_wrap(true, EN_PMI_CORES);
+	uncore_enable(0);
+	pmi_settle();
+	*mask = apic_lvtpc_read() & LVT_MASKED;
+	return pmi_end();
+}
+
+/*
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
+ * PMI-06  The delivery mode in LVTPC, fixed or NMI, must be honoured.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  the uncore's fixed counter, which can interrupt
+ * When   it wraps with LVTPC's delivery mode fixed, then NMI, with a handler that leaves LVTPC as
+ *        it is; then with LVTPC masked
+ * Then   the first interrupt comes on LVTPC's vector, the second as an NMI, and both find the mask
+ *        bit set by their delivery; the third doesn't come
+ * Control: the status shows each time that the counter has wrapped
+ */
+TEST(unc, uncore_interrupt_is_delivered_as_lvtpc_says, REQS(PMI_04, PMI_06),
+     NEEDS(need_perfmon, need_uncore))
+{
+	static const struct pmi_options ways[] = {
+		{ .stay_masked = true }, { .nmi = true, .stay_masked = true }, { .masked = true },
+	};
+
+	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		u32 mask;
+		const struct pmi_log *log = delivered(&ways[i], &mask);
+
+		CONTROL_EQ(t, IDS(PMI_04, PMI_06), OVF_FC0, uncore_status() & OVF_FC0,
+			   "OVF_FC0: the fixed counter has wrapped");
+		CHECK_EQ(t, PMI_04, !ways[i].masked, log->count, "interrupts, LVTPC as in row %u",
+			 i);
+		CHECK_EQ(t, PMI_04, LVT_MASKED, mask, "mask bit of LVTPC after that");
+		if (log->count)
+			CHECK_EQ(t, PMI_06, ways[i].nmi ? VECTOR_NMI : VECTOR_PMI,
+				 log->entry[0].vector, "vector, delivery mode NMI = %u",
+				 ways[i].nmi);
 		uncore_off();
 	}
 }

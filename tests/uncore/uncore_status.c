@@ -13,6 +13,8 @@
 #define ALL_COUNTERS	(BITS(0, UNCORE_COUNTERS - 1) | EN_FC0)
 #define PRESET		200	/* clocks until a wrap */
 #define WAITS		64	/* for it, of several hundred clocks each */
+/* Of MSR_UNCORE_ADDR_OPCODE_MATCH: address, opcode, selection. */
+#define MATCH_BITS	(BITS(3, 39) | BITS(40, 47) | BITS(61, 63))
 
 static unsigned counter_name(unsigned n)
 {
@@ -91,19 +93,45 @@ TEST(msr, uncore_registers_hold_values_of_their_own_at_once, REQS(UNC_01, UNC_06
  */
 static const struct {
 	const char *name;
-	u32 msr;
+	u32 msr, members;	/* of a bank */
 	u64 bits, left;	/* left alone: they start something, or read as 0 */
 } layouts[] = {
-	{ "MSR_UNCORE_PERF_GLOBAL_CTRL", MSR_UNCORE_PERF_GLOBAL_CTRL, PMI_FRZ | EN_PMI_CORES,
+	{ "MSR_UNCORE_PERF_GLOBAL_CTRL", MSR_UNCORE_PERF_GLOBAL_CTRL, 1, PMI_FRZ | EN_PMI_CORES,
 	  ALL_COUNTERS },
-	{ "MSR_UNCORE_FIXED_CTR_CTRL", MSR_UNCORE_FIXED_CTR_CTRL, UNCORE_FIXED_CTR_CTRL_PMI,
+	{ "MSR_UNCORE_PERF_GLOBAL_OVF_CTRL", MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, 1, 0,
+	  ALL_COUNTERS | OVF_PMI | UNCORE_PERF_GLOBAL_STATUS_CHG },
+	{ "MSR_UNCORE_FIXED_CTR_CTRL", MSR_UNCORE_FIXED_CTR_CTRL, 1, UNCORE_FIXED_CTR_CTRL_PMI,
 	  UNCORE_FIXED_CTR_CTRL_EN },
-	{ "MSR_UNCORE_FIXED_CTR0", MSR_UNCORE_FIXED_CTR0, BITS(0, UNCORE_WIDTH - 1), 0 },
-	{ "MSR_UNCORE_PMC0", MSR_UNCORE_PMC0, BITS(0, UNCORE_WIDTH - 1), 0 },
-	{ "MSR_UNCORE_PMC7", MSR_UNCORE_PMC0 + 7, BITS(0, UNCORE_WIDTH - 1), 0 },
-	{ "MSR_UNCORE_PERFEVTSEL0", MSR_UNCORE_PERFEVTSEL0, 0xff94ffff, BIT(17) | BIT(22) },
-	{ "MSR_UNCORE_PERFEVTSEL7", MSR_UNCORE_PERFEVTSEL0 + 7, 0xff94ffff, BIT(17) | BIT(22) },
+	{ "MSR_UNCORE_FIXED_CTR0", MSR_UNCORE_FIXED_CTR0, 1, BITS(0, UNCORE_WIDTH - 1), 0 },
+	{ "MSR_UNCORE_ADDR_OPCODE_MATCH", MSR_UNCORE_ADDR_OPCODE_MATCH, 1, MATCH_BITS, 0 },
+	{ "MSR_UNCORE_PMC", MSR_UNCORE_PMC0, UNCORE_COUNTERS, BITS(0, UNCORE_WIDTH - 1), 0 },
+	{ "MSR_UNCORE_PERFEVTSEL", MSR_UNCORE_PERFEVTSEL0, UNCORE_COUNTERS, 0xff94ffff,
+	  BIT(17) | BIT(22) },
 };
+
+/* Of the member of this bank. */
+static void check_reserved(struct test *t, unsigned i, u32 n)
+{
+	const u64 kept = layouts[i].bits & 0x5555555555555555ULL;
+	const u64 other = layouts[i].bits & ~kept;
+	const u32 msr = layouts[i].msr + n;
+
+	if (kept) {
+		msr_write(msr, kept);
+		CONTROL_EQ(t, UNC_11, kept, msr_read(msr), "%s, member %u", layouts[i].name, n);
+	} else {
+		CONTROL(t, UNC_11, !msr_try_write(msr, layouts[i].left).raised,
+			"no #GP of the bits of %s", layouts[i].name);
+	}
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (!((layouts[i].bits | layouts[i].left) & BIT(bit)))
+			CHECK(t, UNC_11, msr_try_write(msr, other | BIT(bit)).raised,
+			      "#GP of bit %u of %s, member %u", bit, layouts[i].name, n);
+	if (kept)
+		CHECK_EQ(t, UNC_11, kept, msr_read(msr), "%s, member %u, after what was refused",
+			 layouts[i].name, n);
+	uncore_off();
+}
 
 /*
  * UNC-11  A write that sets a reserved bit of a register of the uncore must raise #GP and keep the
@@ -111,30 +139,20 @@ static const struct {
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; 18.8.2.1 and 18.8.2.2, layouts of the
  *         registers
  *
- * Given  the global control, the fixed counter and its control, the first and the last
- *        general-purpose counter and event select, each with every other of its bits set
+ * Given  the global control, the fixed counter and its control, the match register, each
+ *        general-purpose counter and event select, with every other of its bits set;
+ *        MSR_UNCORE_PERF_GLOBAL_OVF_CTRL
  * When   each bit that its layout doesn't name is written, beside the contrary of the bits that are
  *        set
  * Then   each write raises #GP and changes nothing
- * Control: the value that stays was accepted
+ * Control: the value that stays, or of MSR_UNCORE_PERF_GLOBAL_OVF_CTRL each bit of its layout, was
+ *        accepted
  */
 TEST(msr, uncore_registers_refuse_reserved_bits, REQS(UNC_11), NEEDS(need_uncore))
 {
-	for (unsigned i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-		const u64 kept = layouts[i].bits & 0x5555555555555555ULL;
-		const u64 other = layouts[i].bits & ~kept;
-
-		msr_write(layouts[i].msr, kept);
-		CONTROL_EQ(t, UNC_11, kept, msr_read(layouts[i].msr), "%s", layouts[i].name);
-		for (unsigned bit = 0; bit < 64; bit++)
-			if (!((layouts[i].bits | layouts[i].left) & BIT(bit)))
-				CHECK(t, UNC_11,
-				      msr_try_write(layouts[i].msr, other | BIT(bit)).raised,
-				      "#GP of bit %u of %s", bit, layouts[i].name);
-		CHECK_EQ(t, UNC_11, kept, msr_read(layouts[i].msr), "%s after what was refused",
-			 layouts[i].name);
-		uncore_off();
-	}
+	for (unsigned i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		for (u32 n = 0; n < layouts[i].members; n++)
+			check_reserved(t, i, n);
 }
 
 /*
@@ -149,12 +167,10 @@ TEST(msr, uncore_registers_refuse_reserved_bits, REQS(UNC_11), NEEDS(need_uncore
  */
 TEST(msr, uncore_match_register_holds_each_bit_of_its_layout, REQS(UNC_13), NEEDS(need_uncore))
 {
-	const u64 layout = BITS(3, 39) | BITS(40, 47) | BITS(61, 63);
-
 	for (unsigned n = 0; n < COUNTERS; n++)
 		uncore_write(counter_name(n), own_count(n));
 	for (unsigned bit = 0; bit <= 64; bit++) {
-		const u64 value = bit < 64 ? BIT(bit) & layout : layout;
+		const u64 value = bit < 64 ? BIT(bit) & MATCH_BITS : MATCH_BITS;
 
 		if (!value)
 			continue;
@@ -246,6 +262,15 @@ TEST(unc, ovf_pmi_is_set_by_counters_with_their_pmi_enable_alone, REQS(UNC_12, U
 	}
 }
 
+/* The counter wraps, and nothing of it is programmed but its value; interrupts in all. */
+static unsigned wrap_and_settle(unsigned c)
+{
+	uncore_preset(c, PRESET);
+	uncore_enable(ALL_COUNTERS | EN_PMI_CORES | PMI_FRZ);
+	wait_for(BIT(c));
+	return pmi_settle()->count;
+}
+
 /* Bit of each counter that has moved while some hundred clocks went by. */
 static u64 moving(void)
 {
@@ -264,31 +289,36 @@ static u64 moving(void)
  * PMI-13  With PMI_FRZ set, the uncore counters must stop when one of them signals, until software
  *         enables them again.
  *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ * PMI-10  An uncore interrupt must reach every selected core.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ * UNC-12  OVF_PMI, bit 61 of MSR_UNCORE_PERF_GLOBAL_STATUS, must be set by an overflow whose
+ *         counter has its PMI enable set, and by no other.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility, Figure 18-20
  *
  * Given  all nine counters count clocks, PMI_FRZ = 1
  * When   each counter in turn wraps with its PMI enable 0, then with it 1; then
- *        MSR_UNCORE_PERF_GLOBAL_CTRL enables all again
+ *        MSR_UNCORE_PERF_GLOBAL_CTRL enables all again; then, with its PMI enable 1, the counter
+ *        wraps a second time, after its status bit and OVF_PMI were cleared and its value and
+ *        MSR_UNCORE_PERF_GLOBAL_CTRL alone were written
  * Then   all go on after a wrap that signals nothing; all stand after one that signals; all move
- *        when they are enabled again
+ *        when they are enabled again; the second wrap interrupts, sets OVF_PMI and stops all as the
+ *        first did
  * Control: the wrap that signals has interrupted once
  */
-TEST(unc, interrupt_of_each_uncore_counter_freezes_all_of_them, REQS(PMI_13),
+TEST(unc, interrupt_of_each_uncore_counter_freezes_all_of_them, REQS(PMI_13, PMI_10, UNC_12),
      NEEDS(need_perfmon, need_uncore))
 {
 	for (unsigned n = 0; n < COUNTERS; n++) {
 		const unsigned c = counter_name(n);
 
 		for (unsigned pmi = 0; pmi < 2; pmi++) {
-			const struct pmi_log *log;
+			unsigned count;
 
 			msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
 			pmi_open(NULL);
 			count_clocks(pmi ? BIT(c) : 0);
-			uncore_preset(c, PRESET);
-			uncore_enable(ALL_COUNTERS | EN_PMI_CORES | PMI_FRZ);
-			wait_for(BIT(c));
-			log = pmi_end();
-			CONTROL_EQ(t, PMI_13, pmi, log->count,
+			count = wrap_and_settle(c);
+			CONTROL_EQ(t, IDS(PMI_13, PMI_10, UNC_12), pmi, count,
 				   "interrupts of counter %u, PMI enable %u", c, pmi);
 			CHECK_EQ(t, PMI_13, pmi ? 0 : ALL_COUNTERS, moving(),
 				 "counters that move after counter %u wrapped, PMI enable %u", c,
@@ -297,6 +327,17 @@ TEST(unc, interrupt_of_each_uncore_counter_freezes_all_of_them, REQS(PMI_13),
 			uncore_enable(ALL_COUNTERS);
 			CHECK_EQ(t, PMI_13, ALL_COUNTERS, moving(),
 				 "counters that move when they are enabled again");
+			if (pmi) {
+				uncore_enable(0);
+				uncore_clear(ALL_COUNTERS | OVF_PMI);
+				count = wrap_and_settle(c);
+				CHECK_EQ(t, PMI_10, 2, count,
+					 "interrupts of counter %u after its second wrap", c);
+				CHECK_EQ(t, UNC_12, OVF_PMI, uncore_status() & OVF_PMI,
+					 "392H[61] after that");
+				CHECK_EQ(t, PMI_13, 0, moving(), "counters that move after that");
+			}
+			pmi_close();
 			uncore_off();
 		}
 	}
