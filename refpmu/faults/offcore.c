@@ -6,6 +6,7 @@
 #define RESPONSES	BITS(7, 63)
 #define L3_HITS_NEHALEM	BITS(8, 10)
 #define SNOOPS		BITS(32, 37)	/* from Sandy Bridge on */
+#define SUPPLIERS	BITS(17, 30)
 #define SUPPLIERS_AND_SNOOPS BITS(17, 37)
 
 static bool first_event_counts(const struct model *m)
@@ -43,6 +44,11 @@ static void break_response(struct model *m, struct offcore_access *access)
 			access->select &= ~OFFCORE_RSP_ANY_RESPONSE;
 		return;
 	}
+	if (later && ((access->n == 1 && broken(m, FAULT_OFFCORE_SECOND_ANY_ONLY)) ||
+		      (access->request > 1 && broken(m, FAULT_OFFCORE_RFO_ANY_ONLY))))
+		access->select = 0;
+	if (later && access->select & SUPPLIERS && broken(m, FAULT_OFFCORE_ONE_SUPPLIER))
+		access->select |= SUPPLIERS;
 	if (access->select & hits && broken(m, FAULT_OFFCORE_SNOOP_IGNORED))
 		access->select |= hits;
 }

@@ -24,6 +24,11 @@
 /* Bits that no load of a flushed line answers to: modified in the L3, and a snoop that found it. */
 #define L3_MODIFIED	BIT(18)
 #define SNOOP_HITM	BIT(36)
+/* Who may have answered: the L3, or something behind it. */
+#define L3_SUPPLIERS	BITS(18, 21)
+#define FAR_SUPPLIERS	(BIT(17) | BITS(22, 30))
+#define NHM_L3		BITS(8, 10)
+#define NHM_FAR		BITS(12, 15)
 
 struct setting {
 	u64 value;
@@ -331,4 +336,54 @@ TEST(offcore, each_counter_counts_both_requests_that_its_register_names, REQS(MS
 		}
 	}
 	off_core_set(MSR_OFFCORE_RSP_0, 0);
+}
+
+/*
+ * MSR-40  An off-core response event must count a request by the response that it got, and not
+ *         where other responses alone are named.
+ *         SDM Off-core Response Performance Monitoring, response types; supplier and snoop
+ *         information
+ *
+ * Given  loads of a flushed line, and stores to one: something behind the L3 answers
+ * When   MSR_OFFCORE_RSP_0, or MSR_OFFCORE_RSP_1 where it exists, names their kind of request with
+ *        the responses of the L3 alone, and with those of everything else alone; from Sandy Bridge
+ *        on by supplier, and with every snoop result
+ * Then   its event counts at most a quarter of the accesses with the first
+ * Control: it counts at least half of them with the second
+ */
+TEST(offcore, off_core_responses_are_told_by_supplier_for_each_register_and_request, REQS(MSR_40),
+     NEEDS(need_perfmon, need_offcore))
+{
+	static const struct {
+		enum access access;
+		u64 request;
+	} kinds[] = { { ACCESS_MEMORY, REQUEST }, { ACCESS_STORE_MISS, REQUEST_RFO } };
+	const bool snb = counter_caps()->facilities & FAC_OFFCORE_SNB;
+	const u64 l3 = snb ? L3_SUPPLIERS | SNOOPS : NHM_L3;
+	const u64 far = snb ? FAR_SUPPLIERS | SNOOPS : NHM_FAR;
+
+	for (unsigned i = 0; i < 4; i++) {
+		const u64 request = kinds[i & 1].request;
+		const unsigned n = i >> 1;
+		const u32 msr = MSR_OFFCORE_RSP_0 + n;
+		struct cache_workload h;
+		struct event event;
+
+		if (!event_get(EK_OFFCORE_0 + n, 0, &event))
+			return;
+		if (!cache_workload_or_skip(t, kinds[i & 1].access, &h))
+			return;
+		if (!off_core_set(msr, request | far)) {
+			test_inconclusive(t, "MSR 0x%x refuses 0x%lx", msr, request | far);
+			return;
+		}
+		CONTROL_RANGE(t, MSR_40, ROUNDS / 2, ~0ULL, off_core_count(event.code, 0, &h),
+			      "%s of %u %s, MSR 0x%x = 0x%lx", event.name, ROUNDS, h.name, msr,
+			      request | far);
+		off_core_set(msr, request | l3);
+		CHECK_RANGE(t, MSR_40, 0, FEW, off_core_count(event.code, 0, &h),
+			    "%s of %u %s, MSR 0x%x = 0x%lx", event.name, ROUNDS, h.name, msr,
+			    request | l3);
+		off_core_set(msr, 0);
+	}
 }
