@@ -202,6 +202,7 @@ u64 fault_counters(struct model *m, const struct model_retired *r, u64 counters)
 
 	if (m->config.fault == FAULT_NONE)
 		return counters;
+	faults_of(m)->by_sibling = false;
 	missing = track_handlers(m, r) | lose_to_sibling(m);
 	reload_late(m);
 	if (faults_of(m)->stagger_left) {

@@ -36,6 +36,19 @@ static void freeze_other_counters(struct model *m, struct freeze_plan *plan)
 				      });
 }
 
+/* Of an overflow that the other logical processor's event causes. */
+static void break_freeze_by_sibling(struct model *m, struct freeze_plan *plan)
+{
+	struct model *sibling = model_core_sibling(m);
+
+	if (broken(m, FAULT_ANYTHREAD_NO_FREEZE))
+		plan->counters = false;
+	if (!sibling || !broken(m, FAULT_ANYTHREAD_FREEZES_SIBLING))
+		return;
+	model_freeze(sibling, plan);
+	plan->counters = false;
+}
+
 static void freeze_by_pmc0_only(struct model *m, struct freeze_plan *plan)
 {
 	if (plan->counters && broken(m, FAULT_FREEZE_BY_PMC0_ONLY))
@@ -93,6 +106,8 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (plan->counters && (m->host->lvtpc(m->host->ctx) & LVT_DELIVERY_MODE) == LVT_NMI &&
 	    broken(m, FAULT_FREEZE_NOT_BY_NMI))
 		plan->counters = false;
+	if (plan->counters && faults_of(m)->by_sibling)
+		break_freeze_by_sibling(m, plan);
 	if (plan->counters)
 		freeze_other_counters(m, plan);
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->counters && !plan->streamlined &&

@@ -33,6 +33,14 @@ static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u6
 		status |= model_global_bit(FIRST_FIXED + model_fixed_counters(m));
 	if (broken(m, FAULT_STATUS_LATE))
 		faults_of(m)->hidden_status |= status;
+	if (sibling && faults_of(m)->by_sibling && s->rule[i]->any) {
+		if (broken(m, FAULT_ANYTHREAD_STATUS_LOST))
+			return 0;
+		if (broken(m, FAULT_ANYTHREAD_STATUS_OF_SIBLING)) {
+			sibling->global_status |= status;
+			return 0;
+		}
+	}
 	if (sibling && broken(m, FAULT_STATUS_SHARED))
 		sibling->global_status |= status;
 	return status;

@@ -96,6 +96,7 @@ struct fault_state {
 	bool was_nested;	/* the last abort was of nested ones */
 
 	/* Counting. */
+	bool by_sibling;	/* what is counted is the sibling's, and maybe up to the next own */
 	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */
 	u64 staggered;		/* counters that don't count yet, */
 	u32 stagger_left;	/* for this many instructions */

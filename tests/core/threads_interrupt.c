@@ -3,7 +3,9 @@
  * Overflows and interrupts of two logical processors of a core: SDM "Architectural Performance
  * Monitoring Version 3" (AnyThread), volume 3A "Local Vector Table".
  */
+#include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"
+#include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
@@ -17,31 +19,54 @@
 struct overflow_pair {
 	struct two_cpus both;
 	u16 event;
-	u64 status[2];		/* of the sides */
+	u64 debugctl, flags;	/* IA32_DEBUGCTL of both; of the first one's counter */
+	bool goes_on;		/* that counter counts until its interrupt has come */
+	u64 value[2];		/* of the sides' counters after the calls */
+	u64 status[2];		/* of the sides: at the handler's entry, or after the overflow */
+	u64 control[2];		/* IA32_PERF_GLOBAL_CTRL likewise */
 	unsigned count[2];	/* interrupts */
 };
 
-/* The first one's counter sees the calls of the other one, and wraps on one of them. */
+/* The first one's counter sees the calls of the other one, and wraps on one of them. The other
+ * one's counter is on and counts nothing. */
 static void wrap_by_the_other(void *arg)
 {
 	struct overflow_pair *p = arg;
+	const struct pmi_log *log;
 	unsigned side = two_cpus_side();
 
 	pmi_open(NULL);
+	msr_write(MSR_IA32_DEBUGCTL, p->debugctl);
 	if (side == 0) {
-		counter_program(0, p->event, COUNT_BOTH | COUNT_ANY | COUNT_INT);
+		counter_program(0, p->event, COUNT_BOTH | COUNT_ANY | p->flags);
 		counter_preset(0, 2 * OWN);
-		counters_enable(pmc_one(0));
 	}
+	counters_enable(pmc_one(0));
 	two_cpus_barrier(&p->both);
 	if (side == 1)
 		workload_run_user(&workload_call, CALLS);
 	two_cpus_barrier(&p->both);
-	if (side == 0)
+	/* Its own calls mustn't be the cause, nor this what stops the counter. */
+	p->value[side] = counter_read(0);
+	if (side == 0 && !p->goes_on)
 		counters_disable();
-	p->count[side] = pmi_settle()->count;
+	log = pmi_settle();
+	p->count[side] = log->count;
+	p->status[side] = log->count ? log->entry[0].status : counters_status();
+	p->control[side] = log->count ? log->entry[0].global_ctrl :
+					msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
+	two_cpus_barrier(&p->both);
+	counters_disable();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
 	pmi_close();
 	counters_clear(counters_status());
+}
+
+/* false: they didn't run. */
+static bool overflow_by_the_other(struct test *t, struct overflow_pair *p)
+{
+	p->event = sampling_event(EK_NEAR_CALLS);
+	return two_cpus_run(t, &p->both, smp_sibling(), wrap_by_the_other, p);
 }
 
 /*
@@ -51,25 +76,87 @@ static void wrap_by_the_other(void *arg)
  * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
  *         through the local APIC's LVTPC.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-03  When its interrupt is taken, an overflow must be shown in IA32_PERF_GLOBAL_STATUS.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  IA32_PMC0 of the first thread counts near calls with AnyThread = 1 and INT; it waits
- *        while its sibling calls
+ * Given  IA32_PMC0 of the first thread counts near calls with AnyThread = 1, with INT and without;
+ *        it waits while its sibling calls
  * When   it overflows on a call of the sibling
- * Then   the first thread is interrupted once, the sibling isn't
+ * Then   the first thread is interrupted once, with INT, the sibling isn't; the status bit of
+ *        IA32_PMC0 is set on the first thread, at its handler's entry or without INT, and 0 on the
+ *        sibling
  */
-TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, PMI_01),
+TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, PMI_01, PMI_03),
      NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
 {
-	struct overflow_pair p = { .event = sampling_event(EK_NEAR_CALLS) };
+	const bool any = window_counts_any(t, 0, COUNT_BOTH);
 
-	if (!two_cpus_run(t, &p.both, smp_sibling(), wrap_by_the_other, &p))
-		return;
-	if (window_counts_any(t, 0, COUNT_BOTH))
-		CHECK_EQ(t, PMI_01, 1, p.count[0],
-			 "interrupts of the counter's owner, AnyThread = 1, %u "
-			 "calls of its sibling thread, overflow on call %u",
-			 CALLS, 2 * OWN);
-	CHECK_EQ(t, PMI_22, 0, p.count[1], "interrupts of the sibling thread");
+	for (unsigned quiet = 0; quiet < 2; quiet++) {
+		struct overflow_pair p = { .flags = quiet ? 0 : COUNT_INT };
+
+		if (!overflow_by_the_other(t, &p))
+			return;
+		if (any) {
+			CHECK_EQ(t, PMI_01, !quiet, p.count[0],
+				 "interrupts of the counter's owner, AnyThread = 1, %u "
+				 "calls of its sibling thread, overflow on call %u%s",
+				 CALLS, 2 * OWN, quiet ? ", without INT" : "");
+			CHECK_EQ(t, PMI_03, BIT(0), p.status[0] & BIT(0),
+				 "status bit of IA32_PMC0 of the counter's owner%s",
+				 quiet ? ", without INT" : "");
+		}
+		CHECK_EQ(t, PMI_22, 0, p.count[1], "interrupts of the sibling thread");
+		CHECK_EQ(t, PMI_03, 0, p.status[1] & BIT(0),
+			 "status bit of IA32_PMC0 of the sibling thread%s",
+			 quiet ? ", without INT" : "");
+	}
+}
+
+/*
+ * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
+ *         IA32_PERF_GLOBAL_CTRL.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ * PMI-23  Freezing on a PMI must stop the counters of the logical processor that has it, and no
+ *         others.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 35-13 (scope: Thread)
+ *
+ * Given  IA32_DEBUGCTL[12] = 1 on both threads of a core; IA32_PMC0 of the first one counts near
+ *        calls with AnyThread = 1 and INT
+ * When   it overflows on a call of the sibling
+ * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of the first one's handler; that of the sibling
+ *        is unchanged
+ * Control: the calls made it wrap, there is one interrupt, and without IA32_DEBUGCTL[12] the
+ *          register isn't 0 there
+ */
+TEST(pmi, any_thread_overflow_freezes_the_owner_of_the_counter_only, REQS(PMI_14, PMI_23),
+     NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread, need_legacy_freeze,
+	   need_freeze))
+{
+	const bool any = window_counts_any(t, 0, COUNT_BOTH);
+
+	for (unsigned freezes = 0; freezes < 2; freezes++) {
+		struct overflow_pair p = { .flags = COUNT_INT, .goes_on = true };
+
+		p.debugctl = freezes ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0;
+		if (!overflow_by_the_other(t, &p))
+			return;
+		CHECK_EQ(t, PMI_23, 1, p.control[1],
+			 "IA32_PERF_GLOBAL_CTRL of the sibling thread, IA32_DEBUGCTL[12] = %u",
+			 freezes);
+		if (!any)
+			continue;
+		CONTROL_RANGE(t, PMI_14, 0, CALLS, p.value[0],
+			      "IA32_PMC0 of the counter's owner, which has wrapped by calls of its "
+			      "sibling");
+		CONTROL_EQ(t, PMI_14, 1, p.count[0], "interrupts of the counter's owner");
+		if (freezes)
+			CHECK_EQ(t, PMI_14, 0, p.control[0],
+				 "IA32_PERF_GLOBAL_CTRL of the counter's owner, frozen by a call "
+				 "of its sibling");
+		else
+			CONTROL_EQ(t, PMI_14, 1, p.control[0],
+				   "IA32_PERF_GLOBAL_CTRL of the counter's owner, not frozen");
+	}
 }
 
 /* Both count branches, wrap at about the same time, and are interrupted. */

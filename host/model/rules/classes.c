@@ -295,6 +295,24 @@ static bool interrupts_while_halted(struct fixture *r)
 	return thread[0].n_interrupts == 1;
 }
 
+static bool overflow_by_the_other_is_shown(struct fixture *r)
+{
+	sleep_first(r, 0, 3);
+	fixture_nops(&thread[1], 5);
+	return fixture_get(&thread[0], MSR_IA32_PERF_GLOBAL_STATUS) == BIT(0) &&
+	       fixture_get(&thread[1], MSR_IA32_PERF_GLOBAL_STATUS) == 0;
+}
+
+static bool overflow_by_the_other_freezes(struct fixture *r)
+{
+	sleep_first(r, INT, 3);
+	fixture_set(&thread[0], MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	fixture_start(&thread[1], BIT(0));
+	fixture_nops(&thread[1], 5);
+	return fixture_get(&thread[0], MSR_IA32_PERF_GLOBAL_CTRL) == 0 &&
+	       fixture_get(&thread[1], MSR_IA32_PERF_GLOBAL_CTRL) == BIT(0);
+}
+
 static bool sign_copies_are_refused(struct fixture *r)
 {
 	return fixture_wrmsr(r, MSR_IA32_A_PMC0, BITS(47, 63)) == MSR_GP;
@@ -316,6 +334,10 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_PDIR_NOT_OF_TAKEN] = pdir_names_branches,
 	[FAULT_COMPATIBILITY_EVENTING_NEXT] = a_load_of_compatibility_mode_is_named,
 	[FAULT_THRESHOLD_LEAVES_FIXED] = a_freeze_stops_fixed_counters,
+	[FAULT_ANYTHREAD_STATUS_LOST] = overflow_by_the_other_is_shown,
+	[FAULT_ANYTHREAD_STATUS_OF_SIBLING] = overflow_by_the_other_is_shown,
+	[FAULT_ANYTHREAD_NO_FREEZE] = overflow_by_the_other_freezes,
+	[FAULT_ANYTHREAD_FREEZES_SIBLING] = overflow_by_the_other_freezes,
 	[FAULT_ANYTHREAD_NOT_WITH_CMASK] = compares_while_halted,
 	[FAULT_ANYTHREAD_DEAF_IN_HLT] = counts_while_halted,
 	[FAULT_FIXED12_ANYTHREAD_IGNORED] = fixed_any_counts,
