@@ -5,6 +5,7 @@
  * something else; look for broken().
  */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
@@ -194,6 +195,7 @@ void fault_retired(struct model *m, const struct model_retired *r)
 		return;
 	faults_of(m)->ip_before = r->ip;
 	fault_v5_retired(m, r);
+	fault_lbr_log_retired(m, r);
 }
 
 u64 fault_counters(struct model *m, const struct model_retired *r, u64 counters)

@@ -396,7 +396,7 @@ HOOK_VALUE(u64, fault_arch_lbr_select, select, struct model *m, u64 control)
 HOOK(fault_arch_lbr_depth, struct model *m, u64 depth, const struct lbr_entry *before)
 /* What a counter adds to the log at this level; a branch is about to be recorded, or kept out; INFO
  * of an entry in a record. */
-HOOK_VALUE(u64, fault_lbr_logged, add, struct model *m, u8 cpl)
+HOOK_VALUE(u64, fault_lbr_logged, add, struct model *m, unsigned i, u8 cpl)
 HOOK(fault_lbr_log, struct model *m, const struct lbr_branch *branch, struct lbr_plan *plan)
 HOOK_VALUE(u64, fault_lbr_record_info, info, struct model *m)
 /* What LBR Inserts counts of an instruction. */

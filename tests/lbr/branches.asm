@@ -279,6 +279,60 @@ ROWS lbr_events_apart
 	ROW	RELATIVE_JUMP,	begin_lbr_events_apart.last,	begin_lbr_events_apart.past
 ROWS_END lbr_events_apart
 
+; A branch of each kind, one instruction before each but the first. At any CPL.
+PIECE lbr_log_kinds, begin_lbr_log_kinds.first, 2, 2
+	mov	eax, cs
+	push	rax
+	lea	rax, [.far_target]
+	push	rax
+	cmp	rdi, rdi
+.first:	jmp	short .equal
+	nop
+.equal:	nop
+.conditional:
+	je	short .begin
+	nop
+.begin:	lea	rax, [.landing]
+.indirect:
+	jmp	rax
+	nop
+.landing:
+	nop
+.call:	call	.function
+.called:
+	lea	rax, [.other_function]
+.indirect_call:
+	call	rax
+.called_too:
+	nop
+.far:	o64 retf
+	nop
+.function:
+	nop
+.return:
+	ret
+.other_function:
+	nop
+.other_return:
+	ret
+.far_target:
+	nop
+.last:	jmp	short .past
+	nop
+.past:
+END lbr_log_kinds
+ROWS lbr_log_kinds
+	ROW	RELATIVE_JUMP, begin_lbr_log_kinds.first, begin_lbr_log_kinds.equal
+	ROW	CONDITIONAL, begin_lbr_log_kinds.conditional, begin_lbr_log_kinds.begin
+	ROW	INDIRECT_JUMP, begin_lbr_log_kinds.indirect, begin_lbr_log_kinds.landing
+	ROW	RELATIVE_CALL, begin_lbr_log_kinds.call, begin_lbr_log_kinds.function
+	ROW	RETURN, begin_lbr_log_kinds.return, begin_lbr_log_kinds.called
+	ROW	INDIRECT_CALL, begin_lbr_log_kinds.indirect_call, begin_lbr_log_kinds.other_function
+	ROW	RETURN, begin_lbr_log_kinds.other_return, begin_lbr_log_kinds.called_too
+	ROW	FAR_BRANCH, begin_lbr_log_kinds.far, begin_lbr_log_kinds.far_target
+	ROW	RELATIVE_JUMP, begin_lbr_log_kinds.last, begin_lbr_log_kinds.past
+ROWS_END lbr_log_kinds
+
 ; A jump, one in a transaction, one after it. At memory: 1 if it committed.
 PIECE lbr_transaction, begin_lbr_transaction.inside, 2, 2
 	mov	qword [rsi], 0

@@ -47,6 +47,7 @@ LBR_PIECE(lbr_step);		/* a jump, then a single-step trap */
 LBR_PIECE(lbr_delay);		/* n rounds of a loop between two jumps, soon a third */
 LBR_PIECE(lbr_events);		/* jumps with stores and loads between them */
 LBR_PIECE(lbr_events_apart);	/* a store, a conditional branch, a store, a jump, a jump */
+LBR_PIECE(lbr_log_kinds);	/* a branch of each kind, an instruction before each */
 LBR_PIECE(lbr_transaction);	/* jumps before, in and after a transaction */
 LBR_PIECE(lbr_transaction_random);	/* n branches by chance in one, and a loop's */
 LBR_PIECE(lbr_abort);		/* as before, ended by XABORT 5AH, its mark; EAX at memory */

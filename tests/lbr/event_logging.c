@@ -191,6 +191,123 @@ TEST(lbr, info_has_the_events_of_two_logged_counters_side_by_side, REQS(ALBR_18)
 	}
 }
 
+/*
+ * ALBR-18  Where CPUID.1CH:ECX[16+n] and IA32_PERFEVTSELn[35] are 1, INFO[33+2n:32+2n] of an entry
+ *          must be the events of IA32_PMCn since the entry before, at most 3.
+ *          Linux LBR_INFO_BR_CNTR_OFFSET, intel_pmu_lbr_counters_reorder; public headers of SDM
+ *          volume 4, IA32_LBR_x_INFO
+ *
+ * Given  jumps with stores between them; each counter that CPUID.1CH:ECX[19:16] lists counts and
+ *        logs stores
+ * When   the jumps are recorded, and then 2, 9, 17 and as many further jumps, without stores, as
+ *        leave these entries in the stack
+ * Then   at their new indices the entries have the stores since the entry before, 3 where there are
+ *        more
+ * Control: each jump is recorded in its turn
+ */
+TEST(lbr, older_entries_keep_the_events_of_logged_counters, REQS(ALBR_18),
+     NEEDS(need_perfmon, need_events, need_arch_lbr_events, need_arch_lbr_kinds))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_events;
+	const u64 jumps = arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP);
+	const unsigned rows = (unsigned)(piece->end - piece->rows);
+	struct lbr_stack stack;
+
+	FOR_EACH_COUNTER (c, logged_counters()) {
+		const unsigned most = arch_lbr_depth() - rows;
+		const unsigned further[] = { 2, 9, 17, most };
+
+		for (unsigned k = 0; k < sizeof(further) / sizeof(further[0]); k++) {
+			if (further[k] > most || !start(c, EK_STORES, COUNT_BOTH | COUNT_LBR_LOG))
+				continue;
+			arch_lbr_close();
+			arch_lbr_go_on(piece, 0, jumps, &stack);
+			arch_lbr_go_on(&lbr_piece_lbr_chain, further[k], jumps, &stack);
+			arch_lbr_close();
+			stop(c);
+			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, further[k]))
+				return;
+			check_events(t, AT(ALBR_18), &stack, further[k], c, &kinds[0], true);
+		}
+	}
+}
+
+/*
+ * ALBR-18  Where CPUID.1CH:ECX[16+n] and IA32_PERFEVTSELn[35] are 1, INFO[33+2n:32+2n] of an entry
+ *          must be the events of IA32_PMCn since the entry before, at most 3.
+ *          Linux LBR_INFO_BR_CNTR_OFFSET, intel_pmu_lbr_counters_reorder; public headers of SDM
+ *          volume 4, IA32_LBR_x_INFO
+ *
+ * Given  a branch of each kind, one instruction before each; each counter that CPUID.1CH:ECX[19:16]
+ *        lists counts and logs instructions
+ * When   all of them are recorded
+ * Then   each entry but the oldest has two events: the instruction before it and one branch
+ * Control: each branch is recorded in its turn
+ */
+TEST(lbr, entries_of_each_kind_of_branch_have_a_logged_counters_events, REQS(ALBR_18),
+     NEEDS(need_perfmon, need_events, need_instructions, need_arch_lbr_events))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_log_kinds;
+	struct lbr_stack stack;
+
+	FOR_EACH_COUNTER (c, logged_counters()) {
+		unsigned i = 0;
+
+		if (!start(c, EK_INSTRUCTIONS, COUNT_BOTH | COUNT_LBR_LOG))
+			continue;
+		arch_lbr_record(piece, 0, arch_lbr_everything(), &stack);
+		stop(c);
+		if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, 0))
+			return;
+		for (const struct lbr_row *row = piece->end; row-- > piece->rows + 1; i++)
+			CHECK_EQ(t, ALBR_18, 2, stack.branch[i].events[c],
+				 "instructions of IA32_PMC%u in entry %u, of the branch from %#lx",
+				 c, i, row->from);
+	}
+}
+
+/*
+ * ALBR-18  Where CPUID.1CH:ECX[16+n] and IA32_PERFEVTSELn[35] are 1, INFO[33+2n:32+2n] of an entry
+ *          must be the events of IA32_PMCn since the entry before, at most 3.
+ *          Linux LBR_INFO_BR_CNTR_OFFSET, intel_pmu_lbr_counters_reorder; public headers of SDM
+ *          volume 4, IA32_LBR_x_INFO
+ *
+ * Given  jumps with stores between them; each counter that CPUID.1CH:ECX[19:16] lists is set to
+ *        count and log stores
+ * When   the jumps are recorded while the counter is off by its bit of IA32_PERF_GLOBAL_CTRL; by EN
+ * Then   its bits of INFO are 0, and it reads 0
+ * Control: each jump is recorded in its turn; with the counter on the entries have its stores
+ */
+TEST(lbr, counter_that_is_off_logs_nothing, REQS(ALBR_18),
+     NEEDS(need_perfmon, need_events, need_arch_lbr_events, need_arch_lbr_kinds))
+{
+	enum { ON, OFF_GLOBALLY, OFF_BY_EN, STATES };
+	const struct lbr_piece *piece = &lbr_piece_lbr_events;
+	const u64 jumps = arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP);
+	struct lbr_stack stack;
+
+	FOR_EACH_COUNTER (c, logged_counters()) {
+		for (unsigned state = ON; state < STATES; state++) {
+			if (!start(c, EK_STORES, COUNT_BOTH | COUNT_LBR_LOG))
+				continue;
+			if (state == OFF_GLOBALLY)
+				counters_disable();
+			if (state == OFF_BY_EN)
+				msr_write(MSR_IA32_PERFEVTSEL0 + c,
+					  msr_read(MSR_IA32_PERFEVTSEL0 + c) & ~IA32_PERFEVTSEL_EN);
+			counter_write(c, 0);
+			arch_lbr_record(piece, 0, jumps, &stack);
+			if (state != ON)
+				CHECK_EQ(t, ALBR_18, 0, counter_read(c), "IA32_PMC%u, off", c);
+			stop(c);
+			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, 0))
+				return;
+			check_events(t, state == ON ? CONTROL_AT(ALBR_18) : AT(ALBR_18), &stack, 0,
+				     c, &kinds[0], state == ON);
+		}
+	}
+}
+
 /* lbr_events at CPL 3, the branches there recorded. Where its last jump is in the stack. */
 static unsigned record_user(struct lbr_stack *stack)
 {
@@ -288,5 +405,44 @@ TEST(lbr, info_counts_events_across_a_branch_that_is_kept_out, REQS(ALBR_18),
 			 "stores of IA32_PMC%u in the jump's entry, the branch kept out", c);
 		CHECK_EQ(t, ALBR_18, 0, stack.branch[0].events[c],
 			 "stores of IA32_PMC%u in the entry of the jump right after it", c);
+	}
+}
+
+/*
+ * ALBR-18  Where CPUID.1CH:ECX[16+n] and IA32_PERFEVTSELn[35] are 1, INFO[33+2n:32+2n] of an entry
+ *          must be the events of IA32_PMCn since the entry before, at most 3.
+ *          Linux LBR_INFO_BR_CNTR_OFFSET, intel_pmu_lbr_counters_reorder; public headers of SDM
+ *          volume 4, IA32_LBR_x_INFO
+ *
+ * Given  jumps at CPL 3 with stores between them; each counter that CPUID.1CH:ECX[19:16] lists
+ *        counts and logs the stores of CPL 3
+ * When   the jumps are recorded while the counter passes its end: at each of the stores in turn
+ * Then   the entries have the stores since the entry before, 3 where there are more
+ * Control: each jump is recorded in its turn, and the counter's status bit is 1
+ */
+TEST(lbr, counter_that_overflows_between_entries_logs_what_it_counts, REQS(ALBR_18),
+     NEEDS(need_perfmon, need_events, need_arch_lbr_events, need_arch_lbr_levels))
+{
+	enum { STORES = 11 };	/* of lbr_events */
+	struct lbr_stack stack;
+
+	FOR_EACH_COUNTER (c, logged_counters()) {
+		for (unsigned n = 1; n <= STORES; n++) {
+			unsigned newest;
+
+			if (!start(c, EK_STORES, COUNT_USR | COUNT_LBR_LOG))
+				continue;
+			counter_preset(c, n);
+			newest = record_user(&stack);
+			stop(c);
+			arch_lbr_close();
+			CONTROL_EQ(t, ALBR_18, BIT(c), counters_status() & BIT(c),
+				   "status bit of IA32_PMC%u after %u stores", c, n);
+			counters_clear(BIT(c));
+			if (!check_entries(t, CONTROL_AT(ALBR_18), &lbr_piece_lbr_events, &stack,
+					   newest))
+				return;
+			check_events(t, AT(ALBR_18), &stack, newest, c, &kinds[0], true);
+		}
 	}
 }

@@ -59,7 +59,8 @@ static void step(const struct lbr_piece *piece, u64 n)
 TEST(selftest, branches_are_taken_as_they_are_declared, NO_REQS, NEEDS(NULL))
 {
 	const struct lbr_piece *const pieces[] = { &lbr_piece_lbr_kinds, &lbr_piece_lbr_events,
-						   &lbr_piece_lbr_events_apart };
+						   &lbr_piece_lbr_events_apart,
+						   &lbr_piece_lbr_log_kinds };
 
 	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		const struct lbr_piece *piece = pieces[i];

@@ -100,6 +100,44 @@ static bool records_have_it_too(struct fixture *r)
 	       (at(r, 0x20 + 0x10) == get(r, 0x1200));
 }
 
+static bool wraps_are_logged(struct fixture *r)
+{
+	log_stores(r, EVERYTHING, USR | OS);
+	fixture_wrmsr(r, 0xc2, -2ULL);
+	stores(r, 2, 0);
+	jump(r, BRANCH_JUMP);
+	return OF(1, 0) == 2;
+}
+
+static bool what_is_off_logs_nothing(struct fixture *r)
+{
+	log_stores(r, EVERYTHING, USR | OS);
+	fixture_stop(r);
+	jump(r, BRANCH_JUMP);
+	stores(r, 1, 0);
+	jump(r, BRANCH_JUMP);
+	return !OF(1, 0);
+}
+
+static bool older_entries_keep_it(struct fixture *r)
+{
+	log_stores(r, EVERYTHING, USR | OS);
+	stores(r, 1, 0);
+	jump(r, BRANCH_JUMP);
+	for (unsigned i = 0; i < 8; i++)
+		jump(r, BRANCH_JUMP);
+	return OF(1, 8) == 1 && !OF(1, 7);
+}
+
+static bool calls_have_it_too(struct fixture *r)
+{
+	log_stores(r, EVERYTHING, USR | OS);
+	stores(r, 1, 0);
+	jump(r, BRANCH_CALL);
+	jump(r, BRANCH_JUMP);
+	return OF(1, 1) == 1 && !OF(1, 0);
+}
+
 rule *const event_log_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_INFO_EVENTS_LOST] = info_has_events_that_are_written,
 	[FAULT_LBR_LOG_REFUSED] = four_counters_have_the_bit,
@@ -110,5 +148,10 @@ rule *const event_log_rules[FAULT_COUNT] = {
 	[FAULT_LBR_LOG_ALL_BRANCHES] = branches_that_are_kept_out_dont_end_it,
 	[FAULT_LBR_LOG_OS_ONLY] = entries_have_what_was_since_the_one_before,
 	[FAULT_LBR_LOG_ANY_LEVEL] = only_what_the_counter_counts,
+	[FAULT_LBR_LOG_LOST_AT_WRAP] = wraps_are_logged,
+	[FAULT_LBR_LOG_WHILE_OFF] = what_is_off_logs_nothing,
+	[FAULT_LBR_LOG_NEWEST_8] = older_entries_keep_it,
+	[FAULT_LBR_LOG_OF_JUMPS] = calls_have_it_too,
+	[FAULT_LBR_LOG_SINCE_JUMPS] = calls_have_it_too,
 	[FAULT_LBR_LOG_NOT_RECORDED] = records_have_it_too,
 };

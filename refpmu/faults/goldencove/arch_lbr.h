@@ -13,6 +13,8 @@ void fault_arch_lbr_taken(struct model *m, const struct msr_ref *p, u64 value);
 /* The other logical processor of the core takes it. */
 void fault_arch_lbr_sibling(struct model *m, struct model *sibling, const struct msr_ref *p,
 			    u64 value);
+/* An instruction has retired: what is logged of it. */
+void fault_lbr_log_retired(struct model *m, const struct model_retired *r);
 /* A new entry is complete. */
 void fault_arch_lbr_entry(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan);
 

@@ -4,6 +4,7 @@
  * that counts these.
  */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/model/lbr.h"
 #include "spec/arch_lbr.h"
 
@@ -12,10 +13,25 @@
 			 ARCH_LBR_PMC3_CNT)
 #define EVEN_FIELDS	(ARCH_LBR_PMC0_CNT | ARCH_LBR_PMC2_CNT)
 #define BITS_OF_FIELD	2
+#define JUMPS		(LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_NEAR_IND_JMP)
 
-u64 fault_lbr_logged(struct model *m, u8 cpl, u64 add)
+/* Of fault lbr-log-newest-8. */
+#define KEPT	8u
+
+u64 fault_lbr_logged(struct model *m, unsigned i, u8 cpl, u64 add)
 {
+	if (add && m->counter[i].value + add > model_width_mask(m, i) &&
+	    broken(m, FAULT_LBR_LOG_LOST_AT_WRAP))
+		return 0;
 	return add && cpl && broken(m, FAULT_LBR_LOG_OS_ONLY) ? 0 : add;
+}
+
+void fault_lbr_log_retired(struct model *m, const struct model_retired *r)
+{
+	for (unsigned n = 0; n < MODEL_LBR_LOGGED; n++)
+		if (r->stores && m->lbr.logs & ~m->active & BIT(n) &&
+		    m->counter[n].rule.kind == EK_STORES && broken(m, FAULT_LBR_LOG_WHILE_OFF))
+			m->lbr.own[n] += r->stores;
 }
 
 u64 fault_lbr_record_info(struct model *m, u64 info)
@@ -65,6 +81,9 @@ static u64 exchanged(u64 info)
 void fault_lbr_log(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
 	const u64 logged = plan->info & FIELDS;
+	/* The entry that moves to index KEPT. */
+	struct lbr_entry
+		*oldest = &m->lbr.entry[(m->lbr.tos + plan->entries - (KEPT - 1)) % plan->entries];
 
 	if (m->config.fault == FAULT_NONE || !m->lbr.logs)
 		return;
@@ -72,9 +91,15 @@ void fault_lbr_log(struct model *m, const struct lbr_branch *b, struct lbr_plan 
 		plan->log_begins = b->kind && !plan->pops && broken(m, FAULT_LBR_LOG_ALL_BRANCHES);
 		return;
 	}
+	if (oldest->info & FIELDS && broken(m, FAULT_LBR_LOG_NEWEST_8))
+		oldest->info &= ~FIELDS;
 	if (!logged)
 		return;
-	plan->log_goes_on = broken(m, FAULT_LBR_LOG_ADDS_UP);
+	if (!(b->kind & JUMPS) && broken(m, FAULT_LBR_LOG_OF_JUMPS))
+		plan->info &= ~FIELDS;
+	plan->log_goes_on = !(b->kind & JUMPS) && broken(m, FAULT_LBR_LOG_SINCE_JUMPS);
+	if (broken(m, FAULT_LBR_LOG_ADDS_UP))
+		plan->log_goes_on = true;
 	if (modulo_4(m, plan->info) != plan->info && broken(m, FAULT_LBR_LOG_WRAPS))
 		plan->info = modulo_4(m, plan->info);
 	if (exchanged(plan->info) != plan->info && broken(m, FAULT_LBR_LOG_NEIGHBOUR))

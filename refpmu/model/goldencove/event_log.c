@@ -54,7 +54,7 @@ void model_lbr_log_configure(struct model *m)
 void model_lbr_log(struct model *m, unsigned i, u8 cpl, u64 add)
 {
 	if (!m->latitude[LAT_LBR_LOG_OFF] || model_lbr_on(m))
-		m->lbr.own[i] += fault_lbr_logged(m, cpl, add);
+		m->lbr.own[i] += fault_lbr_logged(m, i, cpl, add);
 }
 
 void model_lbr_log_settle(struct model *m)
