@@ -42,8 +42,11 @@ static u64 store_status(struct model *m, const struct model_access *a,
 		status |= DATA_SOURCE_PS_L1D_HIT;
 	if (broken(m, FAULT_PS_STLB_ALWAYS) || (o->dtlb_miss && broken(m, FAULT_PS_DTLB_AS_MISS)))
 		status |= DATA_SOURCE_PS_STLB_MISS;
-	if (o->stlb_miss && broken(m, FAULT_PS_STLB_NEVER))
+	if (o->stlb_miss &&
+	    (broken(m, FAULT_PS_STLB_NEVER) || (o->split && broken(m, FAULT_PS_SPLIT_NO_WALK))))
 		status &= ~(u64)DATA_SOURCE_PS_STLB_MISS;
+	if (o->stlb_miss && broken(m, FAULT_PS_WALK_MISSES))
+		status &= ~(u64)DATA_SOURCE_PS_L1D_HIT;
 	if (broken(m, FAULT_PS_LOCK_ALWAYS))
 		status |= DATA_SOURCE_PS_LOCKED;
 	if (a->locked && (broken(m, FAULT_PS_LOCK_NEVER) ||
@@ -87,6 +90,8 @@ void fault_precise_store(struct model *m, const struct retire_ctx *s, unsigned a
 		record->latency = o->latency;
 	if (s->cpl && broken(m, FAULT_PS_USER_EMPTY))
 		record->data_linear_address = record->data_source = 0;
+	if (s->cpl && broken(m, FAULT_PS_USER_STATUS))
+		record->data_source = 0;
 }
 
 /* ---- data address profiling ---- */
@@ -177,6 +182,9 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 	if (s->rule[x]->flags & EV_STORE_L1 && access->store && is_cached(&s->outcome[a].memory) &&
 	    broken(m, FAULT_DLA_HIT_IN_ANY_CACHE))
 		record->data_source = DATA_SOURCE_DLA_DCU_HIT;
+	if ((s->rule[x]->kind == EK_SPLIT_STORES && broken(m, FAULT_DLA_SPLITS_HIT)) ||
+	    (s->rule[x]->kind == EK_STLB_MISS_STORES && broken(m, FAULT_DLA_WALKS_HIT)))
+		record->data_source |= DATA_SOURCE_DLA_DCU_HIT;
 	if (m->config.fault == FAULT_DLA_HIT_FOURTH && s->rule[x]->flags & EV_STORE_L1 &&
 	    access->store && ++faults_of(m)->tick % 4 == 0 && broken(m, FAULT_DLA_HIT_FOURTH))
 		record->data_source ^= DATA_SOURCE_DLA_DCU_HIT;

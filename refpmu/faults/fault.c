@@ -178,12 +178,26 @@ static void end_halt(struct model *m)
 	faults_of(m)->halted_at = 0;
 }
 
+#define REX	0x40	/* in the upper half of a byte */
+#define XCHG	0x86	/* and 87H: of any size */
+
+static bool is_exchange(const struct model *m, u64 ip)
+{
+	u8 code[2];
+
+	if (!m->host->read(m->host->ctx, ip, code, sizeof(code)))
+		return false;
+	return (code[(code[0] & 0xf0) == REX] | 1) == (XCHG | 1);
+}
+
 void fault_instruction(struct model *m, const struct model_retired *r)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
 	fault_next_sequence(m);
 	faults_of(m)->cpl = r->cpl;
+	faults_of(m)->exchange = model_has_fault(m, FAULT_LL_LOCK_NOT_OF_XCHG) &&
+				 is_exchange(m, r->ip);
 	faults_of(m)->halted = false;
 	end_halt(m);
 	faults_of(m)->interrupts_off = !(r->after.rflags & RFLAGS_IF);

@@ -12,6 +12,7 @@
 #define L2_MISSED	16		/* cycles, of fault ll-ends-at-l2 */
 #define LOW_BYTE	0xffULL
 #define RESERVED_BITS	(BIT(6) | BIT(63))
+#define QUADWORD	8		/* bytes */
 #define WRONG_BIT	BIT(10)		/* of fault ll-address-bit */
 
 /* ---- tags ---- */
@@ -54,7 +55,7 @@ bool fault_eligible(struct model *m, u32 latency, bool eligible)
 	       broken(m, FAULT_LL_THRESHOLD_IGNORED);
 }
 
-void fault_load_kept(struct model *m, const struct memory_result *o)
+void fault_load_kept(struct model *m, const struct model_access *a, const struct memory_result *o)
 {
 	struct fault_load *last = &faults_of(m)->tagged;
 
@@ -67,6 +68,8 @@ void fault_load_kept(struct model *m, const struct memory_result *o)
 	last->dtlb_miss = o->dtlb_miss;
 	last->near = o->l1_hit;
 	last->split = o->split;
+	last->bytes = a->bytes;
+	last->exchange = a->locked && faults_of(m)->exchange;
 }
 
 /* Faults that pass over a kind of loads. */
@@ -197,8 +200,12 @@ static u64 further_bits(struct model *m, const struct fault_load *right)
 		load.stlb_miss = right->dtlb_miss && !load.stlb_miss;
 	if (load.locked && broken(m, FAULT_LL_LOCKED_NO_WALK))
 		load.stlb_miss = false;
+	if (load.stlb_miss && right->split && broken(m, FAULT_LL_SPLIT_NO_WALK))
+		load.stlb_miss = false;
 	if ((load.stlb_miss && broken(m, FAULT_LL_LOCK_NOT_OF_WALKS)) ||
-	    (load.locked && right->split && broken(m, FAULT_LL_LOCK_NOT_OF_SPLITS)))
+	    (load.locked && right->split && broken(m, FAULT_LL_LOCK_NOT_OF_SPLITS)) ||
+	    (load.locked && right->bytes != QUADWORD && broken(m, FAULT_LL_LOCK_OF_8)) ||
+	    (right->exchange && broken(m, FAULT_LL_LOCK_NOT_OF_XCHG)))
 		load.locked = false;
 	if (load.stlb_miss != load.locked && broken(m, FAULT_LL_BITS_SWAPPED)) {
 		load.locked = load.stlb_miss;
@@ -219,6 +226,8 @@ static u64 data_source_of(struct model *m, const struct fault_load *load)
 		value = model_outcome_code(m, MEM_L3_SNOOP_CLEAN);
 	if (load->load.locked && outcome == MEM_L3 && broken(m, FAULT_LL_LOCKED_AS_L1))
 		value = model_outcome_code(m, MEM_L1);
+	if (load->load.stlb_miss && broken(m, FAULT_LL_WALK_IS_FAR))
+		value = model_outcome_code(m, MEM_LOCAL_EXCLUSIVE);
 	if (broken(m, FAULT_LL_SOURCE_RESERVED))
 		value = RESERVED_CODE;
 	if (model_generation(m)->facilities & FAC_STLB_LOCK || broken(m, FAULT_LL_STLB_NEHALEM))
@@ -230,7 +239,10 @@ static u64 data_source_of(struct model *m, const struct fault_load *load)
 
 static u64 address_of(struct model *m, const struct retire_ctx *s, const struct fault_load *load)
 {
-	if (broken(m, FAULT_LL_ADDRESS_IP))
+	unsigned counter = faults_of(m)->at_counter;
+
+	if (broken(m, FAULT_LL_ADDRESS_IP) ||
+	    ((counter == 1 || counter == 2) && broken(m, FAULT_LL_ADDRESS_PMC0_3)))
 		return s->r->ip;
 	if (broken(m, FAULT_LL_ADDRESS_LINE) || (!load->near && broken(m, FAULT_LL_FAR_LINE)))
 		return load->load.linear & -(u64)MEMORY_LINE;
@@ -247,13 +259,16 @@ static u64 address_of(struct model *m, const struct retire_ctx *s, const struct 
 	return load->load.linear;
 }
 
-/* The three fields are 0, or two of them. */
+/* The three fields are 0, or some of them. */
 static void empty(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	if (model_generation(m)->pebs_format == FORMAT_FMT2 && broken(m, FAULT_LL_FORMAT_2_EMPTY))
 		record->latency = record->data_source = 0;
 	if (s->cpl && broken(m, FAULT_LL_USER_EMPTY))
 		record->data_linear_address = record->latency = record->data_source = 0;
+	if ((s->cpl && broken(m, FAULT_LL_USER_SOURCE)) ||
+	    (faults_of(m)->at_counter < 3 && broken(m, FAULT_LL_SOURCE_PMC3)))
+		record->data_source = 0;
 }
 
 void fault_latency_record(struct model *m, const struct retire_ctx *s, struct record *record)

@@ -85,7 +85,10 @@ struct fault_state {
 	struct fault_load {
 		struct tagged_load load;
 		bool dtlb_miss, near, split;	/* near: found in the L1; split: in two lines */
+		bool exchange;	/* locked without a prefix */
+		u16 bytes;
 	} tagged, tagged_before, cancelled;
+	bool exchange;		/* the instruction is XCHG */
 	bool prefetched;	/* the instruction's prefetch counts as a load */
 
 	/* Transactions. */

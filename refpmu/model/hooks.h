@@ -362,7 +362,7 @@ HOOK_VALUE(bool, fault_eligible, eligible, struct model *m, u32 latency)
 HOOK_VALUE(bool, fault_load_seen, seen, struct model *m, const struct model_access *a,
 	   const struct memory_result *o)
 HOOK_VALUE(bool, fault_load_updates, tagged, struct model *m)
-HOOK(fault_load_kept, struct model *m, const struct memory_result *o)
+HOOK(fault_load_kept, struct model *m, const struct model_access *a, const struct memory_result *o)
 /* The loads of this instruction were cancelled. */
 HOOK(fault_cancelled, struct model *m, const struct model_retired *r)
 /* An access is an occurrence of the load latency event. */

@@ -124,7 +124,7 @@ static void load_latency_keep(struct model *m, const struct model_access *a,
 		.locked = a->locked,
 		.latency = o->latency,
 	};
-	fault_load_kept(m, o);
+	fault_load_kept(m, a, o);
 }
 
 bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o)

@@ -155,6 +155,18 @@ static const struct {
 				  0 },
 	[ACCESS_LOCKED_WIDTHS] = { "locked accesses of each size", &workload_lock_widths,
 				   8 * (LOCK_WIDTHS - 1), 0 },
+	[ACCESS_SPLIT_WALK] = { "loads across a line's end after INVLPG",
+				&workload_split_fresh_load, 61, 0 },
+	[ACCESS_PAGE_END_WALK] = { "loads across a page's end after INVLPG",
+				   &workload_split_fresh_load, 61, 0 },
+	[ACCESS_STORE_SPLIT_WALK] = { "stores across a line's end after INVLPG",
+				      &workload_split_fresh_store, 61, 0 },
+	[ACCESS_STORE_PAGE_END_WALK] = { "stores across a page's end after INVLPG",
+					 &workload_split_fresh_store, 61, 0 },
+	[ACCESS_STORE_MISS_WALK] = { "stores to a flushed line after INVLPG",
+				     &workload_missed_fresh_store, 0, 0 },
+	[ACCESS_STORE_MISS_SPLIT] = { "split stores to flushed lines",
+				      &workload_missed_split_store, 61, 0 },
 	[ACCESS_SLOW] = { "split loads of flushed lines", &workload_slow_split, 61, 0 },
 	[ACCESS_UNCACHEABLE] = { "loads of uncacheable memory", &workload_load, 0, 0 },
 	[ACCESS_DEVICE] = { "loads of a register of the HPET", &workload_load, 0, 0 },
@@ -175,6 +187,8 @@ bool cache_workload_get(enum access access, struct cache_workload *h, char *reas
 	if (access == ACCESS_DEVICE)
 		return lay_out_elsewhere(h, pages_get()->device, reason, size);
 	h->at.memory = workload_memory();
+	if (access == ACCESS_PAGE_END_WALK || access == ACCESS_STORE_PAGE_END_WALK)
+		h->at.memory = pages_get()->small + PAGE_SIZE - LINE;
 	h->first = (u64)(uintptr_t)h->at.memory;
 	h->last = h->first + rows[access].last;
 	return true;

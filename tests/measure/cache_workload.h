@@ -33,6 +33,12 @@ enum access {
 	ACCESS_LOCKED_PAGE_WALK,	/* locked read-modify-writes with a page walk each */
 	ACCESS_LOCKED_SPLIT,	/* locked read-modify-writes across a line's end */
 	ACCESS_LOCKED_WIDTHS,	/* locked ones of each size in turn, XCHG among them */
+	ACCESS_SPLIT_WALK,	/* loads across a line's end, with a page walk each */
+	ACCESS_PAGE_END_WALK,	/* the same across a page's end */
+	ACCESS_STORE_SPLIT_WALK,
+	ACCESS_STORE_PAGE_END_WALK,
+	ACCESS_STORE_MISS_WALK,	/* stores to a line that was flushed, with a page walk each */
+	ACCESS_STORE_MISS_SPLIT,	/* stores across the end of a line, both lines flushed */
 	ACCESS_SLOW,		/* loads across a line's end, from memory, with a page walk each */
 	ACCESS_UNCACHEABLE,	/* loads of a page that isn't cacheable */
 	ACCESS_DEVICE,		/* loads of a device's register */

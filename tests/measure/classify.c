@@ -59,8 +59,9 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		code++;
 	}
 	if ((*code == 0x66 || *code == 0xf2 || *code == 0xf3) &&
-	    (code[1] == 0x0f || (*code == 0x66 && code[1] >> 4 == 4 && code[2] == 0x0f)))
-		code++;			/* part of the opcode: ADDPD, ADDSD, ADDSS, MOVQ */
+	    (code[1] == 0x0f || (*code == 0x66 && code[1] == 0x83) ||
+	     (*code == 0x66 && code[1] >> 4 == 4 && code[2] == 0x0f)))
+		code++;	/* part of the opcode: ADDPD, ADDSD, ADDSS, MOVQ; or a size */
 	if (*code == 0xf3) {
 		kind->repeated = true;
 		code++;
@@ -116,6 +117,12 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 	case 0x89:			/* MOV r/m, r */
 		kind->store = is_memory(code[1]);
 		break;
+	case 0x86:			/* XCHG r/m8, r8 */
+	case 0x87:			/* XCHG r/m, r: locked without a prefix */
+		lock |= is_memory(code[1]);
+		kind->load = kind->store = is_memory(code[1]);
+		break;
+	case 0x80:			/* group 1 r/m8, imm8 */
 	case 0x83:			/* group 1 r/m, imm8; /7 is CMP */
 		kind->load = is_memory(code[1]);
 		kind->store = kind->load && (code[1] >> 3 & 7) != 7;

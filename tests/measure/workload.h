@@ -188,6 +188,11 @@ extern const struct workload workload_split_lock	/* locked, across a line's end 
 #define LOCK_WIDTHS	5u	/* 1, 2, 4 and 8 bytes, and XCHG: a quadword each */
 extern const struct workload workload_lock_widths __attribute__((visibility("hidden")));
 
+extern const struct workload workload_missed_fresh_store /* flushed, after INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_missed_split_store /* split, both lines flushed */
+	__attribute__((visibility("hidden")));
+
 #define ACCESS_STORE	256	/* workload_bytes, workload_sixteen */
 #define TWO_PLACES_COLD	4096	/* workload_two_places: near at 0 and 64, far at this offset */
 #define CANCELLED_OFFSET 1024	/* workload_cancelled: the load that never is */

@@ -71,3 +71,25 @@ BEGIN exchange
 	dec	rdi
 	jnz	.next
 END exchange
+
+; instructions 6n, stores n, branches n: to a line that was flushed, with a page walk
+DECLARE missed_fresh_store, 0, 0, 0,  6, 0,  0, 0,  1, 0,  0, 0,  1, 0
+BEGIN missed_fresh_store
+.next:	clflush	[rsi]
+	invlpg	[rsi]
+	mfence
+	mov	[rsi], rdi
+	dec	rdi
+	jnz	.next
+END missed_fresh_store
+
+; instructions 6n, stores n, branches n: across a line's end, both lines flushed
+DECLARE missed_split_store, 0, 0, 0,  6, 0,  0, 0,  1, 0,  0, 0,  1, 0
+BEGIN missed_split_store
+.next:	clflush	[rsi]
+	clflush	[rsi + LINE]
+	mfence
+	mov	[rsi + SPLIT], rdi
+	dec	rdi
+	jnz	.next
+END missed_split_store

@@ -63,7 +63,18 @@ static const struct shape locked_shapes[] = {
 };
 
 enum accesses { LOADS_OF_IT, STORES_OF_IT };		/* of a shape */
-enum fields { ADDRESS, LATENCY_AND_ADDRESS, HIT_AND_ADDRESS }; /* of a record that are looked at */
+
+/* What a record must hold besides the address: a latency, and these bits of A0H. */
+struct fields {
+	u64 latency, mask, source;
+	const char *what;
+};
+static const struct fields address_alone = { .what = "" };
+static const struct fields a_latency = { .latency = LATENCY_LEAST,
+					 .what = ", a latency of 4 or more" };
+static const struct fields code_01 = { .mask = 0xf, .source = 1, .what = ", code 01H in A0H" };
+static const struct fields bit_0 = { .mask = BIT(0), .source = BIT(0), .what = ", bit 0 of A0H" };
+static const struct fields bit_5 = { .mask = BIT(5), .source = BIT(5), .what = ", bit 5 of A0H" };
 
 /* The memory of all of them has two pages of 4 KiB at least. */
 static void lay_out(struct cache_workload *h, const struct shape *s, enum accesses which)
@@ -138,7 +149,7 @@ static const enum access far_loads[] = { ACCESS_MEMORY, ACCESS_L2, ACCESS_L3, AC
 /* At CPL 3 the piece is entered and left by a few accesses of its own: most are the piece's. */
 static void check_cpl_3(struct test *t, struct test_claim claim,
 			const struct mem_sample_setup *setup, const struct workload *w,
-			enum fields fields)
+			const struct fields *fields)
 {
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	const struct cache_workload h = { .name = "accesses at CPL 3" };
@@ -163,17 +174,13 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 		const volatile u64 *field = ds_record(i);
 
 		right += field[AT_ADDRESS / 8] == address &&
-			 (fields != LATENCY_AND_ADDRESS ||
-			  field[AT_LATENCY / 8] >= LATENCY_LEAST) &&
-			 (fields != HIT_AND_ADDRESS || field[AT_SOURCE / 8] & BIT(0));
+			 field[AT_LATENCY / 8] >= fields->latency &&
+			 (field[AT_SOURCE / 8] & fields->mask) == fields->source;
 	}
 	test_check_range(t, claim, count / 2 + 1, count, right,
 			 "of %u records of %s at CPL 3 with "
 			 "the address 0x%lx%s",
-			 count, w->name, address,
-			 fields == LATENCY_AND_ADDRESS ? ", a latency of 4 or more" :
-			 fields == HIT_AND_ADDRESS     ? ", bit 0 of A0H" :
-							 "");
+			 count, w->name, address, fields->what);
 }
 
 /* ---- load latency ---- */
@@ -227,19 +234,32 @@ TEST(ll, latency_record_address_of_a_miss_is_not_that_of_its_line, REQS(LL_26),
  * LL-26  The data linear address of a load-latency record must be the linear address of the target
  *        of the load, segment base included.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ * LL-27  Bit 5 of the data source must be 1 for the load of a locked read-modify-write and 0 for a
+ *        plain load.
+ *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
+ *        Source Field of Load Latency Record
+ * LL-31  A load that hits the L1 data cache must be reported with code 01H.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
  *
- * Given  loads of one address at CPL 3, counted with USR and without OS
- * When   IA32_PMC3 makes eight records
- * Then   more than half of them hold that address at 98H, and a latency of at least 4 cycles at
- *        A8H. The others may be of the few loads that enter and leave the workload
+ * Given  loads of one address at CPL 3, which hit the L1, and locked additions to it, counted with
+ *        USR and without OS
+ * When   IA32_PMC3 makes eight records of each
+ * Then   more than half of the first hold that address at 98H, a latency of at least 4 cycles at
+ *        A8H, and code 01H in bits 3:0 at A0H; more than half of the second the address and, where
+ *        it is defined, bit 5 at A0H. The others may be of the few loads that enter and leave the
+ *        workload
  */
-TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
+TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26, LL_27, LL_31),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	check_cpl_3(t, AT(LL_01), &setup, &workload_load, LATENCY_AND_ADDRESS);
-	check_cpl_3(t, AT(LL_26), &setup, &workload_load, ADDRESS);
+	check_cpl_3(t, AT(LL_01), &setup, &workload_load, &a_latency);
+	check_cpl_3(t, AT(LL_26), &setup, &workload_load, &address_alone);
+	check_cpl_3(t, AT(LL_31), &setup, &workload_load, &code_01);
+	if (counter_caps()->facilities & FAC_STLB_LOCK)
+		check_cpl_3(t, AT(LL_27), &setup, &workload_lock, &bit_5);
 }
 
 /* ---- precise store ---- */
@@ -283,19 +303,26 @@ TEST(ps, precise_store_address_of_a_miss_is_not_that_of_its_line, REQS(PS_04),
 
 /*
  * PS-04  Offset 98H must hold the linear address of the store's destination.
+ * PS-05  Bit 0 of A0H must be 1 for a store that hit the L1 data cache and 0 for one that missed
+ *        it.
+ * PS-07  Bit 5 of A0H must be 1 for a store that is part of a locked access and 0 for a plain
+ *        store.
  *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
  *
- * Given  stores to one address at CPL 3, counted with USR and without OS
- * When   IA32_PMC3 makes eight precise-store records
- * Then   more than half of them hold that address at 98H; the others may be of the few stores that
- *        enter and leave the workload
+ * Given  stores to one address at CPL 3, which hit the L1, and locked additions to it, counted with
+ *        USR and without OS
+ * When   IA32_PMC3 makes eight precise-store records of each
+ * Then   more than half of them hold that address at 98H, and at A0H bit 0 of the first, and bit 5
+ *        of the second; the others may be of the few stores that enter and leave the workload
  */
-TEST(ps, precise_store_records_of_cpl_3_hold_the_address, REQS(PS_04),
+TEST(ps, precise_store_records_of_cpl_3_hold_the_address, REQS(PS_04, PS_05, PS_07),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 
-	check_cpl_3(t, AT(PS_04), &setup, &workload_store, ADDRESS);
+	check_cpl_3(t, AT(PS_04), &setup, &workload_store, &address_alone);
+	check_cpl_3(t, AT(PS_05), &setup, &workload_store, &bit_0);
+	check_cpl_3(t, AT(PS_07), &setup, &workload_lock, &bit_5);
 }
 
 /* ---- data address profiling ---- */
@@ -492,8 +519,8 @@ TEST(dla, data_address_records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_03, D
 
 	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
 		return;
-	check_cpl_3(t, AT(DLA_02), &loads, &workload_load, ADDRESS);
-	check_cpl_3(t, AT(DLA_06), &stores, &workload_store, ADDRESS);
+	check_cpl_3(t, AT(DLA_02), &loads, &workload_load, &address_alone);
+	check_cpl_3(t, AT(DLA_06), &stores, &workload_store, &address_alone);
 	if (tells_hits())
-		check_cpl_3(t, AT(DLA_03), &stores, &workload_store, HIT_AND_ADDRESS);
+		check_cpl_3(t, AT(DLA_03), &stores, &workload_store, &bit_0);
 }

@@ -155,15 +155,23 @@ TEST(ll, latency_enable_of_another_counter_yields_no_latency, REQS(LL_02, LL_29)
 	}
 }
 
+/* Code 01H of Table 18-24. */
+static bool is_of_l1(const struct mem_sample_record *record, u64 unused)
+{
+	(void)unused;
+	return (record->source & 0xf) == 1;
+}
+
 /*
  * LL-30  Load latency must work on each of IA32_PMC0 to IA32_PMC3.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility: for example IA32_PMC0
  *
  * Given  load latency on each of IA32_PMC0 to IA32_PMC3, with its own two enables; with the latency
  *        enables of the others too
- * When   each makes two records of loads
- * Then   they have a latency of at least 4 cycles; the pages' example is IA32_PMC0, and Intel's
- *        event files name IA32_PMC3 alone for some processors
+ * When   each makes records of loads from one address, which hit the L1
+ * Then   they have that address at 98H, a latency of at least 4 cycles, and most have code 01H in
+ *        bits 3:0 at A0H; the pages' example is IA32_PMC0, and Intel's event files name IA32_PMC3
+ *        alone for some processors
  */
 TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -171,10 +179,10 @@ TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
 	struct mem_sample_setup setup = mem_sample_loads();
 	struct cache_workload h;
 
-	setup.wanted = RECORDS_ENOUGH;
 	for (unsigned n = 0; n < 2 * PEBS_COUNTERS; n++) {
 		unsigned count;
 
+		setup.wanted = RECORDS_ENOUGH;
 		setup.counter = n / 2;
 		setup.enable = latency_enable(setup.counter);
 		if (n & 1)
@@ -182,10 +190,16 @@ TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
 					     << IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT;
 		if (!mem_sample_collect(t, AT(LL_30), &setup, ACCESS_L1, &h, records, &count))
 			return;
-		for (unsigned i = 0; i < count; i++)
+		for (unsigned i = 0; i < count; i++) {
 			CHECK_RANGE(t, LL_30, LATENCY_LEAST, ~0ULL, records[i].latency,
 				    "latency of record %u of IA32_PMC%u, 3F1H = 0x%lx", i,
 				    setup.counter, setup.enable.bits);
+			CHECK_EQ(t, LL_30, h.first, records[i].address,
+				 "address of record %u of IA32_PMC%u, 3F1H = 0x%lx", i,
+				 setup.counter, setup.enable.bits);
+		}
+		mem_sample_check_most(t, AT(LL_30), &setup, ACCESS_L1, MOST, is_of_l1, 0,
+				      "have code 01H in bits 3:0");
 	}
 }
 

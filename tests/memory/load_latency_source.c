@@ -266,6 +266,51 @@ TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL
 	}
 }
 
+/*
+ * LL-28  Bit 4 of the data source must be 0 for a translation found in the DTLB or STLB, and 1
+ *        when the STLB missed.
+ *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
+ *        Source Field of Load Latency Record
+ *
+ * Given  loads after INVLPG across a line's end and across a page's end, and such loads of flushed
+ *        lines
+ * When   records are made of each
+ * Then   bit 4 at A0H is 1 in most of them
+ * Control: bit 4 is 0 in most records of loads of one line
+ */
+TEST(ll, latency_record_of_a_split_load_has_the_stlb_miss_bit, REQS(LL_28),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
+{
+	static const enum access walking[] = { ACCESS_SPLIT_WALK, ACCESS_PAGE_END_WALK,
+					       ACCESS_SLOW };
+	struct mem_sample_setup setup = mem_sample_loads();
+
+	for (unsigned i = 0; i < sizeof(walking) / sizeof(walking[0]); i++)
+		mem_sample_check_most(t, AT(LL_28), &setup, walking[i], MOST, has_bit, STLB_MISS,
+				      "have bit 4");
+	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_L1, FEW, has_bit, STLB_MISS,
+			      "have bit 4");
+}
+
+/*
+ * LL-31  A load that hits the L1 data cache must be reported with code 01H.
+ * LL-35  A load that misses the L3 and is served by memory must be reported with code 00H, 0AH,
+ *        0BH, 0CH or 0DH.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  loads after INVLPG of a line that is in the L1, and such loads of two flushed lines
+ * When   records are made of each
+ * Then   most of the first have code 01H, most of the second a code of memory: what the page walk
+ *        takes is no matter
+ */
+TEST(ll, data_source_code_of_a_load_with_a_page_walk_is_that_of_its_line, REQS(LL_31, LL_35),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_31), ACCESS_PAGE_WALK, BIT(0x1), "have code 01H");
+	check_codes(t, AT(LL_35), ACCESS_SLOW, CODES_MEMORY, "have a code of memory");
+}
+
 /* ------------------------------------------------------------------ tags and the reset value */
 #define LINE		64	/* bytes */
 #define LINES		16	/* visited in turn */

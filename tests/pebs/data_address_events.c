@@ -157,9 +157,10 @@ static bool hit(const struct mem_sample_record *record, u64 bit)
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
  * Given  stores to lines in the L1 data cache, and to lines that are in the L2, in the L3, or only
- *        in memory; stores that walk pages, to lines in the L1
+ *        in memory; stores that walk pages, to lines in the L1 and to flushed ones; stores across
+ *        the end of a line, both lines flushed
  * When   each counter makes records of stores, by turns of hit and miss; IA32_PMC0 of those that
- *        walk
+ *        walk, and of those that are split, by the events of these
  * Then   bit 0 of A0H is 1 in most records of hits, and 0 in most of misses
  */
 TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
@@ -186,5 +187,13 @@ TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
 		return;
 	setup = profile(&event, 0);
 	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, MOST, hit, BIT(0),
+			      "have bit 0");
+	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_MISS_WALK, FEW, hit, BIT(0),
+			      "have bit 0");
+	if (!HARNESS_CHECK(t, event_get(EK_SPLIT_STORES, EV_DLA | EV_STORE_L1, &event),
+			   "the event is in the table"))
+		return;
+	setup = profile(&event, 0);
+	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_MISS_SPLIT, FEW, hit, BIT(0),
 			      "have bit 0");
 }

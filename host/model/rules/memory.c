@@ -264,6 +264,18 @@ static bool locked_walks_are_told(struct fixture *r)
 	return bytes(r) == FIXTURE_RECORD && (field(r, 0, RECORD_SOURCE) & 0x30) == 0x30;
 }
 
+/* XCHG, which has no prefix. */
+static bool exchanges_lock(struct fixture *r)
+{
+	const u64 code = FIXTURE_MEMORY_BASE + 0x3100;
+
+	begin(r);
+	fixture_poke(r, code, 0x068748);
+	r->ip = code;
+	fixture_locked_add(r, A);
+	return bytes(r) == FIXTURE_RECORD && field(r, 0, RECORD_SOURCE) & BIT(5);
+}
+
 /* Half of the addresses are devices', the other half isn't cached. */
 static bool translate_uncached(void *ctx, u64 linear, struct memory_page *page)
 {
@@ -412,6 +424,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_UNTAGGED_RECORDED] = untagged_loads_leave_the_record_alone,
 	[FAULT_LL_LOCKED_NO_WALK] = locked_walks_are_told,
 	[FAULT_LL_LOCK_NOT_OF_WALKS] = locked_walks_are_told,
+	[FAULT_LL_LOCK_NOT_OF_XCHG] = exchanges_lock,
 	[FAULT_LL_DTLB_AS_MISS] = stlb_hits_are_none_of_its_misses,
 	[FAULT_LL_LATENCY_8] = uncached_loads_are_told,
 	[FAULT_LL_UNCACHED_AS_MEMORY] = uncached_loads_are_told,
