@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/access.c: which events a load or a store is, and what a prefetch is. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"
 
 static bool is_l3_hit(u8 source)
@@ -49,6 +50,10 @@ static bool by_source(struct model *m, enum event_kind kind, const struct model_
 
 	if (a->store)
 		return is;
+	if (is && is_by_level(kind) &&
+	    ((faults_of(m)->cpl && broken(m, FAULT_LEVELS_NOT_OF_USER)) ||
+	     (a->locked && broken(m, FAULT_LEVELS_NOT_LOCKED))))
+		return false;
 	source = other_level(m, kind, other_answer(m, kind, right));
 	return source == right ? is : model_load_matches(kind, source);
 }

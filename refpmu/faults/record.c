@@ -208,9 +208,12 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 		put64(bytes + FMT2_OFFSET_rflags, s->r->before.rflags);
 	if (s->r->locked_loads && broken(m, FAULT_FLAGS_BEFORE_LOCK))
 		put64(bytes + FMT2_OFFSET_rflags, s->r->before.rflags);
-	if (broken(m, FAULT_EVENTING_IP_NEXT))
+	if (broken(m, FAULT_EVENTING_IP_NEXT) ||
+	    (is_by_level(s->rule[x]->kind) && broken(m, FAULT_LEVELS_IP_NEXT)))
 		put64(bytes + FMT2_OFFSET_eventing_ip, s->r->after.rip);
-	if (broken(m, FAULT_RIP_EVENTING))
+	if (broken(m, FAULT_RIP_EVENTING) ||
+	    (is_by_level(s->rule[x]->kind) && s->rule[x]->kind != EK_L1_HIT &&
+	     broken(m, FAULT_LEVELS_RIP_SAME)))
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
 	__builtin_memcpy(faults_of(m)->previous_record, good, sizeof(good));
 }

@@ -12,6 +12,12 @@
 void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x, u64 linear,
 			u8 *bytes);
 
+/* An event of retired loads by what answered. */
+static inline bool is_by_level(enum event_kind kind)
+{
+	return kind >= EK_L1_HIT && kind <= EK_XSNP_NONE;
+}
+
 /* Where the second line of an access that is split begins. */
 static inline u64 second_line(u64 linear)
 {

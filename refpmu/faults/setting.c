@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of what a counter is set to do: when its control registers are decoded. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/record.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/kvm/kvm.h"
@@ -115,10 +116,14 @@ static bool makes_no_record(struct model *m, enum event_kind kind)
 	case EK_NEAR_CALLS:
 	case EK_NEAR_RETURNS:
 	case EK_NEAR_TAKEN:
-	case EK_MISPREDICTS:
 		return broken(m, FAULT_BRANCHES_NO_RECORD);
+	case EK_MISPREDICTS:
+		return broken(m, FAULT_BRANCHES_NO_RECORD) ||
+		       broken(m, FAULT_MISPREDICTS_NO_RECORD);
+	case EK_UOPS:
+		return broken(m, FAULT_UOPS_NO_RECORD);
 	default:
-		return false;
+		return is_by_level(kind) && broken(m, FAULT_LEVELS_NO_RECORD);
 	}
 }
 

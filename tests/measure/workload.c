@@ -241,6 +241,16 @@ u64 workload_run_user(const struct workload *w, u64 n)
 	return workload_run_at_cpl(3, w, n);
 }
 
+void workload_run_user_at(const struct workload *w, u64 n, const struct workload_place *at)
+{
+	struct workload_call *call = set_up(n, 0, 0);
+
+	call->memory = (u64)(uintptr_t)at->memory;
+	call->stride = at->stride;
+	call->mask = at->mask;
+	user_call_at(3, w->entry, (u64)(uintptr_t)call);
+}
+
 u64 workload_run_at_cpl(unsigned cpl, const struct workload *w, u64 n)
 {
 	return user_call_at(cpl, w->entry, (u64)(uintptr_t)set_up(n, 0, 0));

@@ -258,6 +258,7 @@ void workload_run_above(const struct workload *w, u64 n, u64 above, struct pmc_m
  * which it returns RSP in the window). */
 void workload_run_uncounted(const struct workload *w, u64 n);
 u64 workload_run_user(const struct workload *w, u64 n);
+void workload_run_user_at(const struct workload *w, u64 n, const struct workload_place *at);
 /* The same at CPL 1, 2 or 3. */
 u64 workload_run_at_cpl(unsigned cpl, const struct workload *w, u64 n);
 

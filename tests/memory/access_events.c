@@ -126,27 +126,51 @@ struct counted {
 	unsigned each;
 };
 
-static bool setup_of(struct test *t, enum event_kind kind, struct mem_sample_setup *setup)
+/* false: this processor has no such event. */
+static bool setup_of(enum event_kind kind, unsigned counter, struct mem_sample_setup *setup)
 {
 	struct event event;
 
-	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
+	if (!event_get(kind, EV_PEBS, &event))
 		return false;
-	*setup = (struct mem_sample_setup){ .counter = COUNTER, .event = event.code,
+	*setup = (struct mem_sample_setup){ .counter = counter, .event = event.code,
 					    .period = MEM_SAMPLE_PERIOD,
-					    .enable = pmc_one(COUNTER) };
+					    .enable = pmc_one(counter) };
 	return true;
 }
 
+/* The same as mem_sample_count(), at CPL 3. */
+static u64 count_at_cpl_3(const struct mem_sample_setup *setup, const struct cache_workload *h,
+			  u64 n)
+{
+	u64 count;
+
+	counter_program(setup->counter, setup->event, COUNT_USR);
+	counter_write(setup->counter, 0);
+	counters_enable(pmc_one(setup->counter));
+	workload_run_user_at(h->workload, n, &h->at);
+	counters_disable();
+	count = counter_read(setup->counter);
+	mem_sample_off(setup);
+	return count;
+}
+
 /* What n rounds more count: what a window counts besides drops out. */
-static u64 more_events(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n)
+static u64 more_by(u64 (*count)(const struct mem_sample_setup *setup,
+				const struct cache_workload *h, u64 n),
+		   const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n)
 {
 	u64 few, many;
 
-	mem_sample_count(setup, h, n);	/* caches and TLBs as the rounds leave them */
-	few = mem_sample_count(setup, h, n);
-	many = mem_sample_count(setup, h, 2 * n);
+	count(setup, h, n);	/* caches and TLBs as the rounds leave them */
+	few = count(setup, h, n);
+	many = count(setup, h, 2 * n);
 	return many > few ? many - few : 0;
+}
+
+static u64 more_events(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n)
+{
+	return more_by(mem_sample_count, setup, h, n);
 }
 
 /* A cache that drops just any line still has some of those that visits in turn should lose. */
@@ -155,15 +179,26 @@ static bool is_likely_only(enum access access)
 	return access == ACCESS_L2 || access == ACCESS_L3;
 }
 
+/* There is no INVLPG in it. */
+static bool runs_at_cpl_3(enum access access)
+{
+	return access != ACCESS_PAGE_WALK && access != ACCESS_LOCKED_PAGE_WALK &&
+	       access != ACCESS_STORE_PAGE_WALK;
+}
+
 static void check_count(struct test *t, struct test_claim claim, const struct counted *c,
 			const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
-	u64 events = more_events(setup, h, ROUNDS);
 	u64 slack = is_likely_only(c->access) ? SLACK_LIKELY : SLACK;
+	u64 low = c->each ? c->each * (ROUNDS - slack) : 0, high = c->each * ROUNDS + slack;
 
-	test_check_range(t, claim, c->each ? c->each * (ROUNDS - slack) : 0,
-			 c->each * ROUNDS + slack, events, "events of code 0x%x in %u rounds of %s",
-			 setup->event, ROUNDS, h->name);
+	test_check_range(t, claim, low, high, more_events(setup, h, ROUNDS),
+			 "events of code 0x%x in %u rounds of %s, IA32_PMC%u", setup->event, ROUNDS,
+			 h->name, setup->counter);
+	if (runs_at_cpl_3(c->access))
+		test_check_range(t, claim, low, high, more_by(count_at_cpl_3, setup, h, ROUNDS),
+				 "events of code 0x%x in %u rounds of %s at CPL 3, IA32_PMC%u",
+				 setup->event, ROUNDS, h->name, setup->counter);
 }
 
 static bool is_of_l3(const struct counted *c)
@@ -180,8 +215,11 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
 
 		if (is_of_l3(&rows[i]) && test_erratum(t, ERRATUM_VICTIM_L3))
 			continue;
-		if (!setup_of(t, rows[i].kind, &setup) ||
-		    !mem_sample_prepare(t, rows[i].access, &h))
+		if (rows[i].kind == EK_L3_HIT && test_erratum(t, ERRATUM_LLC_EVENTS))
+			continue;
+		if (!setup_of(rows[i].kind, i % PEBS_COUNTERS, &setup))
+			continue;
+		if (!mem_sample_prepare(t, rows[i].access, &h))
 			return;
 		check_count(t, claim, &rows[i], &setup, &h);
 	}
@@ -194,36 +232,45 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
  * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-49  An event of retired loads or stores must count each that its name is about, whatever
+ *         else it is: locked, split, in two pages, with a page walk, one of several of an
+ *         instruction.
+ *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
- * Given  loads that hit the L1; loads of a line that is on its way, three of the four in each
- *        round; loads from the L2 and from memory
- * When   64 rounds more of each are counted
+ * Given  loads that hit the L1, plain and locked; loads of a line that is on its way, three of the
+ *        four in each round; loads from the L2 and from memory
+ * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter by turns
  * Then   MEM_LOAD_UOPS_RETIRED.L1_HIT counts the first only, HIT_LFB the three of four only
  */
-TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13),
-     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
+TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13, CNT_49),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	static const struct counted rows[] = {
 		{ EK_L1_HIT, ACCESS_L1, 1 }, { EK_L1_HIT, ACCESS_PENDING, 0 },
 		{ EK_L1_HIT, ACCESS_L2, 0 }, { EK_L1_HIT, ACCESS_MEMORY, 0 },
+		{ EK_L1_HIT, ACCESS_LOCKED, 1 },
 		{ EK_HIT_LFB, ACCESS_PENDING, 3 }, { EK_HIT_LFB, ACCESS_L1, 0 },
 		{ EK_HIT_LFB, ACCESS_MEMORY, 0 },
 	};
 
-	CHECK_COUNTS(t, AT(DLA_13), rows);
+	CHECK_COUNTS(t, AT(DLA_13, CNT_49), rows);
 }
 
 /*
  * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-49  An event of retired loads or stores must count each that its name is about, whatever
+ *         else it is: locked, split, in two pages, with a page walk, one of several of an
+ *         instruction.
+ *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  loads that hit the L1, the L2 and the L3, and loads from memory
- * When   64 rounds more of each are counted
+ * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter by turns
  * Then   the event of L1 misses counts all but the first, that of L2 hits the second only
  */
-TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13),
-     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
+TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13, CNT_49),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	static const struct counted rows[] = {
 		{ EK_L1_MISS, ACCESS_L1, 0 }, { EK_L1_MISS, ACCESS_L2, 1 },
@@ -232,21 +279,25 @@ TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13
 		{ EK_L2_HIT, ACCESS_L3, 0 }, { EK_L2_HIT, ACCESS_MEMORY, 0 },
 	};
 
-	CHECK_COUNTS(t, AT(DLA_13), rows);
+	CHECK_COUNTS(t, AT(DLA_13, CNT_49), rows);
 }
 
 /*
  * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-49  An event of retired loads or stores must count each that its name is about, whatever
+ *         else it is: locked, split, in two pages, with a page walk, one of several of an
+ *         instruction.
+ *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  loads that hit the L2 and the L3, and loads from memory
- * When   64 rounds more of each are counted
+ * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter by turns
  * Then   the event of L2 misses counts all but the first, that of L3 hits the second only, and
  *        that of L3 misses the third only
  */
-TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13),
-     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
+TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13, CNT_49),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	static const struct counted rows[] = {
 		{ EK_L2_MISS, ACCESS_L2, 0 }, { EK_L2_MISS, ACCESS_L3, 1 },
@@ -255,22 +306,26 @@ TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13),
 		{ EK_L3_MISS, ACCESS_L3, 0 }, { EK_L3_MISS, ACCESS_MEMORY, 1 },
 	};
 
-	CHECK_COUNTS(t, AT(DLA_13), rows);
+	CHECK_COUNTS(t, AT(DLA_13, CNT_49), rows);
 }
 
 /*
  * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-49  An event of retired loads or stores must count each that its name is about, whatever
+ *         else it is: locked, split, in two pages, with a page walk, one of several of an
+ *         instruction.
+ *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  accesses across a line's end, accesses after INVLPG, locked ones with and without it and
  *        across a line's end, and plain loads and stores of one line
  * When   64 rounds more of each are counted by the events of split accesses, of STLB misses and of
- *        locked loads
+ *        locked loads, on each counter by turns; those without INVLPG at CPL 3 too
  * Then   an event counts each access that it is about, one a round, and no plain one
  */
-TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13),
-     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
+TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13, CNT_49),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	static const struct counted rows[] = {
 		{ EK_SPLIT_LOADS, ACCESS_SPLIT, 1 }, { EK_SPLIT_LOADS, ACCESS_L1, 0 },
@@ -284,67 +339,83 @@ TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13),
 		{ EK_LOCK_LOADS, ACCESS_LOCKED_SPLIT, 1 },
 	};
 
-	CHECK_COUNTS(t, AT(DLA_13), rows);
+	CHECK_COUNTS(t, AT(DLA_13, CNT_49), rows);
 }
 
 /*
  * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-49  An event of retired loads or stores must count each that its name is about, whatever
+ *         else it is: locked, split, in two pages, with a page walk, one of several of an
+ *         instruction.
+ *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  a load, and a store, whose two lines are in different pages
- * When   64 rounds more are counted by the events of split loads and of split stores
+ * When   64 rounds more are counted by the events of split loads and of split stores, at CPL 0 and
+ *        at CPL 3
  * Then   one event is counted a round
  */
-TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13),
-     NEEDS(need_perfmon, need_eventing_ip, need_data_address), .under_every_fault = true)
+TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13, CNT_49),
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	static const struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 1 };
 	static const struct counted stores = { EK_SPLIT_STORES, ACCESS_SPLIT, 1 };
 	struct mem_sample_setup setup;
 	struct cache_workload h;
 
-	if (!setup_of(t, EK_SPLIT_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_SPLIT, &h))
+	if (!setup_of(EK_SPLIT_LOADS, COUNTER, &setup) || !mem_sample_prepare(t, ACCESS_SPLIT, &h))
 		return;
 	h.at.memory = pages_get()->small + PAGE_SIZE - SPLIT_LOAD_END;
 	h.name = "loads across a page's end";
-	check_count(t, AT(DLA_13), &loads, &setup, &h);
-	if (!setup_of(t, EK_SPLIT_STORES, &setup))
+	check_count(t, AT(DLA_13, CNT_49), &loads, &setup, &h);
+	if (!setup_of(EK_SPLIT_STORES, COUNTER, &setup))
 		return;
 	h.at.memory = pages_get()->small + PAGE_SIZE - SPLIT_STORE_END;
 	h.name = "stores across a page's end";
-	check_count(t, AT(DLA_13), &stores, &setup, &h);
+	check_count(t, AT(DLA_13, CNT_49), &stores, &setup, &h);
 }
 
 /*
  * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-49  An event of retired loads or stores must count each that its name is about, whatever
+ *         else it is: locked, split, in two pages, with a page walk, one of several of an
+ *         instruction.
+ *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  REP LODSQ of 16 quadwords, four bytes after a line's begin: two of its loads cross a
  *        line's end
- * When   64 rounds more of it are counted by the event of split loads
- * Then   two events are counted a round
+ * When   64 rounds more of it are counted by the event of split loads, at CPL 0 and at CPL 3
+ * Then   two events are counted a round, or one where the event is of instructions
  */
-TEST(dla, split_loads_event_counts_each_split_load_of_one_instruction, REQS(DLA_13),
-     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
+TEST(dla, split_loads_event_counts_each_split_load_of_one_instruction, REQS(DLA_13, CNT_49),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
-	static const struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 2 };
+	struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 2 };
 	struct mem_sample_setup setup;
 	struct cache_workload h;
+	struct event event;
 
-	if (!setup_of(t, EK_SPLIT_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_SPLIT, &h))
+	if (!setup_of(EK_SPLIT_LOADS, COUNTER, &setup) || !mem_sample_prepare(t, ACCESS_SPLIT, &h))
 		return;
+	if (event_get(EK_SPLIT_LOADS, EV_PEBS | EV_INSN, &event))
+		loads.each = 1;
 	h.workload = &workload_kind_rep_split;
 	h.at.memory = pages_get()->small;
 	h.name = "REP LODSQ across two lines' ends";
-	check_count(t, AT(DLA_13), &loads, &setup, &h);
+	check_count(t, AT(DLA_13, CNT_49), &loads, &setup, &h);
 }
 
 /*
  * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-49  An event of retired loads or stores must count each that its name is about, whatever
+ *         else it is: locked, split, in two pages, with a page walk, one of several of an
+ *         instruction.
+ *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  loads and stores whose translation the first-level TLB has lost and the second-level TLB,
  *        the STLB, has
@@ -352,8 +423,8 @@ TEST(dla, split_loads_event_counts_each_split_load_of_one_instruction, REQS(DLA_
  * Then   at most one access in eight is counted
  * Control: accesses after INVLPG, which need a page walk, are counted
  */
-TEST(dla, stlb_miss_events_do_not_count_stlb_hits, REQS(DLA_13),
-     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
+TEST(dla, stlb_miss_events_do_not_count_stlb_hits, REQS(DLA_13, CNT_49),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	static const struct counted walks[] = {
 		{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK, 1 },
@@ -362,15 +433,16 @@ TEST(dla, stlb_miss_events_do_not_count_stlb_hits, REQS(DLA_13),
 	struct mem_sample_setup setup;
 	struct cache_workload h;
 
-	CHECK_COUNTS(t, AT(DLA_13), walks);
-	if (!setup_of(t, EK_STLB_MISS_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_STLB, &h))
+	CHECK_COUNTS(t, AT(DLA_13, CNT_49), walks);
+	if (!setup_of(EK_STLB_MISS_LOADS, COUNTER, &setup) ||
+	    !mem_sample_prepare(t, ACCESS_STLB, &h))
 		return;
-	CHECK_RANGE(t, DLA_13, 0, PAGE_SLACK, more_events(&setup, &h, PAGE_ACCESSES),
+	CHECK_RANGE(t, IDS(DLA_13, CNT_49), 0, PAGE_SLACK, more_events(&setup, &h, PAGE_ACCESSES),
 		    "events of %u %s", PAGE_ACCESSES, h.name);
-	if (!setup_of(t, EK_STLB_MISS_STORES, &setup) ||
+	if (!setup_of(EK_STLB_MISS_STORES, COUNTER, &setup) ||
 	    !mem_sample_prepare(t, ACCESS_STORE_STLB, &h))
 		return;
-	CHECK_RANGE(t, DLA_13, 0, PAGE_SLACK, more_events(&setup, &h, PAGE_ACCESSES),
+	CHECK_RANGE(t, IDS(DLA_13, CNT_49), 0, PAGE_SLACK, more_events(&setup, &h, PAGE_ACCESSES),
 		    "events of %u %s", PAGE_ACCESSES, h.name);
 }
 
@@ -388,7 +460,7 @@ TEST(dla, record_of_a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
 {
 	struct mem_sample_setup setup;
 
-	if (setup_of(t, EK_STORES, &setup))
+	if (setup_of(EK_STORES, COUNTER, &setup))
 		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_LOCKED, MOST, has_bit, DCU_HIT,
 				      "have bit 0");
 }

@@ -6,6 +6,7 @@
  * another core's cache is in snoop.c and remote_source.c.
  */
 #include "tests/measure/addressing_mode.h"
+#include "tests/measure/classify.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
@@ -24,6 +25,46 @@ static const struct listed {
 };
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
+
+#define INSTRUCTION_MOST 15	/* bytes */
+
+/* CLFLUSH or INVLPG, which an event may take for a load or a store. */
+static bool may_be_an_access(const u8 *code)
+{
+	return code[0] == 0x0f && (code[1] == 0xae || code[1] == 0x01);
+}
+
+static bool can_have_had(enum event_kind kind, const u8 *code)
+{
+	bool of_stores = kind == EK_STORES || kind == EK_SPLIT_STORES ||
+			 kind == EK_STLB_MISS_STORES;
+	struct instruction_kind what;
+
+	return may_be_an_access(code) ||
+	       (classify_instruction(code, &what) && (of_stores ? what.store : what.load));
+}
+
+/* Where the record says that it is from, and goes on. */
+static void check_place(struct test *t, struct test_claim claim, struct test_claim claim_ip,
+			const struct listed *l, const struct workload *w, const volatile void *raw)
+{
+	enum record_format format = counter_caps()->record_format;
+	u64 begin = (u64)(uintptr_t)w->begin, end = (u64)(uintptr_t)w->end, ip, rip;
+	struct pebs_record record;
+
+	record_decode(format, (const void *)(uintptr_t)raw, record_size(format), &record);
+	rip = sampling_field(&record, RECORD_rip);
+	test_check_range(t, claim, begin + 1, end, rip, "R/EIP of a record of %s", w->name);
+	if (!record_get(&record, RECORD_eventing_ip, &ip) ||
+	    !test_check_range(t, claim_ip, begin, end - 1, ip, "EventingIP of a record of %s",
+			      w->name))
+		return;
+	test_check(t, claim_ip, can_have_had(l->kind, (const u8 *)(uintptr_t)ip),
+		   "an access that the event is about", "the instruction at 0x%lx of %s", ip,
+		   w->name);
+	test_check_range(t, claim, ip + 1, ip + INSTRUCTION_MOST, rip, "R/EIP after 0x%lx of %s",
+			 ip, w->name);
+}
 
 /* One record of the event on a counter; nothing but its PEBS enable bit. */
 static struct mem_sample_setup profile(const struct event *event, unsigned counter)
@@ -55,26 +96,33 @@ static bool check_event(struct test *t, const struct listed *l, const struct eve
 		CHECK_EQ(t, DLA_04, 0, records[i].source & ~BIT(0), "bits 63:1 of A0H, %s",
 			 event->name);
 		CHECK_EQ(t, DLA_05, 0, records[i].latency, "A8H, %s", event->name);
+		check_place(t, AT(REC_HSW_03), AT(REC_HSW_02), l, h.workload, records[i].raw);
 	}
 	return true;
 }
 
 /*
- * DLA-01  Data address profiling must be active for an event of Table 18-45 on each of IA32_PMC0
- *         to IA32_PMC3 whose PEBS enable bit is set.
- *         SDM 18.11.3 PEBS Data Address Profiling
- * DLA-04  Bits 63:1 of A0H must be 0 in a data-address record.
- * DLA-05  Offset A8H must be 0 in a data-address record.
- *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
- * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
- *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ * DLA-01      Data address profiling must be active for an event of Table 18-45 on each of
+ *             IA32_PMC0 to IA32_PMC3 whose PEBS enable bit is set.
+ *             SDM 18.11.3 PEBS Data Address Profiling
+ * DLA-04      Bits 63:1 of A0H must be 0 in a data-address record.
+ * DLA-05      Offset A8H must be 0 in a data-address record.
+ *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * DLA-10      Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ * REC-HSW-02  Offset B0H, EventingIP, must hold the address of the retired instruction that
+ *             triggered the assist.
+ * REC-HSW-03  Offset 08H must hold the address of the next instruction executed after the assist.
+ *             SDM 18.11.3.1 EventingIP Record
  *
  * Given  each event of Table 18-45, and a workload made to have it, whose accesses are in a known
  *        place
  * When   it makes records on IA32_PMC0, and on another counter by turns
- * Then   each record's address is in that place, bits 63:1 of A0H are 0, and A8H is 0
+ * Then   each record's address is in that place, bits 63:1 of A0H are 0, and A8H is 0; EventingIP
+ *        is an instruction of the workload that can have had the event, and R/EIP is after it
  */
-TEST(dla, each_event_of_table_18_45_has_its_data_address, REQS(DLA_01, DLA_04, DLA_05, DLA_10),
+TEST(dla, each_event_of_table_18_45_has_its_data_address,
+     REQS(DLA_01, DLA_04, DLA_05, DLA_10, REC_HSW_02, REC_HSW_03),
      NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
@@ -90,6 +138,49 @@ TEST(dla, each_event_of_table_18_45_has_its_data_address, REQS(DLA_01, DLA_04, D
 		    !check_event(t, &listed[i], &event, 1 + i % 3))
 			return;
 	}
+}
+
+/*
+ * MSR-22  Each of IA32_PMC0 to IA32_PMC3 must be usable for PEBS.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  each event of the kinds of Table 18-45 that is precise and has no data address (Table
+ *        18-32 names them), and a workload made to have it; SKIP where all have one
+ * When   it makes records on IA32_PMC0, and on another counter by turns
+ * Then   there is a record, and R/EIP is in the workload
+ */
+TEST(record, each_precise_event_of_accesses_makes_records, REQS(MSR_22),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
+		const struct listed *l = &listed[i];
+		struct event event;
+
+		if (!event_get(l->kind, EV_PEBS, &event) || event.flags & EV_DLA)
+			continue;
+		if ((l->kind == EK_L3_HIT || l->kind == EK_XSNP_NONE) &&
+		    test_erratum(t, ERRATUM_LLC_EVENTS))
+			continue;
+		seen++;
+		for (unsigned c = 0; c <= 1 + i % 3; c += 1 + i % 3) {
+			struct mem_sample_setup setup = profile(&event, c);
+			struct cache_workload h;
+			unsigned count;
+
+			if (!mem_sample_prepare(t, l->access, &h))
+				return;
+			count = mem_sample_take(&setup, &h, records);
+			if (!mem_sample_enough(t, AT(MSR_22), &h, count, 1))
+				return;
+			for (unsigned r = 0; r < count; r++)
+				check_place(t, AT(MSR_22), AT(MSR_22), l, h.workload,
+					    records[r].raw);
+		}
+	}
+	if (!seen)
+		test_skip(t, "each event of accesses has a data address");
 }
 
 #define FORM_ROUNDS	4000	/* each accesses memory that is near: 125 periods */

@@ -11,6 +11,8 @@
 /* One or more of each event a round: enough for the period, a shadow and the next event; and more
  * instructions than the longer period. */
 #define ROUNDS	(2 * PERIOD)
+/* Half of the random branches can't be predicted. */
+#define ROUNDS_RANDOM (16 * PERIOD)
 #define LONG_PERIOD (4 * PERIOD)
 #define KINDS_LEAST 4
 
@@ -30,6 +32,8 @@ static const struct kind {
 	{ EK_LOCK_LOADS, "locked loads", &workload_mixed },
 	{ EK_LOADS, "loads of REP LODSQ", &workload_kind_rep_split },
 	{ EK_LOADS, "loads that lie in two pages", &workload_kind_page_load },
+	{ EK_UOPS, "micro-operations", &workload_mixed },
+	{ EK_MISPREDICTS, "mispredicted branches", &workload_random },
 };
 
 /* Can the instruction at this address have had the event? */
@@ -42,6 +46,7 @@ static bool has_event(enum event_kind kind, u64 ip)
 	switch (kind) {
 	case EK_BRANCHES:
 	case EK_NEAR_TAKEN:
+	case EK_MISPREDICTS:
 		return what.branch;
 	case EK_COND_BRANCHES:
 		return what.conditional;
@@ -60,17 +65,22 @@ static bool has_event(enum event_kind kind, u64 ip)
 	}
 }
 
-#define FIRST_OF_PAIR 3 /* bytes of TEST and of DEC before the branches of these workloads */
+/* Bytes of TEST of registers and of DEC before the branches of these workloads; of TEST of a
+ * register and a number. */
+#define FIRST_OF_PAIR	3
+#define FIRST_LONGER	6
 
 /* Is it such an instruction, and can the conditional branch after it have had the event? */
 static bool before_event(enum event_kind kind, u64 ip)
 {
 	const u8 *code = (const u8 *)(uintptr_t)ip;
+	bool longer = code[0] == 0xf7;
+	unsigned length = longer ? FIRST_LONGER : FIRST_OF_PAIR;
 	struct instruction_kind next;
 
-	return code[0] == 0x48 && (code[1] == 0x85 || code[1] == 0xff) &&
-	       classify_instruction(code + FIRST_OF_PAIR, &next) && next.conditional &&
-	       has_event(kind, ip + FIRST_OF_PAIR);
+	return (longer || (code[0] == 0x48 && (code[1] == 0x85 || code[1] == 0xff))) &&
+	       classify_instruction(code + length, &next) && next.conditional &&
+	       has_event(kind, ip + length);
 }
 
 static void check_kind(struct test *t, const struct kind *k, const struct event *event, unsigned c)
@@ -82,7 +92,7 @@ static void check_kind(struct test *t, const struct kind *k, const struct event 
 
 	ds_open(&setup);
 	pebs_arm(c, event->code, COUNT_BOTH, event->min_period > PERIOD ? LONG_PERIOD : PERIOD);
-	workload_run(w, ROUNDS, pmc_one(c));
+	workload_run(w, k->kind == EK_MISPREDICTS ? ROUNDS_RANDOM : ROUNDS, pmc_one(c));
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 	if (!sampling_one_record(t, AT(MSR_22), &record))
