@@ -73,6 +73,7 @@
 #define DR6_B		BITS(0, 3)
 #define DR6_BS		BIT(14)
 #define DR6_FIXED	0xffff0ff0ULL
+#define DR7_G0		BIT(1)		/* breakpoint 0, here of instructions */
 #define DR7_ENABLED	BITS(0, 7)
 #define DR7_FIXED	BIT(10)		/* no breakpoint enabled */
 

@@ -264,7 +264,7 @@ static void an_interrupt_is_an_entry(void)
 	count(0, STORES, LOG);
 	start(1);
 	stores(1);
-	model_transfer(&r.m, 0x1234, 0x5678, 0, 0, false);
+	model_transfer(&r.m, 0x1234, 0x5678, 0, 0, 0);
 	CHECK_EQ(1, events_of(0));
 	stores_then_jump(2);
 	CHECK_EQ(2, events_of(0));

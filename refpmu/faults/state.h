@@ -95,6 +95,8 @@ struct fault_state {
 	u64 fallback_inner;	/* RIP, of the innermost XBEGIN */
 	u64 tx_status;		/* IA32_PERF_GLOBAL_STATUS when it began */
 	bool tx_committed;	/* the last one has ended well */
+	bool tx_nested_ended;	/* one that is nested in the one that runs has */
+	bool tx_record_due;	/* a record aborts it */
 	u64 information_before;	/* that of the abort before */
 	bool was_nested;	/* the last abort was of nested ones */
 

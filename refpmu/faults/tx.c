@@ -109,6 +109,7 @@ void fault_tx_begins(struct model *m, u64 fallback)
 	if (m->tx.depth && broken(m, FAULT_TX_CYCLES_INNER))
 		m->tx.cycles_so_far = 0;
 }
+	faults_of(m)->tx_nested_ended = false;
 
 void fault_tx_ends(struct model *m)
 {
@@ -117,6 +118,7 @@ void fault_tx_ends(struct model *m)
 	faults_of(m)->tx_committed = true;
 }
 
+	faults_of(m)->tx_nested_ended = m->tx.depth > 1;
 void fault_tx_checkpoint(struct model *m)
 {
 	faults_of(m)->tx_status = m->global_status;

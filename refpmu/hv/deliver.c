@@ -248,6 +248,16 @@ void deliver_injected(struct cpu *cpu)
 	in_software(cpu, &event);
 }
 
+static unsigned transfer_kind(const struct cpu *cpu, const struct guest_event *event)
+{
+	if (event->type != EVENT_EXCEPTION)
+		return 0;
+	if (event->vector == VECTOR_DB)
+		return TRANSFER_DEBUG |
+		       (cpu->vmcb->save.dr6 & DR6_B ? (unsigned)TRANSFER_BREAKPOINT : 0);
+	return has_error_code(event->vector) ? TRANSFER_ERROR_CODE : 0;
+}
+
 bool deliver(struct cpu *cpu, const struct guest_event *event)
 {
 	bool first;
@@ -271,7 +281,7 @@ bool deliver(struct cpu *cpu, const struct guest_event *event)
 	/* An instruction that has come to its handler reports itself. */
 	if (event->type != EVENT_SOFTWARE || !first)
 		model_transfer(&cpu->model, from, cpu_code_address(cpu), cpl, cpu_cpl(cpu),
-			       event->type == EVENT_EXCEPTION && event->vector == VECTOR_DB);
+			       transfer_kind(cpu, event));
 	return first;
 }
 

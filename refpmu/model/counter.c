@@ -597,7 +597,8 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 		model_tx_elision_retired(m, s.tx);
 	if (shared)
 		notify_watchers(m, &s);
-	model_lbr_retired(m, r);
+	if (!s.aborts)
+		model_lbr_retired(m, r);
 	if (m->lbr.logs)
 		model_lbr_log_settle(m);
 	model_requests_raise(m);

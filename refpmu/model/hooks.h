@@ -383,7 +383,7 @@ HOOK(fault_exercise, struct model *m, struct exercise *plan)
 
 /* What becomes of a branch; does a debug exception switch recording off? */
 HOOK(fault_lbr, struct model *m, const struct lbr_branch *branch, struct lbr_plan *plan)
-HOOK_VALUE(bool, fault_lbr_debug, off, struct model *m)
+HOOK_VALUE(bool, fault_lbr_debug, off, struct model *m, unsigned kind, u8 cpl)
 /* Is recording on? It has stopped. */
 HOOK_VALUE(bool, fault_lbr_on, on, const struct model *m)
 HOOK(fault_lbr_stopped, struct model *m, enum lbr_stop why)

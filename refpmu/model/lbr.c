@@ -353,7 +353,7 @@ static void stop_recording(struct model *m)
  * executes the handler": that one isn't recorded. "On a debug breakpoint event (#DB),
  * IA32_LBR_CTL.LBREn is cleared."
  */
-void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, bool debug)
+void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, unsigned kind)
 {
 	const struct lbr_branch b = {
 		.from = from,
@@ -362,9 +362,11 @@ void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, bo
 		.cpl = cpl,
 		.cpl_before = cpl_before,
 		.is_event = true,
+		.with_error = kind & TRANSFER_ERROR_CODE,
 	};
 
-	if (debug && model_lbr_enabled(m) && fault_lbr_debug(m, true))
+	if (kind & TRANSFER_DEBUG && model_lbr_enabled(m) &&
+	    fault_lbr_debug(m, kind, cpl_before, true))
 		stop_recording(m);
 	else if (model_lbr_on(m))
 		m->lbr.inserted += record_branch(m, &b);

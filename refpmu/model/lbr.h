@@ -21,7 +21,8 @@ struct lbr_branch {
 	u64 next;		/* address of the instruction after a call */
 	u8 cpl, cpl_before;	/* where it ends, where it begins */
 	bool mispredicted, in_tx, abort;
-	bool is_event;		/* an interrupt or exception */
+	bool is_event;		/* an interrupt or exception, */
+	bool with_error;	/* with an error code */
 };
 
 /* What a transfer of control does to the stack. */
@@ -48,7 +49,7 @@ unsigned model_lbr_format(const struct model *m);
 u64 model_lbr_flags(const struct model *m, enum model_reg reg);
 /* Do MSR_LBR_INFO_x exist? */
 bool model_lbr_has_info(const struct model *m);
-/* An instruction has retired; a transaction has aborted. */
+/* An instruction has retired; a transaction has aborted, after that if it was by a record. */
 void model_lbr_retired(struct model *m, const struct model_retired *r);
 void model_lbr_aborted(struct model *m, const struct model_retired *r);
 /* Entries that an instruction makes when it retires, and those of events since the last one did. */

@@ -297,9 +297,14 @@ void model_spill_access(struct model *m, struct model_retired *r, const struct m
 
 /*
  * An interrupt or exception has taken the program from one address and privilege level to its
- * handler's. debug: it is a debug exception. Instructions report themselves.
+ * handler's. kind: 0, or what it is. Instructions report themselves.
  */
-void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, bool debug);
+enum {
+	TRANSFER_DEBUG = 1,		/* a debug exception, */
+	TRANSFER_BREAKPOINT = 2,	/* of a breakpoint register */
+	TRANSFER_ERROR_CODE = 4,	/* an exception with an error code */
+};
+void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, unsigned kind);
 
 /*
  * The processor stops executing (HLT) after the instruction reported last: interrupts on their

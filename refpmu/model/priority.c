@@ -6,6 +6,7 @@
  * served when it is requested.
  */
 #include "refpmu/model/archpebs/record.h"
+#include "refpmu/model/lbr.h"
 
 static void add_pmi(struct pmi_plan *plan, enum model_action action, unsigned counter)
 {
@@ -83,10 +84,12 @@ static void serve_assist(struct model *m, struct retire_ctx *s, unsigned i)
 		return;
 	fault_pebs_event(m, i, &event);
 	if (event.aborts) {
+		model_lbr_retired(m, s->r);
 		s->aborted = *s->r;
 		model_tx_undo(m, TX_EVENT, 0, &s->aborted.after);
 		s->r = &s->aborted;
 		s->aborts = true;
+		model_lbr_aborted(m, s->r);
 	}
 	if (event.record)
 		assist(m, s, i);

@@ -23,6 +23,7 @@ LBR_LINKS	equ 96
 LBR_LINK_BYTES	equ 8
 
 RFLAGS_TF	equ 0x100
+NOT_MAPPED	equ 0x700000000000	; neither what is borrowed nor PAGING_HIGH
 RDPMC_CYCLES	equ 0x40000001	; RDPMC_FIXED, counter 1
 
 ; PIECE name, marks, bytes of a mark, from one to the next. What is executed between them isn't
@@ -165,6 +166,21 @@ END lbr_undefined
 ROWS lbr_undefined
 	ROW	FAR_BRANCH,	begin_lbr_undefined.exception,	begin_lbr_undefined.after
 ROWS_END lbr_undefined
+
+; A load from an address that isn't canonical, and one from a page that isn't mapped.
+%macro BAD_LOAD 2
+PIECE %1, begin_%1.exception, 3, 3
+	mov	rdx, %2
+.exception:
+	mov	rax, [rdx]
+.after:	nop
+END %1
+ROWS %1
+	ROW	FAR_BRANCH,	begin_%1.exception,	begin_%1.after
+ROWS_END %1
+%endmacro
+	BAD_LOAD lbr_protection, 1 << 63
+	BAD_LOAD lbr_page_fault, NOT_MAPPED
 
 ; A jump, then a single-step trap after .stepped. The handler clears TF.
 PIECE lbr_step, begin_lbr_step.stepped, 1, 1
@@ -373,8 +389,44 @@ END lbr_transaction_random
 ROWS lbr_transaction_random
 ROWS_END lbr_transaction_random
 
-; A jump, one in a transaction that XABORT then ends, one after it. At memory: EAX of the abort.
-PIECE lbr_abort, begin_lbr_abort.cause, 3, 3
+; The same with a transaction in that one: a jump before it, in it, after its XEND.
+PIECE lbr_tx_nested, begin_lbr_tx_nested.inside, 2, 2
+	mov	qword [rsi], 0
+.before:
+	jmp	short .begin
+	nop
+.begin:	xbegin	.aborted
+.outer:	jmp	short .inner
+	nop
+.inner:	xbegin	.aborted
+.inside:
+	jmp	short .target
+	nop
+.target:
+	xend
+.outer_again:
+	jmp	short .end
+	nop
+.end:	xend
+	mov	qword [rsi], 1
+.aborted:
+.after:	jmp	short .past
+	nop
+.past:
+END lbr_tx_nested
+ROWS lbr_tx_nested
+	ROW	RELATIVE_JUMP,	begin_lbr_tx_nested.before, begin_lbr_tx_nested.begin
+	ROW	RELATIVE_JUMP,	begin_lbr_tx_nested.outer, begin_lbr_tx_nested.inner
+	ROW	RELATIVE_JUMP,	begin_lbr_tx_nested.inside, begin_lbr_tx_nested.target
+	ROW	RELATIVE_JUMP,	begin_lbr_tx_nested.outer_again, begin_lbr_tx_nested.end
+	ROW	RELATIVE_JUMP,	begin_lbr_tx_nested.after, begin_lbr_tx_nested.past
+ROWS_END lbr_tx_nested
+
+; A jump, one in a transaction that an instruction of that many bytes then ends, one after it. At
+; memory: EAX of the abort.
+%macro ABORTED 3+
+PIECE %1, begin_%1.cause, %2, %2
+	mov	rdx, 1 << 63	; not canonical
 .before:
 	jmp	short .begin
 	nop
@@ -382,19 +434,22 @@ PIECE lbr_abort, begin_lbr_abort.cause, 3, 3
 .inside:
 	jmp	short .cause
 	nop
-.cause:	xabort	0x5a
+.cause:	%3
 .aborted:
 	mov	[rsi], rax
 .after:	jmp	short .past
 	nop
 .past:
-END lbr_abort
-ROWS lbr_abort
-	ROW	RELATIVE_JUMP,	begin_lbr_abort.before,		begin_lbr_abort.begin
-	ROW	RELATIVE_JUMP,	begin_lbr_abort.inside,		begin_lbr_abort.cause
-	ROW	FAR_BRANCH,	begin_lbr_abort.cause,		begin_lbr_abort.aborted
-	ROW	RELATIVE_JUMP,	begin_lbr_abort.after,		begin_lbr_abort.past
-ROWS_END lbr_abort
+END %1
+ROWS %1
+	ROW	RELATIVE_JUMP,	begin_%1.before,	begin_%1.begin
+	ROW	RELATIVE_JUMP,	begin_%1.inside,	begin_%1.cause
+	ROW	FAR_BRANCH,	begin_%1.cause,		begin_%1.aborted
+	ROW	RELATIVE_JUMP,	begin_%1.after,		begin_%1.past
+ROWS_END %1
+%endmacro
+	ABORTED	lbr_abort, 3, xabort 0x5a
+	ABORTED	lbr_abort_fault, 3, mov rax, [rdx]
 
 ; A lock that is elided until PAUSE aborts that: the jump then is taken again with the lock held.
 ; The lock is at memory.

@@ -163,6 +163,20 @@ void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select, stru
 	}
 }
 
+void lbr_record_at_cpl_3(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack)
+{
+	for (unsigned i = 0; i < LBR_TRIES; i++) {
+		lbr_open(select, 0);
+		msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+		workload_run_user(piece->workload, n);
+		msr_write(MSR_IA32_DEBUGCTL, 0);
+		lbr_read(stack);
+		lbr_close();
+		if (!lbr_vanished(stack))
+			break;
+	}
+}
+
 u64 lbr_address_bits(void)
 {
 	if (lbr_format_has_info(lbr_format()))
@@ -209,6 +223,11 @@ void lbr_return_at_once(struct trap_frame *frame)
 void lbr_skip_ud2(struct trap_frame *frame)
 {
 	frame->rip += lbr_piece_lbr_undefined.workload->mark_length;
+}
+
+void lbr_skip_load(struct trap_frame *frame)
+{
+	frame->rip += lbr_piece_lbr_protection.workload->mark_length;
 }
 
 unsigned lbr_take_interrupt(u32 msr, u64 recording)

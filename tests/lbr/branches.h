@@ -42,6 +42,8 @@ LBR_PIECE(lbr_chain);		/* an indirect jump to the last n of LBR_LINKS jumps, its
 LBR_PIECE(lbr_nested);		/* three calls in each other, one indirect, then n returns */
 LBR_PIECE(lbr_breakpoint);	/* INT3; the row's target is where its handler returns to */
 LBR_PIECE(lbr_undefined);	/* the same of UD2, which its handler skips */
+LBR_PIECE(lbr_protection);	/* the same of a load that raises #GP; #PF */
+LBR_PIECE(lbr_page_fault);
 LBR_PIECE(lbr_step);		/* a jump, then a single-step trap */
 #define DELAY_JUMPS	3u
 LBR_PIECE(lbr_delay);		/* n rounds of a loop between two jumps, soon a third */
@@ -50,7 +52,9 @@ LBR_PIECE(lbr_events_apart);	/* a store, a conditional branch, a store, a jump, 
 LBR_PIECE(lbr_log_kinds);	/* a branch of each kind, an instruction before each */
 LBR_PIECE(lbr_transaction);	/* jumps before, in and after a transaction */
 LBR_PIECE(lbr_transaction_random);	/* n branches by chance in one, and a loop's */
+LBR_PIECE(lbr_tx_nested);	/* the same, and three jumps of two that nest */
 LBR_PIECE(lbr_abort);		/* as before, ended by XABORT 5AH, its mark; EAX at memory */
+LBR_PIECE(lbr_abort_fault);	/* the same, ended by a load that would raise #GP */
 LBR_PIECE(lbr_elided);		/* a jump with a lock that PAUSE, its mark, ends the elision of */
 #undef LBR_PIECE
 
@@ -80,6 +84,8 @@ void lbr_any_go_on(const struct lbr_piece *piece, u64 n, struct lbr_stack *stack
 /* The same with the piece's code so much higher: PAGING_HIGH or PAGING_UPPER. */
 void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select,
 		      struct lbr_stack *stack);
+/* The same at CPL 3, with the way there and back. */
+void lbr_record_at_cpl_3(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack);
 /* MSR_LBR_SELECT that keeps every near branch out; and call-stack mode: near calls and returns
  * alone.
  */
@@ -92,8 +98,10 @@ void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select,
 
 /* A handler of INT3, which goes on after it. */
 void lbr_return_at_once(struct trap_frame *frame);
-/* Of UD2 in lbr_piece_lbr_undefined: returns to the instruction after it. */
+/* Of UD2 in lbr_piece_lbr_undefined, and of the loads that raise #GP and #PF: returns to the
+ * instruction after it. */
 void lbr_skip_ud2(struct trap_frame *frame);
+void lbr_skip_load(struct trap_frame *frame);
 /*
  * An interrupt that waits is taken while the MSR holds `recording`; before and after, it holds 0.
  * Returns how many interrupts there were.

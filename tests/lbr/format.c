@@ -158,6 +158,25 @@ static u64 transaction_flags(const struct lbr_raw *raw)
 	return (lbr_format_has_info(lbr_format()) ? raw->info : raw->from) & (IN_TX | ABORTED);
 }
 
+/* The piece until its transaction commits; false: it never did. */
+static bool record_commit(struct test *t, const struct lbr_piece *piece, bool user,
+			  struct lbr_stack *stack)
+{
+	const volatile u64 *committed = workload_memory();
+
+	for (unsigned tries = 0; tries < TRANSACTION_TRIES; tries++) {
+		/* Those of CPL 0 after the return would fill a stack of 16. */
+		if (user)
+			lbr_record_at_cpl_3(piece, 0, LBR_SELECT_CPL_EQ_0, stack);
+		else
+			lbr_record(piece, 0, 0, stack);
+		if (*committed)
+			return true;
+	}
+	test_inconclusive(t, "none of %u transactions committed", TRANSACTION_TRIES);
+	return false;
+}
+
 /*
  * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
  *         SDM 17.9, Table 17-14
@@ -165,33 +184,55 @@ static u64 transaction_flags(const struct lbr_raw *raw)
  *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
  *         based on Skylake Microarchitecture, Table 17-16
  *
- * Given  a jump before a transaction, one in it, one after it; it is repeated until it commits
+ * Given  a jump before a transaction, one in it, one after it, at CPL 0 and at CPL 3; jumps before,
+ *        in and after a transaction that is nested in another one; each is repeated until it
+ *        commits
  * When   they are recorded
- * Then   the in-TX flag alone is set of the jump in the transaction, and neither flag of the
- *        others
- * Control: the three jumps are the newest entries
+ * Then   the in-TX flag alone is set of the jumps in a transaction, nested or not, and neither
+ *        flag of the others
+ * Control: the jumps are entries, in order; at CPL 0 the newest ones
  */
 TEST(lbr, branch_in_a_transaction_is_marked_and_others_are_not, REQS(LBR_19, LBR_23),
      NEEDS(need_lbr, need_lbr_transactions))
 {
-	const struct lbr_piece *piece = &lbr_piece_lbr_transaction;
-	const volatile u64 *committed = workload_memory();
-	struct lbr_stack stack;
-	unsigned tries = 0;
+	static const struct {
+		const struct lbr_piece *piece;
+		bool user;
+	} each[] = {
+		{ &lbr_piece_lbr_transaction, false },
+		{ &lbr_piece_lbr_transaction, true },
+		{ &lbr_piece_lbr_tx_nested, false },
+		{ &lbr_piece_lbr_tx_nested, true },
+	};
 
-	do
-		lbr_record(piece, 0, 0, &stack);
-	while (!*committed && ++tries < TRANSACTION_TRIES);
-	if (!*committed) {
-		test_inconclusive(t, "none of %u transactions committed", tries);
-		return;
+	for (unsigned k = 0; k < sizeof(each) / sizeof(each[0]); k++) {
+		const struct lbr_piece *piece = each[k].piece;
+		const struct lbr_row *last = piece->end - 1;
+		const char *name = piece->workload->name;
+		const unsigned cpl = each[k].user ? 3 : 0;
+		struct lbr_stack stack;
+		unsigned newest;
+
+		if (!record_commit(t, piece, each[k].user, &stack))
+			return;
+		newest = each[k].user ? lbr_find(&stack, last->from) : 0;
+		for (const struct lbr_row *row = last; row >= piece->rows; row--) {
+			const unsigned i = newest + (unsigned)(last - row);
+
+			if (!CONTROL_RANGE(t, IDS(LBR_19, LBR_23), 0, stack.depth - 1, i,
+					   "entry of a jump of %s at CPL %u", name, cpl))
+				return;
+			CONTROL_EQ(t, IDS(LBR_19, LBR_23), row->from, stack.branch[i].from,
+				   "FROM of entry %u, %s at CPL %u", i, name, cpl);
+			if (row == last || row == piece->rows)
+				CHECK_EQ(t, IDS(LBR_19, LBR_23), 0,
+					 transaction_flags(&stack.raw[i]),
+					 "flags of the jump %s it, %s at CPL %u",
+					 row == last ? "after" : "before", name, cpl);
+			else
+				CHECK_EQ(t, LBR_19, IN_TX, transaction_flags(&stack.raw[i]),
+					 "flags of jump %u, in it, %s at CPL %u",
+					 (unsigned)(row - piece->rows), name, cpl);
+		}
 	}
-	for (unsigned i = 0; i < 3; i++)
-		CONTROL_EQ(t, IDS(LBR_19, LBR_23), piece->rows[2 - i].from, stack.branch[i].from,
-			   "FROM of entry %u, newest first", i);
-	CHECK_EQ(t, IDS(LBR_19, LBR_23), 0, transaction_flags(&stack.raw[0]),
-		 "flags of the jump after it");
-	CHECK_EQ(t, LBR_19, IN_TX, transaction_flags(&stack.raw[1]), "flags of the jump in it");
-	CHECK_EQ(t, IDS(LBR_19, LBR_23), 0, transaction_flags(&stack.raw[2]),
-		 "flags of the jump before it");
 }

@@ -7,6 +7,7 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
+#include "kernel/processor/cpu.h"
 #include "pmu/counter.h"
 #include "pmu/lbr/any.h"
 #include "spec/x86.h"
@@ -456,6 +457,9 @@ static void look(struct trap_frame *frame)
 {
 	found = still_on();
 	frame->rflags &= ~RFLAGS_TF;
+	dr7_write(DR7_FIXED);
+	if (frame->vector == VECTOR_UD)
+		lbr_skip_ud2(frame);
 }
 
 /* The piece, its exception seen by look(). */
@@ -571,4 +575,81 @@ TEST(lbr, debug_exception_clears_the_bit_of_a_frozen_stack_too, REQS(LBR_08, ALB
 		   "bit 0 of %s in the handler of INT3, LBR_FRZ = 1", recording.name);
 	CHECK_EQ(t, IDS(LBR_08, ALBR_31), 0, in_handler[1],
 		 "bit 0 of %s in the handler of a debug exception, LBR_FRZ = 1", recording.name);
+}
+
+/* What of LBR_ENABLED the handler of a vector found; the stack after it. At CPL 0 or 3. */
+static u64 recorded_with_handler(u8 vector, const struct lbr_piece *piece, bool user,
+				 struct lbr_stack *stack)
+{
+	intr_handler before = intr_set_handler(vector, look);
+
+	found = ~0ULL;
+	lbr_any_open();
+	start(0);
+	if (user)
+		workload_run_user(piece->workload, 0);
+	else
+		workload_run_uncounted(piece->workload, 0);
+	stop();
+	lbr_any_read(stack);
+	lbr_any_close();
+	intr_set_handler(vector, before);
+	return found & LBR_ENABLED;
+}
+
+/*
+ * LBR-08   The processor must clear IA32_DEBUGCTL[0] before a debug exception handler runs, and
+ *          keep the stack.
+ *          SDM 17.4.1 IA32_DEBUGCTL MSR: debug exceptions and the LBR flag
+ * ALBR-31  A debug exception must clear IA32_LBR_CTL[0] and keep the entries.
+ *          Instruction Set Extensions Programming Reference 7.1.4.4: LBREn is cleared on #DB
+ *
+ * Given  recording is enabled; a jump, then a single-step trap, at CPL 3; jumps, before the last of
+ *        which DR0 has a breakpoint, at CPL 0 and at CPL 3
+ * When   the handler of the debug exception reads the bit that enables recording
+ * Then   it is 0, and the branch before the exception is the newest entry, or the one before it if
+ *        the exception is recorded; the last jump isn't recorded
+ * Control: in the handler of UD2 at CPL 3 the bit is 1
+ */
+TEST(lbr, debug_exception_of_any_kind_and_level_ends_recording, REQS(LBR_08, ALBR_31),
+     NEEDS(need_any_lbr))
+{
+	static const struct {
+		const struct lbr_piece *piece;
+		const char *name;
+		bool user, breakpoint;
+	} each[] = {
+		{ &lbr_piece_lbr_step, "a single-step trap at CPL 3", true, false },
+		{ &lbr_piece_lbr_kinds, "a breakpoint at CPL 0", false, true },
+		{ &lbr_piece_lbr_kinds, "a breakpoint at CPL 3", true, true },
+	};
+	struct lbr_stack stack;
+
+	CONTROL_EQ(t, IDS(LBR_08, ALBR_31), LBR_ENABLED,
+		   recorded_with_handler(VECTOR_UD, &lbr_piece_lbr_undefined, true, &stack),
+		   "the bit in the handler of UD2 at CPL 3");
+	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+		const struct lbr_row *after = each[i].piece->end - each[i].breakpoint;
+		const struct lbr_row *row = after - 1;
+		u64 enabled;
+
+		if (each[i].breakpoint) {
+			dr6_write(DR6_FIXED);
+			dr0_write(after->from);
+			dr7_write(DR7_FIXED | DR7_G0);
+		}
+		enabled = recorded_with_handler(VECTOR_DB, each[i].piece, each[i].user, &stack);
+		CHECK_EQ(t, IDS(LBR_08, ALBR_31), 0, enabled, "the bit in the handler of %s",
+			 each[i].name);
+		CHECK(t, IDS(LBR_08, ALBR_31), lbr_is(&stack, 0, row) || lbr_is(&stack, 1, row),
+		      "the branch before %s is the newest entry, or the one before that; FROM of "
+		      "these %#lx, %#lx",
+		      each[i].name, stack.branch[0].from, stack.branch[1].from);
+		if (each[i].breakpoint)
+			CHECK_EQ(t, IDS(LBR_08, ALBR_31), stack.depth,
+				 lbr_find(&stack, after->from), "entry of the branch after %s",
+				 each[i].name);
+	}
+	dr0_write(0);
+	dr6_write(DR6_FIXED);
 }

@@ -188,8 +188,9 @@ TEST(lbr, exception_and_the_return_from_it_are_recorded, REQS(LBR_06), NEEDS(nee
  * LBR-06  An interrupt, an exception and IRET must be recorded unless filtered.
  *         SDM 17.4.1 IA32_DEBUGCTL MSR
  *
- * Given  INT3, and UD2, which its handler skips, above 4 GiB; then in the upper half of the address
- *        space, where bits 63:47 are 1
+ * Given  INT3; UD2; loads that raise #GP and #PF, which have an error code: handlers skip these.
+ *        They are below 4 GiB, above that, and in the upper half of the address space, where bits
+ *        63:47 are 1
  * When   they are executed while LBR is 1, near branches kept out
  * Then   FROM of the exception's entry and TO of its handler's IRET have each bit of the addresses
  * Control: MSR_LASTBRANCH_TOS says that both were recorded
@@ -197,7 +198,8 @@ TEST(lbr, exception_and_the_return_from_it_are_recorded, REQS(LBR_06), NEEDS(nee
 TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_06),
      NEEDS(need_lbr))
 {
-	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
+	static const u64 halves[] = { 0, PAGING_HIGH, PAGING_UPPER };
+	enum { HALVES = sizeof(halves) / sizeof(halves[0]) };
 	static const struct {
 		const struct lbr_piece *piece;
 		u8 vector;
@@ -205,16 +207,19 @@ TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_
 	} exceptions[] = {
 		{ &lbr_piece_lbr_breakpoint, VECTOR_BP, lbr_return_at_once },
 		{ &lbr_piece_lbr_undefined, VECTOR_UD, lbr_skip_ud2 },
+		{ &lbr_piece_lbr_protection, VECTOR_GP, lbr_skip_load },
+		{ &lbr_piece_lbr_page_fault, VECTOR_PF, lbr_skip_load },
 	};
 	struct lbr_stack stack;
 
-	for (unsigned i = 0; i < 2 * sizeof(exceptions) / sizeof(exceptions[0]); i++) {
-		const u64 above = halves[i % 2];
-		const u8 vector = exceptions[i / 2].vector;
-		const struct lbr_row *row = exceptions[i / 2].piece->rows;
-		intr_handler before = intr_set_handler(vector, exceptions[i / 2].handler);
+	for (unsigned i = 0; i < HALVES * sizeof(exceptions) / sizeof(exceptions[0]); i++) {
+		const u64 above = halves[i % HALVES];
+		const u8 vector = exceptions[i / HALVES].vector;
+		const struct lbr_row *row = exceptions[i / HALVES].piece->rows;
+		intr_handler before = intr_set_handler(vector, exceptions[i / HALVES].handler);
 
-		lbr_record_above(exceptions[i / 2].piece, above, LBR_SELECT_NEAR_BRANCHES, &stack);
+		lbr_record_above(exceptions[i / HALVES].piece, above, LBR_SELECT_NEAR_BRANCHES,
+				 &stack);
 		intr_set_handler(vector, before);
 		if (lbr_is_lost(t, &stack))
 			return;
@@ -260,25 +265,9 @@ TEST(lbr, interrupt_is_recorded_with_its_handler, REQS(LBR_06), NEEDS(need_lbr))
 
 #define USER_LINKS	3
 
-/* A piece at CPL 3, with the way there and back. */
-static void record_piece_at_cpl_3(const struct lbr_piece *piece, u64 n, u64 select,
-				  struct lbr_stack *stack)
-{
-	for (unsigned i = 0; i < LBR_TRIES; i++) {
-		lbr_open(select, 0);
-		msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
-		workload_run_user(piece->workload, n);
-		msr_write(MSR_IA32_DEBUGCTL, 0);
-		lbr_read(stack);
-		lbr_close();
-		if (!lbr_vanished(stack))
-			break;
-	}
-}
-
 static void record_user(u64 select, struct lbr_stack *stack)
 {
-	record_piece_at_cpl_3(&lbr_piece_lbr_chain, USER_LINKS, select, stack);
+	lbr_record_at_cpl_3(&lbr_piece_lbr_chain, USER_LINKS, select, stack);
 }
 
 /* How many of the chain's branches are in the stack. */
@@ -392,7 +381,7 @@ TEST(lbr, cpl_bits_let_each_kind_of_the_other_level_in, REQS(LBR_09), NEEDS(need
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
 	struct lbr_stack stack;
 
-	record_piece_at_cpl_3(piece, 0, LBR_SELECT_CPL_EQ_0, &stack);
+	lbr_record_at_cpl_3(piece, 0, LBR_SELECT_CPL_EQ_0, &stack);
 	if (lbr_is_lost(t, &stack))
 		return;
 	check_each_kind(t, &stack, "at CPL 3");
@@ -400,7 +389,7 @@ TEST(lbr, cpl_bits_let_each_kind_of_the_other_level_in, REQS(LBR_09), NEEDS(need
 	check_each_kind(t, &stack, "at CPL 0");
 	lbr_record(piece, 0, LBR_SELECT_CPL_EQ_0, &stack);
 	CONTROL_EQ(t, LBR_09, 0, stack.top, "branches at CPL 0 recorded, MSR_LBR_SELECT = 1");
-	record_piece_at_cpl_3(piece, 0, LBR_SELECT_CPL_NEQ_0, &stack);
+	lbr_record_at_cpl_3(piece, 0, LBR_SELECT_CPL_NEQ_0, &stack);
 	for (const struct lbr_row *row = piece->rows; row < piece->end; row++)
 		CONTROL_EQ(t, LBR_09, stack.depth, lbr_find(&stack, row->from),
 			   "entry of a branch of kind %lu at CPL 3, MSR_LBR_SELECT = 2", row->kind);

@@ -137,6 +137,51 @@ TEST(lbr, abort_in_either_half_is_an_entry_with_whole_addresses, REQS(LBR_29),
 	}
 }
 
+/*
+ * LBR-29  The abort of a transaction must be an entry with TSX_ABORT, in FROM where it aborted and
+ *         in TO where the processor goes on.
+ *         SDM 17.9, Table 17-14; 17.10, Table 17-16
+ * LBR-31  The entry of an abort must have IN_TX.
+ *         SDM Table 17-14, Table 17-16: the entry occurred in a TSX region
+ *
+ * Given  a jump in a transaction that a load from an address that isn't canonical then ends, whose
+ *        exception is suppressed; until EAX is 0, which says neither XABORT nor that a retry may
+ *        succeed
+ * When   they are recorded
+ * Then   the entry after that of the jump goes to the handler of the abort and has TSX_ABORT and
+ *        IN_TX; where nothing else aborts, it is from the load
+ * Control: the jump before the abort is an entry, and the one after it is the newest
+ */
+TEST(lbr, abort_by_an_exception_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31),
+     NEEDS(need_lbr, need_lbr_transactions))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_abort_fault;
+	const volatile u64 *eax = workload_memory();
+	const struct lbr_branch *abort;
+	struct lbr_stack stack;
+	unsigned tries = 0;
+
+	do {
+		lbr_record(piece, 0, 0, &stack);
+		leave_out_second_entry(t, &stack);
+	} while ((u32)*eax && ++tries < TRIES);
+	if ((u32)*eax) {
+		test_inconclusive(t, "none of %u transactions got to #GP", TRIES);
+		return;
+	}
+	abort = &stack.branch[ABORT_ROWS - 1 - ABORT_ITSELF];
+	CONTROL_EQ(t, IDS(LBR_29, LBR_31), piece->rows[ABORT_JUMP_AFTER].from, stack.branch[0].from,
+		   "FROM of the newest entry, the jump after it");
+	CHECK_EQ(t, LBR_29, piece->rows[ABORT_ITSELF].to, abort->to, "TO of the abort by #GP");
+	CHECK(t, LBR_29, abort->aborted, "TSX_ABORT of the abort by #GP");
+	CHECK(t, LBR_31, abort->in_transaction, "IN_TX of the abort by #GP");
+	if (!test_sees_exactly(t, REQ_LBR_29))
+		return;
+	check_from(t, piece, 0, abort);
+	CONTROL_EQ(t, IDS(LBR_29, LBR_31), piece->rows[ABORT_JUMP_INSIDE].from, abort[1].from,
+		   "FROM of the entry before it, the jump inside");
+}
+
 /* The branches of lbr_elided: without elision there is one, with an abort of another cause there
  * are others. false: PAUSE was never all that aborted. */
 static bool record_elided(struct test *t, u64 above, struct lbr_stack *stack)

@@ -176,7 +176,7 @@ static bool branches_have_their_kind_at_each_level(struct fixture *r)
 static bool an_event_has_the_kind_of_far_branches(struct fixture *r)
 {
 	fixture_wrmsr(r, CTL, ALL);
-	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, false);
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, 0);
 	return (INFO(0) >> 56 & 0xf) >= 8;
 }
 
@@ -184,11 +184,11 @@ static bool an_event_has_the_kind_of_far_branches(struct fixture *r)
 static bool from_of_a_level_kept_out_is_hidden(struct fixture *r)
 {
 	fixture_wrmsr(r, CTL, ALL & ~4ULL);
-	model_transfer(&r->m, 0x1234, 0x5678, 3, 0, false);
+	model_transfer(&r->m, 0x1234, 0x5678, 3, 0, 0);
 	if (FROM(0) != ~0ULL || TO(0) != 0x5678)
 		return false;
 	fixture_wrmsr(r, CTL, ALL);
-	model_transfer(&r->m, 0x1234, 0x5678, 3, 0, false);
+	model_transfer(&r->m, 0x1234, 0x5678, 3, 0, 0);
 	return FROM(0) == 0x1234;
 }
 

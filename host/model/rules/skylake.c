@@ -281,18 +281,33 @@ static bool nmi_is_recorded(struct fixture *r)
 	DEBUGCTL(BIT(0));
 	if (!one_overflow(r))
 		return false;
-	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, false);
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, 0);
 	return used(r) == 1;
 }
 
 static bool events_are_recorded(struct fixture *r)
 {
 	DEBUGCTL(BIT(0));
-	model_transfer(&r->m, 0x123400001234, 0x5678, 0, 0, false);
+	model_transfer(&r->m, 0x123400001234, 0x5678, 0, 0, 0);
 	if (from(r, 1) != 0x123400001234 || fixture_get(r, 0x6c1) != 0x5678)
 		return false;
-	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, true);
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, TRANSFER_DEBUG);
 	return fixture_get(r, 0x1d9) == 0 && used(r) == 1;
+}
+
+/* Of one with an error code; then debug exceptions, at CPL 3 and of a breakpoint register. */
+static bool exceptions_are_told_apart(struct fixture *r)
+{
+	DEBUGCTL(BIT(0));
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, TRANSFER_ERROR_CODE);
+	if (used(r) != 1)
+		return false;
+	model_transfer(&r->m, 0x1234, 0x5678, 3, 0, TRANSFER_DEBUG);
+	if (fixture_get(r, 0x1d9))
+		return false;
+	DEBUGCTL(BIT(0));
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, TRANSFER_DEBUG | TRANSFER_BREAKPOINT);
+	return fixture_get(r, 0x1d9) == 0;
 }
 
 static bool stopping_keeps_entries(struct fixture *r)
@@ -554,6 +569,9 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_INFO_NOISE] = entries_are_the_printed_ones,
 	[FAULT_LBR_EVENTS_LET_IN] = events_are_far_branches,
 	[FAULT_LBR_IN_TX_NO_MISPRED] = in_tx_is_beside_mispred,
+	[FAULT_LBR_ERROR_CODE_MISSED] = exceptions_are_told_apart,
+	[FAULT_LBR_DEBUG_USER_GOES_ON] = exceptions_are_told_apart,
+	[FAULT_LBR_BREAKPOINT_GOES_ON] = exceptions_are_told_apart,
 	[FAULT_LBR_NO_INTERRUPTS] = events_are_recorded,
 	[FAULT_LBR_DEBUG_GOES_ON] = events_are_recorded,
 	[FAULT_LBR_EVENT_FROM_32] = events_are_recorded,

@@ -63,6 +63,49 @@ static bool an_abort_is_a_branch(struct fixture *r)
 	       fixture_get(r, 0x6c1) == FALLBACK;
 }
 
+static u64 lbr_from(struct fixture *r, unsigned i)
+{
+	return fixture_get(r, 0x680 + i);
+}
+
+static bool an_abort_by_a_record_is_a_branch(struct fixture *r)
+{
+	fixture_set(r, 0x1d9, BIT(0));
+	fixture_program_pebs(r, 0, LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return !model_in_tx(&r->m) && lbr_from(r, 1) & BIT(61) && fixture_get(r, 0x6c1) == FALLBACK;
+}
+
+static bool an_abort_by_an_exception_is_a_branch(struct fixture *r)
+{
+	fixture_set(r, 0x1d9, BIT(0));
+	abort_for(r, TX_EXCEPTION);
+	return lbr_from(r, 1) & BIT(61);
+}
+
+static void a_jump(struct fixture *r, u8 cpl)
+{
+	fixture_retire(r, &(struct model_retired){
+		.branch = BRANCH_JUMP, .taken = true, .cpl_after = cpl,
+			  });
+}
+
+/* At CPL 3: in a transaction, in a nested one, and after that. */
+static bool jumps_inside_are_marked(struct fixture *r)
+{
+	fixture_set(r, 0x1d9, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	a_jump(r, 3);
+	rules_tx_begin(r, INNER);
+	a_jump(r, 0);
+	rules_tx_end(r);
+	a_jump(r, 0);
+	return lbr_from(r, 1) & lbr_from(r, 2) & lbr_from(r, 3) & BIT(62);
+}
+
 static bool capacity_is_recorded(struct fixture *r)
 {
 	record_abort(r, TX_EXPLICIT, TX_CAPACITY_WRITES);
@@ -407,6 +450,11 @@ static bool locks_start_no_transaction(struct fixture *r)
 }
 
 rule *const tx_rules[FAULT_COUNT] = {
+	[FAULT_LBR_ABORT_BY_RECORD_MISSED] = an_abort_by_a_record_is_a_branch,
+	[FAULT_LBR_ABORT_OTHERS_MISSED] = an_abort_by_an_exception_is_a_branch,
+	[FAULT_LBR_IN_TX_USER] = jumps_inside_are_marked,
+	[FAULT_LBR_IN_TX_NESTED] = jumps_inside_are_marked,
+	[FAULT_LBR_IN_TX_AFTER_NESTED] = jumps_inside_are_marked,
 	[FAULT_LBR_ABORT_UNMARKED] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_MISSED] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_TO_CAUSE] = an_abort_is_a_branch,

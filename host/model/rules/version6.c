@@ -275,7 +275,7 @@ static u64 inserts(struct fixture *r, u64 control)
 	fixture_branch(r, BRANCH_JUMP, true);
 	fixture_branch(r, BRANCH_JUMP, true);
 	fixture_branch(r, BRANCH_RETURN, true);
-	model_transfer(&r->m, 0x1000, 0x2000, 0, 0, false);
+	model_transfer(&r->m, 0x1000, 0x2000, 0, 0, 0);
 	fixture_stop(r);
 	return PMC(2);
 }

@@ -63,6 +63,7 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 		 broken(m, FAULT_LBR_JCC_KEEPS_ALL)) &&
 	       !(b->kind == LBR_SELECT_NEAR_RET && !m->lbr.select &&
 		 broken(m, FAULT_LBR_RETURNS_MISSED)) &&
+	       !(b->with_error && broken(m, FAULT_LBR_ERROR_CODE_MISSED)) &&
 	       !(b->is_event && broken(m, FAULT_LBR_NO_INTERRUPTS));
 }
 
@@ -80,6 +81,14 @@ static void break_abort(struct model *m, const struct lbr_branch *b, struct lbr_
 		plan->to &= BITS(0, 47);
 	if (broken(m, FAULT_LBR_ABORT_TO_CAUSE))
 		plan->to = b->from;
+}
+
+static bool in_tx_missed(struct model *m, const struct lbr_branch *b)
+{
+	return (b->cpl && broken(m, FAULT_LBR_IN_TX_USER)) ||
+	       (m->tx.depth > 1 && broken(m, FAULT_LBR_IN_TX_NESTED)) ||
+	       (m->tx.depth == 1 && faults_of(m)->tx_nested_ended &&
+		broken(m, FAULT_LBR_IN_TX_AFTER_NESTED));
 }
 
 static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
@@ -107,6 +116,8 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 	}
 	if (b->abort)
 		break_abort(m, b, plan);
+	if (b->in_tx && in_tx_missed(m, b))
+		*(format >= 5 ? &plan->info : &plan->from) &= ~LBR5_INFO_IN_TX;
 	if (b->is_event && b->from >> 32 && broken(m, FAULT_LBR_EVENT_FROM_32))
 		plan->from &= ~BITS(32, 60);
 	if (b->mispredicted && format >= 4 && broken(m, FAULT_LBR_MISPRED_IN_TX))
@@ -162,7 +173,10 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 		plan->records = false;
 	if (broken(m, FAULT_LBR_CLEARS_NEXT))
 		m->lbr.entry[(next + 1) % plan->entries] = (struct lbr_entry){ 0 };
-	if (b->abort && broken(m, FAULT_LBR_ABORT_MISSED))
+	if (b->abort && (broken(m, FAULT_LBR_ABORT_MISSED) ||
+			 (m->tx.cause == TX_EVENT && broken(m, FAULT_LBR_ABORT_BY_RECORD_MISSED)) ||
+			 (m->tx.cause != TX_EXPLICIT && m->tx.cause != TX_INSTRUCTION &&
+			  broken(m, FAULT_LBR_ABORT_OTHERS_MISSED))))
 		plan->records = false;
 	if (next == plan->entries - 1 && broken(m, FAULT_LBR_SHORT))
 		plan->step = 2;
@@ -188,10 +202,13 @@ void fault_lbr_written(struct model *m, const struct msr_ref *p, struct msr_writ
 		w->value &= ~LBR5_INFO_CYC_CNT;
 }
 
-bool fault_lbr_debug(struct model *m, bool off)
+bool fault_lbr_debug(struct model *m, unsigned kind, u8 cpl, bool off)
 {
 	if (off && m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ &&
 	    broken(m, FAULT_LBR_DEBUG_KEEPS_FROZEN))
+		return false;
+	if (off && ((cpl && broken(m, FAULT_LBR_DEBUG_USER_GOES_ON)) ||
+		    (kind & TRANSFER_BREAKPOINT && broken(m, FAULT_LBR_BREAKPOINT_GOES_ON))))
 		return false;
 	return off && !broken(m, FAULT_LBR_DEBUG_GOES_ON);
 }

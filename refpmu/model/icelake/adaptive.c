@@ -114,7 +114,7 @@ void model_fill_lbr_entries(struct model *m, const struct retire_ctx *s, unsigne
 	const unsigned depth = model_lbr_entries(m);
 	const __typeof__(m->lbr) kept = m->lbr;
 
-	if (!m->latitude[LAT_LBR_BEFORE] && !s->tx_abort)
+	if (!m->latitude[LAT_LBR_BEFORE] && !s->tx_abort && !s->aborts)
 		model_lbr_retired(m, s->r);
 	for (unsigned i = 0; i < entries; i++, bytes += ADAPTIVE_LBR_BYTES) {
 		const struct lbr_entry *e = model_lbr_entry(m, i);
