@@ -198,13 +198,13 @@ unsigned fault_abort_counts(struct model *m, unsigned times)
 
 u8 fault_sibling_cpl(struct model *m, u8 cpl)
 {
+	faults_of(m)->by_sibling = true;
 	return broken(m, FAULT_ANYTHREAD_OWNER_CPL) ? faults_of(m)->cpl : cpl;
 }
 
 /* Table 18-1, of those that the model counts. */
 static bool is_architectural(enum event_kind kind)
 {
-	faults_of(m)->by_sibling = true;
 	return kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES || kind == EK_INSTRUCTIONS ||
 	       kind == EK_BRANCHES || kind == EK_MISPREDICTS;
 }

@@ -389,7 +389,7 @@ END lbr_transaction_random
 ROWS lbr_transaction_random
 ROWS_END lbr_transaction_random
 
-; The same with a transaction in that one: a jump before it, in it, after its XEND.
+; lbr_transaction with another one in it: a jump before it, in it, after its XEND.
 PIECE lbr_tx_nested, begin_lbr_tx_nested.inside, 2, 2
 	mov	qword [rsi], 0
 .before:
