@@ -34,7 +34,8 @@ static enum tx_cause begin_at(u64 fallback)
 	struct model_registers before = r.regs;
 	bool outermost = !model_in_tx(&r.m);
 
-	fixture_retire(&r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_NO_ACT });
+	fixture_retire(&r,
+		       &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_STARTS_INNER });
 	return model_tx_begin(&r.m, &before, fallback);
 }
 
@@ -61,8 +62,9 @@ static void store(u64 linear, u64 value)
 static void end(void)
 {
 	CHECK_EQ(TX_FINE, model_tx_may_end(&r.m));
-	fixture_retire(&r, &(struct model_retired){ .tx = model_tx_outermost(&r.m) ? TX_COMMITS :
-										     TX_NO_ACT });
+	fixture_retire(&r, &(struct model_retired){ .tx = model_tx_outermost(&r.m) ?
+								  TX_COMMITS :
+								  TX_COMMITS_INNER });
 	if (model_in_tx(&r.m))
 		model_tx_end(&r.m);
 }

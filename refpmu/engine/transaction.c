@@ -133,7 +133,7 @@ static void transaction_begin(struct cpu *cpu, const struct instruction *insn)
 	__builtin_memcpy(registers.gpr, cpu->gpr, sizeof(registers.gpr));
 	if (outermost)
 		keep_vectors(cpu);
-	complete(cpu, insn, outermost ? TX_STARTS : TX_NO_ACT);
+	complete(cpu, insn, outermost ? TX_STARTS : TX_STARTS_INNER);
 	/* An inner one at which a record was due has already ended it all. */
 	if (!outermost && !model_in_tx(&cpu->model))
 		return;
@@ -156,7 +156,7 @@ static void transaction_end(struct cpu *cpu, const struct instruction *insn)
 		transaction_abort(cpu, cause, 0);
 		return;
 	}
-	complete(cpu, insn, model_tx_outermost(&cpu->model) ? TX_COMMITS : TX_NO_ACT);
+	complete(cpu, insn, model_tx_outermost(&cpu->model) ? TX_COMMITS : TX_COMMITS_INNER);
 	if (model_in_tx(&cpu->model))
 		model_tx_end(&cpu->model);
 }
@@ -224,8 +224,9 @@ static enum tx_cause note_lock(struct cpu *cpu, const struct instruction *insn)
 				 cpu->vmcb->save.rip + insn->length);
 		return TX_FINE;
 	}
-	model_tx_release(&cpu->model, linear, bytes);
-	return model_tx_may_end(&cpu->model);
+	/* That of an inner lock is a store like any other. */
+	return model_tx_release(&cpu->model, linear, bytes) ? model_tx_may_end(&cpu->model) :
+							      TX_FINE;
 }
 
 bool transaction_instruction(struct cpu *cpu, const struct instruction *insn)

@@ -194,6 +194,8 @@ unsigned fault_abort_counts(struct model *m, unsigned times)
 										    times;
 }
 
+	if (m->tx.elided && m->tx.n_locks > 1 && broken(m, FAULT_HLE_ABORTS_NESTED))
+		return 2 * times;
 /* ---- what the other logical processor does ---- */
 
 u8 fault_sibling_cpl(struct model *m, u8 cpl)

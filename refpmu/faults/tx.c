@@ -73,14 +73,18 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	case EK_TX_STARTED:
 		return (occurs && !broken(m, FAULT_TX_STARTS_MISSED)) ||
 		       (s->tx == TX_ELIDES && broken(m, FAULT_TX_STARTS_OF_LOCKS));
+		       (s->tx == TX_STARTS_INNER && broken(m, FAULT_TX_STARTS_NESTED)) ||
 	case EK_TX_STARTED_HLE:
-		return occurs && !broken(m, FAULT_HLE_STARTS_MISSED);
+		return (occurs && !broken(m, FAULT_HLE_STARTS_MISSED)) ||
+		       (s->tx == TX_ELIDES_INNER && broken(m, FAULT_HLE_STARTS_NESTED));
 	case EK_TX_COMMITTED:
-		return occurs && !broken(m, FAULT_TX_COMMITS_MISSED) &&
-		       !(s->r->cpl && broken(m, FAULT_TX_COMMITS_USER));
+		return (occurs && !broken(m, FAULT_TX_COMMITS_MISSED) &&
+			!(s->r->cpl && broken(m, FAULT_TX_COMMITS_USER))) ||
+		       (s->tx == TX_COMMITS_INNER && broken(m, FAULT_TX_COMMITS_NESTED));
 	case EK_TX_COMMITTED_HLE:
 		return (occurs && !broken(m, FAULT_HLE_COMMITS_MISSED)) ||
 		       (s->tx == TX_COMMITS && broken(m, FAULT_HLE_COMMITS_OF_REGIONS));
+		       (s->tx == TX_RELEASES_INNER && broken(m, FAULT_HLE_COMMITS_NESTED)) ||
 	case EK_TX_ABORTED_RTM:
 		return s->tx == TX_COMMITS && broken(m, FAULT_TX_COMMIT_ABORTS);
 	case EK_TX_ABORTED_HLE:

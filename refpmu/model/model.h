@@ -159,7 +159,11 @@ static inline bool model_branch_is_backward(u64 next, u64 target)
 }
 
 /* The outermost XBEGIN, and its XEND. What XACQUIRE and XRELEASE do the model finds out. */
-enum model_tx_act { TX_NO_ACT, TX_STARTS, TX_COMMITS, TX_ELIDES, TX_RELEASES };
+enum model_tx_act {
+	TX_NO_ACT, TX_STARTS, TX_COMMITS, TX_ELIDES, TX_RELEASES,
+	/* The same inside of another one, which no event is about. */
+	TX_STARTS_INNER, TX_COMMITS_INNER, TX_ELIDES_INNER, TX_RELEASES_INNER,
+};
 
 /* Sixteen general registers in the order of their encoding. The list is assembly's too
  * (refpmu/hv/registers.inc), which has no comment in common with C: it has none. */

@@ -238,3 +238,11 @@ ELIDED elided_nested
 	pause
 	xrelease mov dword [rdi + LOCK_INNER], 0
 END_ELIDED elided_nested
+
+; The same without PAUSE.
+ELIDED elided_well
+	mov	eax, 1
+	xacquire xchg [rdi + LOCK_INNER], eax
+	BODY
+	xrelease mov dword [rdi + LOCK_INNER], 0
+END_ELIDED elided_well

@@ -72,6 +72,8 @@ extern const struct transaction transaction_nested_deep __attribute__((visibilit
 extern const struct transaction transaction_elided __attribute__((visibility("hidden")));
 extern const struct transaction transaction_elided_pause __attribute__((visibility("hidden")));
 extern const struct transaction transaction_elided_nested __attribute__((visibility("hidden")));
+extern const struct transaction transaction_elided_well
+	__attribute__((visibility("hidden")));	/* in two locks, without PAUSE */
 
 /* TRANSACTION_LINES lines for them; the first word counts the stores of those that committed. */
 u64 *transaction_words(void);

@@ -544,3 +544,50 @@ TEST(tsx, rtm_retired_counts_starts_commits_and_aborts, REQS(TSX_01, TSX_08),
 		CHECK_EQ(t, TSX_08, 0, got - PRESET, "RTM_RETIRED.COMMIT, XABORT, IA32_PMC%u", c);
 	}
 }
+/*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-08  RTM_RETIRED.START and RTM_RETIRED.COMMIT must count the transactions that begin and
+ *         those that commit.
+ *         SDM chapter 19, RTM_RETIRED
+ *
+ * Given  eight transactions with others nested in them: of two and of three that end by XEND, of
+ *        two where XABORT is in the inner one, or after its XEND
+ * When   each counter counts RTM_RETIRED.START, COMMIT or ABORTED, each piece on another one
+ * Then   START counts 8, COMMIT those that software sees commit, ABORTED the others
+ * Control: some of the first two commit, none of the others
+ */
+TEST(tsx, nested_transactions_start_and_end_once, REQS(TSX_01, TSX_08),
+     NEEDS(need_perfmon, need_four_counters, need_rtm))
+{
+	static const struct {
+		const struct transaction *piece;
+		bool commits;
+	} each[] = {
+		{ &transaction_nested_commit, true },
+		{ &transaction_nested_deep, true },
+		{ &transaction_nested, false },
+		{ &transaction_nested_after, false },
+	};
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < sizeof(each) / sizeof(each[0]); c++) {
+		const struct transaction *piece = each[c].piece;
+		unsigned committed;
+		u64 got;
+
+		got = counted(c, EVENT_RTM_RETIRED_START, 0, piece, FEWER, &committed);
+		CONTROL_RANGE(t, IDS(TSX_01, TSX_08), each[c].commits, each[c].commits ? RUNS : 0,
+			      committed, "%s that commit", piece->name);
+		CHECK_EQ(t, TSX_08, RUNS, got - PRESET, "RTM_RETIRED.START, %s, IA32_PMC%u",
+			 piece->name, c);
+		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, piece, FEWER, &committed);
+		CHECK_EQ(t, TSX_08, committed, got - PRESET, "RTM_RETIRED.COMMIT, %s, IA32_PMC%u",
+			 piece->name, c);
+		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, piece, FEWER, &committed);
+		CHECK_EQ(t, TSX_01, RUNS - committed, got - PRESET,
+			 "RTM_RETIRED.ABORTED, %s, IA32_PMC%u", piece->name, c);
+	}
+}
+

@@ -13,13 +13,15 @@ static void rules_tx_begin(struct fixture *r, u64 fallback)
 	struct model_registers before = r->regs;
 	bool outermost = !model_in_tx(&r->m);
 
-	fixture_retire(r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_NO_ACT });
+	fixture_retire(r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_STARTS_INNER });
 	model_tx_begin(&r->m, &before, fallback);
 }
 
 static void rules_tx_end(struct fixture *r)
 {
-	fixture_retire(r, &(struct model_retired){ .tx = TX_COMMITS });
+	fixture_retire(r, &(struct model_retired){
+				  .tx = model_tx_outermost(&r->m) ? TX_COMMITS : TX_COMMITS_INNER,
+			  });
 	model_tx_end(&r->m);
 }
 
@@ -449,7 +451,40 @@ static bool locks_start_no_transaction(struct fixture *r)
 	return fixture_get(r, MSR_IA32_PMC0) == 0;
 }
 
+static bool nested_ones_are_counted_once(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_RTM_RETIRED_START, 0, 0);
+	fixture_program(r, 1, EVENT_RTM_RETIRED_COMMIT, 0, 0);
+	fixture_start(r, BIT(0) | BIT(1));
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_begin(r, INNER);
+	rules_tx_end(r);
+	rules_tx_end(r);
+	return PMC(0) == 1 && PMC(1) == 1;
+}
+
+static bool nested_elisions_are_counted_once(struct fixture *r)
+{
+	u64 at, after;
+
+	fixture_program(r, 0, EVENT_HLE_RETIRED_START, 0, 0);
+	fixture_program(r, 1, EVENT_HLE_RETIRED_COMMIT, 0, 0);
+	fixture_program(r, 2, EVENT_HLE_RETIRED_ABORTED, 0, 0);
+	fixture_start(r, BITS(0, 2));
+	acquire(r, DATA);
+	acquire(r, DATA + 64);
+	release(r, DATA + 64);
+	release(r, DATA);
+	elide(r, &at, &after);
+	return PMC(0) == 3 && PMC(1) == 2 && PMC(2) == 1;
+}
+
 rule *const tx_rules[FAULT_COUNT] = {
+	[FAULT_TX_STARTS_NESTED] = nested_ones_are_counted_once,
+	[FAULT_TX_COMMITS_NESTED] = nested_ones_are_counted_once,
+	[FAULT_HLE_STARTS_NESTED] = nested_elisions_are_counted_once,
+	[FAULT_HLE_COMMITS_NESTED] = nested_elisions_are_counted_once,
+	[FAULT_HLE_ABORTS_NESTED] = nested_elisions_are_counted_once,
 	[FAULT_LBR_ABORT_BY_RECORD_MISSED] = an_abort_by_a_record_is_a_branch,
 	[FAULT_LBR_ABORT_OTHERS_MISSED] = an_abort_by_an_exception_is_a_branch,
 	[FAULT_LBR_IN_TX_USER] = jumps_inside_are_marked,

@@ -43,12 +43,13 @@ void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 ip, u64 b
 	tx->acquires = true;
 }
 
-void model_tx_release(struct model *m, u64 linear, unsigned bytes)
+bool model_tx_release(struct model *m, u64 linear, unsigned bytes)
 {
 	struct model_tx *tx = &m->tx;
 	const struct tx_lock *last = &tx->lock[tx->n_locks - 1u];
 
 	tx->releases = tx->elided && tx->n_locks && last->linear == linear && last->bytes == bytes;
+	return tx->releases && tx->n_locks == 1;
 }
 
 /* Is the lock that was elided last as it was? */
@@ -68,14 +69,14 @@ enum model_tx_act model_tx_elision_act(struct model *m)
 
 	tx->acquires = tx->releases = false;
 	if (acquires)
-		return tx->n_locks++ ? TX_NO_ACT : TX_ELIDES;
+		return tx->n_locks++ ? TX_ELIDES_INNER : TX_ELIDES;
 	if (!releases)
 		return TX_NO_ACT;
 	if (!restored(m)) {
 		tx->broken_lock = true;
 		return TX_NO_ACT;
 	}
-	return --tx->n_locks ? TX_NO_ACT : TX_RELEASES;
+	return --tx->n_locks ? TX_RELEASES_INNER : TX_RELEASES;
 }
 
 void model_tx_elision_retired(struct model *m, enum model_tx_act act)

@@ -125,7 +125,8 @@ void model_tx_elide(struct model *m, const struct model_registers *registers, u6
 /* The instruction that comes next, at this linear address, has XACQUIRE or XRELEASE, in a
  * transaction, and this lock. behind: RIP after it. */
 void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 ip, u64 behind);
-void model_tx_release(struct model *m, u64 linear, unsigned bytes);
+/* true: the elision is to end with it, if the lock is as it was. */
+bool model_tx_release(struct model *m, u64 linear, unsigned bytes);
 
 /*
  * The transaction aborts: memory is as before, host->registers() is told those of the fallback
