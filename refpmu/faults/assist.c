@@ -443,6 +443,19 @@ static void break_status(struct model *m, struct assist_plan *plan)
 	clear_others(m, plan);
 }
 
+/* Of a record that has aborted a transaction. */
+static void break_aborting(struct model *m, struct assist_plan *plan)
+{
+	if (plan->reloaded && broken(m, FAULT_TX_RECORD_NO_RELOAD))
+		plan->reloaded = 0;
+	if (plan->cleared && broken(m, FAULT_TX_RECORD_KEEPS_STATUS))
+		plan->cleared = 0;
+	if (plan->threshold && broken(m, FAULT_TX_RECORD_NO_THRESHOLD)) {
+		plan->threshold = false;
+		plan->set = 0;
+	}
+}
+
 /* ---- precise store alone ---- */
 
 static void break_store_record(struct model *m, struct assist_plan *plan)
@@ -472,6 +485,8 @@ void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struc
 	break_write(m, plan);
 	break_reload(m, x, plan);
 	break_status(m, plan);
+	if (s->aborts)
+		break_aborting(m, plan);
 	fault_kvm_assist(m, plan);
 	if (s->rule[x]->flags & EV_PS)
 		break_store_record(m, plan);

@@ -158,11 +158,15 @@ bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct mo
 	if (inside && ((m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE)) ||
 		       (m->tx.depth > 1 && broken(m, FAULT_TX_FILTER_OUTERMOST))))
 		return false;
+	if (inside && rule->cmask && broken(m, FAULT_TX_FILTER_CMASK_NONE))
+		return false;
 	if (!inside && rule->pebs && s->cpl && broken(m, FAULT_TX_FILTER_USER_RECORDS))
 		return true;
 	if (!inside && ((rule->kind != EK_LOADS && broken(m, FAULT_TX_FILTER_LOADS_ONLY)) ||
 			(rule->kind == EK_CORE_CYCLES && broken(m, FAULT_TX_FILTER_CYCLES)) ||
 			(rule->cmask && broken(m, FAULT_TX_FILTER_CMASK)) ||
+			(rule->invert && broken(m, FAULT_TX_FILTER_INV)) ||
+			(rule->edge && broken(m, FAULT_TX_FILTER_EDGE)) ||
 			(!rule->pebs && s->cpl && broken(m, FAULT_TX_FILTER_USER))))
 		return true;
 	return inside != broken(m, FAULT_TX_FILTER_INVERTED);
@@ -190,12 +194,12 @@ void fault_not_selected(struct model *m, struct retire_ctx *s, unsigned i, bool 
 
 unsigned fault_abort_counts(struct model *m, unsigned times)
 {
+	if (m->tx.elided && m->tx.n_locks > 1 && broken(m, FAULT_HLE_ABORTS_NESTED))
+		return 2 * times;
 	return faults_of(m)->was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE) ? 2 * times :
 										    times;
 }
 
-	if (m->tx.elided && m->tx.n_locks > 1 && broken(m, FAULT_HLE_ABORTS_NESTED))
-		return 2 * times;
 /* ---- what the other logical processor does ---- */
 
 u8 fault_sibling_cpl(struct model *m, u8 cpl)

@@ -108,6 +108,8 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		plan->counters = false;
 	if (plan->counters && faults_of(m)->by_sibling)
 		break_freeze_by_sibling(m, plan);
+	if (plan->counters && m->tx.depth && broken(m, FAULT_TX_NO_FREEZE))
+		plan->counters = false;
 	if (plan->counters)
 		freeze_other_counters(m, plan);
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->counters && !plan->streamlined &&

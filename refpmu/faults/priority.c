@@ -113,6 +113,7 @@ void fault_pebs_event(struct model *m, unsigned i, struct pebs_event *event)
 		event->aborts = false;
 	if (event->aborts && broken(m, FAULT_TX_RECORD_LOST))
 		event->record = false;
+	faults_of(m)->tx_record_due = event->aborts;
 }
 
 /* ---- the interrupts ---- */
@@ -143,7 +144,8 @@ static bool overflow_is_lost(struct model *m, const struct retire_ctx *s, bool a
 		return true;
 	if (assist)
 		return false;
-	return (m->tx.depth && broken(m, FAULT_TX_PMI_LOST)) ||
+	return (m->tx.depth && (broken(m, FAULT_TX_PMI_LOST) ||
+				(i >= FIRST_FIXED && broken(m, FAULT_TX_PMI_LOST_FIXED)))) ||
 	       (lower_is_silent(s, i) && broken(m, FAULT_LOWER_WITHOUT_INT));
 }
 

@@ -229,6 +229,8 @@ static void break_abort(struct model *m, const struct retire_ctx *s, struct reco
 	if (s->tx_abort && record->tx_abort & INSTRUCTION_ABORT &&
 	    broken(m, FAULT_TX_EVENTING_IP_LATE))
 		record->eventing_ip++;
+	if (s->tx_abort && s->r->cpl && broken(m, FAULT_TX_EVENTING_IP_USER))
+		record->eventing_ip = record->rip;
 	if (broken(m, FAULT_TX_RIP_INNER))
 		record->rip = faults_of(m)->fallback_inner;
 	if (s->tx_abort && broken(m, FAULT_TX_RECORD_NO_STATUS))

@@ -34,10 +34,10 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 		return occurs ||
 		       (cause == TX_CAPACITY_READS && broken(m, FAULT_TX_READS_AS_WRITES));
 	case EK_TX_CONFLICT:
-		return occurs ||
+		return (occurs && !broken(m, FAULT_TX_CONFLICT_UNCOUNTED)) ||
 		       (cause == TX_CAPACITY_WRITES && broken(m, FAULT_TX_CAPACITY_CONFLICT));
 	case EK_TX_ABORTED_MEMORY:
-		return occurs &&
+		return occurs && !(cause == TX_CONFLICT && broken(m, FAULT_TX_CONFLICT_NO_ABORT)) &&
 		       !(cause == TX_CAPACITY_READS && broken(m, FAULT_TX_READS_UNCOUNTED));
 	case EK_TX_ABORTED_UNFRIENDLY:
 		return occurs && !broken(m, FAULT_TX_UNFRIENDLY_UNCOUNTED);
@@ -50,6 +50,7 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 		if (m->tx.elided)
 			return broken(m, FAULT_HLE_COUNTS_AS_RTM);
 		return occurs && !broken(m, FAULT_TX_ABORT_UNCOUNTED) &&
+		       !(cause == TX_CONFLICT && broken(m, FAULT_TX_CONFLICT_NO_ABORT)) &&
 		       !(s->r->cpl && broken(m, FAULT_TX_ABORTS_USER));
 	case EK_TX_ABORTED_HLE:
 		return occurs && !broken(m, FAULT_HLE_ABORT_UNCOUNTED);
@@ -72,8 +73,8 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	switch (kind) {
 	case EK_TX_STARTED:
 		return (occurs && !broken(m, FAULT_TX_STARTS_MISSED)) ||
-		       (s->tx == TX_ELIDES && broken(m, FAULT_TX_STARTS_OF_LOCKS));
 		       (s->tx == TX_STARTS_INNER && broken(m, FAULT_TX_STARTS_NESTED)) ||
+		       (s->tx == TX_ELIDES && broken(m, FAULT_TX_STARTS_OF_LOCKS));
 	case EK_TX_STARTED_HLE:
 		return (occurs && !broken(m, FAULT_HLE_STARTS_MISSED)) ||
 		       (s->tx == TX_ELIDES_INNER && broken(m, FAULT_HLE_STARTS_NESTED));
@@ -83,8 +84,8 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 		       (s->tx == TX_COMMITS_INNER && broken(m, FAULT_TX_COMMITS_NESTED));
 	case EK_TX_COMMITTED_HLE:
 		return (occurs && !broken(m, FAULT_HLE_COMMITS_MISSED)) ||
-		       (s->tx == TX_COMMITS && broken(m, FAULT_HLE_COMMITS_OF_REGIONS));
 		       (s->tx == TX_RELEASES_INNER && broken(m, FAULT_HLE_COMMITS_NESTED)) ||
+		       (s->tx == TX_COMMITS && broken(m, FAULT_HLE_COMMITS_OF_REGIONS));
 	case EK_TX_ABORTED_RTM:
 		return s->tx == TX_COMMITS && broken(m, FAULT_TX_COMMIT_ABORTS);
 	case EK_TX_ABORTED_HLE:
@@ -108,24 +109,25 @@ static void checkpoint_again(struct model *m, enum fault_id fault)
 void fault_tx_begins(struct model *m, u64 fallback)
 {
 	faults_of(m)->fallback_inner = fallback;
+	faults_of(m)->tx_nested_ended = false;
 	if (m->tx.depth)
 		checkpoint_again(m, FAULT_TX_CHECKPOINT_INNER);
 	if (m->tx.depth && broken(m, FAULT_TX_CYCLES_INNER))
 		m->tx.cycles_so_far = 0;
 }
-	faults_of(m)->tx_nested_ended = false;
 
 void fault_tx_ends(struct model *m)
 {
+	faults_of(m)->tx_nested_ended = m->tx.depth > 1;
 	if (m->tx.depth > 1)
 		checkpoint_again(m, FAULT_TX_CHECKPOINT_INNER_END);
 	faults_of(m)->tx_committed = true;
 }
 
-	faults_of(m)->tx_nested_ended = m->tx.depth > 1;
 void fault_tx_checkpoint(struct model *m)
 {
 	faults_of(m)->tx_status = m->global_status;
+	faults_of(m)->tx_record_due = false;
 	if (m->tx.cycles && broken(m, faults_of(m)->tx_committed ? FAULT_TX_CYCLES_ADD_COMMITS :
 								   FAULT_TX_CYCLES_ADD_ABORTS))
 		m->tx.cycles_so_far = m->tx.cycles;
@@ -156,6 +158,10 @@ u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 valu
 	    (cause != TX_EXPLICIT && broken(m, FAULT_TX_CHECKPOINT_EXPLICIT)) ||
 	    (cause == TX_EVENT && broken(m, FAULT_TX_CHECKPOINT_NO_EVENT)) ||
 	    (cause == TX_EXCEPTION && broken(m, FAULT_TX_CHECKPOINT_NO_EXCEPTION)) ||
+	    (cause == TX_EVENT && !faults_of(m)->tx_record_due &&
+	     broken(m, FAULT_TX_CHECKPOINT_INTERRUPT)) ||
+	    (cause == TX_CONFLICT && broken(m, FAULT_TX_CHECKPOINT_CONFLICT)) ||
+	    (cause == TX_CAPACITY_READS && broken(m, FAULT_TX_CHECKPOINT_READS)) ||
 	    (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED)))
 		return c->value;
 	if (c->rule.kind != EK_LOADS && c->rule.kind != EK_STORES &&
@@ -165,7 +171,7 @@ u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 valu
 		return c->value;
 	if ((c->value ^ value) >> 32 && broken(m, FAULT_TX_CHECKPOINT_32))
 		return (c->value & ~BITS(0, 31)) | (u32)value;
-	return value;
+	return value >> 40 && broken(m, FAULT_TX_CHECKPOINT_40) ? value & BITS(0, 39) : value;
 }
 
 void fault_tx_restored(struct model *m)
@@ -221,10 +227,16 @@ unsigned fault_tx_lock(struct model *m, unsigned lock)
 	return m->tx.n_locks && broken(m, FAULT_HLE_RIP_INNER) ? m->tx.n_locks - 1u : lock;
 }
 
-u64 fault_tx_field(struct model *m, bool aborted, u64 value)
+u64 fault_tx_field(struct model *m, bool aborted, u8 cpl, u64 value)
 {
+	const u64 not_instruction = INFO_OTHER | INFO_WRITES | INFO_READS;
+
 	if (m->config.fault == FAULT_NONE)
 		return value;
+	if (value & not_instruction && broken(m, FAULT_TX_INFORMATION_COUNTER))
+		value &= ~not_instruction;
+	if (aborted && cpl && broken(m, FAULT_TX_INFORMATION_USER))
+		return 0;
 	if (broken(m, FAULT_TX_CYCLES_ZERO))
 		value &= ~INFO_CYCLES;
 	if (!aborted)

@@ -222,7 +222,7 @@ HOOK_VALUE(u64, fault_tx_information, value, struct model *m)
 /* The lock after whose XACQUIRE the program goes on. */
 HOOK_VALUE(unsigned, fault_tx_lock, lock, struct model *m)
 /* The TX abort information of a record. */
-HOOK_VALUE(u64, fault_tx_field, value, struct model *m, bool aborted)
+HOOK_VALUE(u64, fault_tx_field, value, struct model *m, bool aborted, u8 cpl)
 
 /* ---- netburst/: faults/netburst/netburst.c ---- */
 

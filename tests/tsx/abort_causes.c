@@ -111,6 +111,91 @@ TEST(tsx, each_abort_event_counts_aborts_of_its_cause_alone, REQS(TSX_18),
 			check_cause(t, &causes[i], event, exact);
 }
 
+#define WATCHES 16u	/* transactions that another processor may store into */
+
+struct watched {
+	unsigned aborted, conflicts;	/* as EAX tells */
+	u64 value[COUNTERS];
+};
+
+/* The four events, the one of place i on counter i + turn, over transactions that load from a line.
+ */
+static void count_watches(const unsigned counted[COUNTERS], unsigned turn, struct watched *w)
+{
+	w->aborted = w->conflicts = 0;
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		counter_program((i + turn) % COUNTERS, events[counted[i]].code, COUNT_BOTH);
+		counter_write((i + turn) % COUNTERS, 0);
+	}
+	counters_enable((struct pmc_mask){ BIT(COUNTERS) - 1 });
+	for (unsigned i = 0; i < WATCHES; i++) {
+		u64 status = transaction_watch.run(transaction_words(), WATCHED);
+
+		w->aborted += status != COMMITTED;
+		w->conflicts += status != COMMITTED && status & EAX_CONFLICT;
+	}
+	counters_disable();
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		w->value[i] = counter_read((i + turn) % COUNTERS);
+		counter_program_disabled((i + turn) % COUNTERS, 0, 0);
+	}
+}
+
+/*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3 and MISC4 and TX_MEM.ABORT_CONFLICT and
+ *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
+ *         SDM chapter 19, RTM_RETIRED, TX_MEM
+ *
+ * Given  another processor stores to a line all the time; transactions load from that line
+ * When   RTM_RETIRED.ABORTED, ABORTED_MISC1, TX_MEM.ABORT_CONFLICT and ABORT_CAPACITY_WRITE count
+ *        at once, each on each counter in turn
+ * Then   the first counts the transactions that didn't commit; the second and third count those of
+ *        which EAX says that there was a conflict, the last none: on a processor ABORT_CONFLICT
+ *        counts one at least, and none counts more than were aborted
+ * Control: there are conflicts; without the other processor there are none
+ */
+TEST(tsx, conflict_events_count_aborts_by_another_processors_stores, REQS(TSX_01, TSX_18),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_second_processor))
+{
+	static const unsigned counted[COUNTERS] = { ANY_CAUSE, MEMORY_EVENTS, CONFLICT,
+						    CAPACITY_WRITES };
+	const bool exact = test_sees_exactly(t, REQ_TSX_18);
+	struct watched w[COUNTERS + 1];
+
+	if (!transaction_works(t) || !transaction_write_on(t))
+		return;
+	for (unsigned turn = 0; turn < COUNTERS; turn++)
+		count_watches(counted, turn, &w[turn]);
+	if (!transaction_write_off(t))
+		return;
+	count_watches(counted, 0, &w[COUNTERS]);
+	for (unsigned k = 0; k <= COUNTERS; k++) {
+		const bool alone = k == COUNTERS;
+		const u64 conflicts = w[k].conflicts, aborted = w[k].aborted;
+
+		if (alone && exact)
+			CONTROL_EQ(t, TSX_18, 0, conflicts, "conflicts, no other processor stores");
+		else if (!alone)
+			CONTROL_RANGE(t, TSX_18, 1, WATCHES, conflicts, "conflicts, turn %u", k);
+		CHECK_EQ(t, TSX_01, aborted, w[k].value[0],
+			 "RTM_RETIRED.ABORTED, %lu conflicts, turn %u", conflicts, k);
+		for (unsigned i = 1; i < COUNTERS; i++) {
+			const char *name = events[counted[i]].name;
+			u64 least = counted[i] == CAPACITY_WRITES ? 0 : conflicts;
+
+			if (exact)
+				CHECK_EQ(t, TSX_18, least, w[k].value[i],
+					 "%s, %lu conflicts, turn %u", name, conflicts, k);
+			else
+				CHECK_RANGE(t, TSX_18, counted[i] == CONFLICT && conflicts, aborted,
+					    w[k].value[i], "%s, %lu conflicts, turn %u", name,
+					    conflicts, k);
+		}
+	}
+}
+
 /*
  * TSX-08  RTM_RETIRED.START and RTM_RETIRED.COMMIT must count the transactions that begin and
  *         those that commit.

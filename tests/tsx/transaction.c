@@ -15,7 +15,6 @@
 
 #define FEW		4	/* loads in a transaction that is only to end */
 #define TRIES		100
-#define WATCHED		2000	/* loads of a line that another processor writes to meanwhile */
 #define WRITE_MS	10000u
 #define WELL		(2 * PERIOD)	/* runs that end well: records if they counted as aborts */
 #define SHORT		1		/* loads in transactions whose cycles differ */
@@ -37,6 +36,50 @@ unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times)
 	while (times--)
 		committed += piece->run(transaction_words(), n) == COMMITTED;
 	return committed;
+}
+
+struct writer {
+	volatile u64 *word;
+	volatile bool runs, stop;
+};
+
+/* On the other processor, up to its deadline. */
+static void write_on(void *arg)
+{
+	struct writer *writer = arg;
+
+	while (!writer->stop) {
+		++*writer->word;
+		writer->runs = true;
+	}
+}
+
+static bool writer_runs(void *arg)
+{
+	return ((struct writer *)arg)->runs;
+}
+
+static struct writer writer;
+static unsigned writes_on;	/* the processor */
+
+bool transaction_write_on(struct test *t)
+{
+	writer = (struct writer){ .word = transaction_words() + TRANSACTION_WATCHED };
+	writes_on = smp_second();
+	if (!HARNESS_CHECK(t, smp_start(writes_on, write_on, &writer, WRITE_MS),
+			   "processor %u stores", writes_on))
+		return false;
+	wait_until(writer_runs, &writer, WRITE_MS * 1000);
+	return true;
+}
+
+bool transaction_write_off(struct test *t)
+{
+	struct guard_report report;
+
+	writer.stop = true;
+	return HARNESS_CHECK(t, smp_wait(writes_on, &report) && report.outcome == GUARD_DONE,
+			     "processor %u has stored till the end", writes_on);
 }
 
 bool transaction_holds(const struct transaction *piece, u64 address)
@@ -133,11 +176,12 @@ TEST(tsx, rtm_abort_record_has_bit_33_set, REQS(TSX_01, REC_HSW_04),
 }
 
 /* What is true of every abort, and what is so of this piece's where nothing else aborts it. */
-static void check_information(struct test *t, const struct transaction *piece, u64 n, u64 want)
+static void check_information(struct test *t, unsigned counter, const struct transaction *piece,
+			      u64 n, u64 want)
 {
 	struct transaction_abort abort;
 
-	if (!transaction_record(t, AT(TSX_03), 0, piece, n, &abort))
+	if (!transaction_record(t, AT(TSX_03), counter, piece, n, &abort))
 		return;
 	CHECK_EQ(t, TSX_03, TX_RTM_ABORT, abort.tx & (TX_RTM_ABORT | TX_HLE_ABORT),
 		 "RTM_Abort and not HLE_Abort, bits 33:32 of B8H, %s", piece->name);
@@ -148,7 +192,7 @@ static void check_information(struct test *t, const struct transaction *piece, u
 		      abort.eventing_ip, abort.piece->name);
 	if (test_sees_exactly(t, REQ_TSX_03))
 		CHECK_EQ(t, TSX_03, want | TX_RTM_ABORT, abort.tx & ~TX_CYCLES & ~TX_RETRY,
-			 "bits 63:32 of B8H without Retry, %s", piece->name);
+			 "bits 63:32 of B8H without Retry, %s, IA32_PMC%u", piece->name, counter);
 }
 
 /*
@@ -157,7 +201,7 @@ static void check_information(struct test *t, const struct transaction *piece, u
  *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
  *
  * Given  transactions that end by XABORT, by PAUSE, and by stores to more lines than the L1 has
- * When   each makes a record of RTM_RETIRED.ABORTED
+ * When   each makes a record of RTM_RETIRED.ABORTED on each counter
  * Then   at B8H bit 33 (RTM_Abort) is 1, bit 32 and bits 63:40 are 0. With bit 34
  *        (Instruction_Abort) EventingIP is inside the transaction. Where nothing else aborts, the
  *        first two have bit 34, and the last has bits 35 (Non_Instruction_Abort) and 38
@@ -168,58 +212,11 @@ TEST(tsx, tx_abort_information_tells_instruction_from_capacity, REQS(TSX_03),
 {
 	if (!transaction_works(t))
 		return;
-	check_information(t, &transaction_xabort, FEW, TX_INSTRUCTION);
-	check_information(t, &transaction_pause, FEW, TX_INSTRUCTION);
-	check_information(t, &transaction_stores, TRANSACTION_LINES,
-			  TX_NON_INSTRUCTION | TX_CAPACITY_WRITES);
-}
-
-/* ---- another processor ---- */
-
-struct writer {
-	volatile u64 *word;
-	volatile bool runs, stop;
-};
-
-/* On the other processor, up to its deadline. */
-static void write_on(void *arg)
-{
-	struct writer *writer = arg;
-
-	while (!writer->stop) {
-		++*writer->word;
-		writer->runs = true;
-	}
-}
-
-static bool writer_runs(void *arg)
-{
-	return ((struct writer *)arg)->runs;
-}
-
-/* IN_TXCP, which is for IA32_PMC2 only, where the other one's stores abort. */
-static void check_taken_back(struct test *t)
-{
-	for (unsigned both = 0; both < 2; both++) {
-		unsigned committed;
-		u64 value;
-
-		counter_program(2, LOADS,
-				COUNT_BOTH | IA32_PERFEVTSEL_IN_TX |
-					(both ? IA32_PERFEVTSEL_IN_TXCP : 0));
-		counter_write(2, 0);
-		counters_enable(pmc_one(2));
-		committed = transaction_run(&transaction_watch, WATCHED, FEW);
-		counters_disable();
-		value = counter_read(2);
-		counter_program_disabled(2, 0, 0);
-		if (both)
-			CHECK_RANGE(t, TSX_07, 0, committed * (u64)WATCHED, value,
-				    "IA32_PMC2 with IN_TX and IN_TXCP after conflicts, %u of %u "
-				    "committed",
-				    committed, FEW);
-		else
-			CONTROL_RANGE(t, TSX_07, 1, ~0ULL, value, "IA32_PMC2 with IN_TX alone");
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		check_information(t, c, &transaction_xabort, FEW, TX_INSTRUCTION);
+		check_information(t, c, &transaction_pause, FEW, TX_INSTRUCTION);
+		check_information(t, c, &transaction_stores, TRANSACTION_LINES,
+				  TX_NON_INSTRUCTION | TX_CAPACITY_WRITES);
 	}
 }
 
@@ -227,37 +224,19 @@ static void check_taken_back(struct test *t)
  * TSX-03  The TX abort information must say how the transaction ended: bit 33 for RTM, bit 34 for
  *         an instruction, bits 63:40 0.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
- * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
- *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  another processor stores to a line all the time
- * When   a transaction loads from that line, and its abort makes a record; the same while IA32_PMC2
- *        with IN_TX and IN_TXCP counts loads
+ * When   a transaction loads from that line, and its abort makes a record
  * Then   at B8H bit 33 (RTM_Abort) is 1, bit 32 and bits 63:40 are 0; where nothing else aborts,
- *        bits 35 (Non_Instruction_Abort) and 37 (Data_Conflict) are the others; no load is counted
- *        of transactions that abort
- * Control: with IN_TX alone loads are counted
+ *        bits 35 (Non_Instruction_Abort) and 37 (Data_Conflict) are the others
  */
-TEST(tsx, tx_abort_information_tells_a_data_conflict, REQS(TSX_03, TSX_07),
-     NEEDS(need_perfmon, need_four_counters, need_pebs, need_rtm, need_events,
-	   need_second_processor))
+TEST(tsx, tx_abort_information_tells_a_data_conflict, REQS(TSX_03),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_second_processor))
 {
-	static struct writer writer;
-	struct guard_report report;
-	unsigned cpu = smp_second();
-
-	if (!transaction_works(t))
+	if (!transaction_works(t) || !transaction_write_on(t))
 		return;
-	writer = (struct writer){ .word = transaction_words() + TRANSACTION_WATCHED };
-	if (!HARNESS_CHECK(t, smp_start(cpu, write_on, &writer, WRITE_MS), "processor %u stores",
-			   cpu))
-		return;
-	wait_until(writer_runs, &writer, WRITE_MS * 1000);
-	check_information(t, &transaction_watch, WATCHED, TX_NON_INSTRUCTION | TX_DATA_CONFLICT);
-	check_taken_back(t);
-	writer.stop = true;
-	HARNESS_CHECK(t, smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
-		      "processor %u has stored till the end", cpu);
+	check_information(t, 0, &transaction_watch, WATCHED, TX_NON_INSTRUCTION | TX_DATA_CONFLICT);
+	transaction_write_off(t);
 }
 
 /*
@@ -422,6 +401,10 @@ static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, str
 
 /*
  * TSX-02  A PEBS event inside a transaction must abort it before the record is written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-11  Retry, Data_Conflict and the capacity bits of the TX abort information must agree with
+ *         bits 1, 2 and 3 of EAX after the abort.
+ *         SDM Table 18-51 against volume 1, RTM Abort Status Definition
  * ARM-08  A PEBS event inside a transactional region must abort the region before the record is
  *         written.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
@@ -429,9 +412,9 @@ static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, str
  * Given  each counter samples loads, nearly all of which are inside of transactions
  * When   the transactions run until a load inside is recorded
  * Then   that transaction doesn't commit and leaves no store; the record has R/EIP at the fallback
- *        and bit 33 (RTM_Abort) at B8H
+ *        and at B8H bit 33 (RTM_Abort), and bit 36 (Retry) exactly if EAX has bit 1
  */
-TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, ARM_08),
+TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, TSX_11, ARM_08),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
 	if (!transaction_works(t))
@@ -454,6 +437,9 @@ TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, 
 		CHECK_EQ(t, TSX_02, TX_RTM_ABORT,
 			 sampling_field(&in.record, RECORD_tx_abort) & TX_RTM_ABORT,
 			 "RTM_Abort, bit 33 of B8H, IA32_PMC%u", c);
+		CHECK_EQ(t, TSX_11, !!(in.status & EAX_RETRY),
+			 !!(sampling_field(&in.record, RECORD_tx_abort) & TX_RETRY),
+			 "Retry, bit 36 of B8H, IA32_PMC%u: EAX 0x%lx", c, in.status);
 	}
 }
 

@@ -81,6 +81,11 @@ u64 *transaction_words(void);
 /* That many runs; how many of them committed. */
 unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times);
 
+/* Another processor stores to word TRANSACTION_WATCHED from one to the other. false: it didn't. */
+#define WATCHED 2000	/* loads of transaction_watch that a store comes amid */
+bool transaction_write_on(struct test *t);
+bool transaction_write_off(struct test *t);
+
 /* Is this address inside? */
 bool transaction_holds(const struct transaction *piece, u64 address);
 

@@ -4,8 +4,10 @@
  * Definition" and "Runtime Considerations" of volume 1. Where EAX is the measure a processor is
  * free to abort for reasons of its own.
  */
+#include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"
 #include "pmu/pmi.h"
+#include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
@@ -15,6 +17,7 @@
 #define LONGER	1000
 #define CYCLES_MORE (LONGER / 2)	/* that LONGER - SHORTER loads take at least */
 #define TRIES	20
+#define FILTER		2u	/* IA32_PMC2, the only one that may have IN_TXCP */
 #define LOADING_TRIES 5	/* of the transactions that load from many lines */
 #define XABORT_FIELDS 0xff000001	/* of EAX: its code, and that it was XABORT */
 
@@ -51,6 +54,26 @@ TEST(tsx, eventing_ip_of_an_instruction_abort_is_that_instruction, REQS(TSX_10),
 	}
 }
 
+/* Of an abort that EAX tells of. */
+static void check_against_eax(struct test *t, const struct transaction_abort *abort)
+{
+	const char *name = abort->piece->name;
+
+	if (abort->status == COMMITTED)
+		return;
+	if (abort->piece != &transaction_xabort)
+		CONTROL_EQ(t, TSX_11, 0, abort->status & EAX_XABORT,
+			   "EAX bit 0, \"set if abort caused by XABORT\", %s", name);
+	CHECK_EQ(t, TSX_11, !!(abort->status & EAX_RETRY), !!(abort->tx & TX_RETRY),
+		 "Retry, bit 36 of B8H, %s: EAX 0x%lx", name, abort->status);
+	CHECK_EQ(t, TSX_11, !!(abort->status & EAX_CONFLICT), !!(abort->tx & TX_DATA_CONFLICT),
+		 "Data_Conflict, bit 37 of B8H, %s: EAX 0x%lx", name, abort->status);
+	CHECK_EQ(t, TSX_11, !!(abort->status & EAX_OVERFLOW),
+		 !!(abort->tx & (TX_CAPACITY_WRITES | TX_CAPACITY_READS)),
+		 "Capacity_Writes or Capacity_Reads, bits 39:38 of B8H, %s: EAX 0x%lx", name,
+		 abort->status);
+}
+
 /*
  * TSX-11  Retry, Data_Conflict and the capacity bits of the TX abort information must agree with
  *         bits 1, 2 and 3 of EAX after the abort.
@@ -80,23 +103,37 @@ TEST(tsx, tx_abort_information_agrees_with_eax, REQS(TSX_11),
 
 		if (!transaction_record(t, AT(TSX_11), 0, each[i].piece, each[i].n, &abort))
 			return;
-		if (abort.status == COMMITTED)
-			continue;
-		if (each[i].piece != &transaction_xabort)
-			CONTROL_EQ(t, TSX_11, 0, abort.status & EAX_XABORT,
-				   "EAX bit 0, \"set if abort caused by XABORT\", %s",
-				   abort.piece->name);
-		CHECK_EQ(t, TSX_11, !!(abort.status & EAX_RETRY), !!(abort.tx & TX_RETRY),
-			 "Retry, bit 36 of B8H, %s: EAX 0x%lx", abort.piece->name, abort.status);
-		CHECK_EQ(t, TSX_11, !!(abort.status & EAX_CONFLICT),
-			 !!(abort.tx & TX_DATA_CONFLICT),
-			 "Data_Conflict, bit 37 of B8H, %s: EAX 0x%lx", abort.piece->name,
-			 abort.status);
-		CHECK_EQ(t, TSX_11, !!(abort.status & EAX_OVERFLOW),
-			 !!(abort.tx & (TX_CAPACITY_WRITES | TX_CAPACITY_READS)),
-			 "Capacity_Writes or Capacity_Reads, bits 39:38 of B8H, %s: EAX 0x%lx",
-			 abort.piece->name, abort.status);
+		check_against_eax(t, &abort);
 	}
+}
+
+/*
+ * TSX-11  Retry, Data_Conflict and the capacity bits of the TX abort information must agree with
+ *         bits 1, 2 and 3 of EAX after the abort.
+ *         SDM Table 18-51 against volume 1, RTM Abort Status Definition
+ *
+ * Given  another processor stores to a line all the time
+ * When   a transaction loads from that line, and its abort makes a record
+ * Then   at B8H Retry (36), Data_Conflict (37) and Capacity_Writes or Capacity_Reads (38, 39) are
+ *        1 exactly if EAX bits 1, 2 and 3 are
+ * Control: EAX bit 0 is 0; where nothing else aborts, bit 2 is 1
+ */
+TEST(tsx, tx_abort_information_of_a_conflict_agrees_with_eax, REQS(TSX_11),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_second_processor))
+{
+	struct transaction_abort abort;
+	bool recorded;
+
+	if (!transaction_works(t) || !transaction_write_on(t))
+		return;
+	recorded = transaction_record(t, AT(TSX_11), 0, &transaction_watch, WATCHED, &abort);
+	transaction_write_off(t);
+	if (!recorded)
+		return;
+	if (test_sees_exactly(t, REQ_TSX_11))
+		CONTROL_EQ(t, TSX_11, EAX_CONFLICT, abort.status & EAX_CONFLICT,
+			   "EAX bit 2, a data conflict, %s", abort.piece->name);
+	check_against_eax(t, &abort);
 }
 
 /*
@@ -222,48 +259,230 @@ TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions
 		    LONGER - SHORTER);
 }
 
+struct overflowed {
+	const struct pmi_log *log;
+	bool committed;
+	u64 stores;		/* that the transaction has left */
+	u64 inside, kept; /* what IA32_PMC2 counts of one that nothing interrupts, and of it */
+};
+
+/* IA32_PMC2 over one transaction that commits. */
+static u64 count_commit(void)
+{
+	u64 value = 0;
+
+	for (unsigned i = 0; i < TRIES && !value; i++) {
+		counter_write(FILTER, 0);
+		counters_enable(pmc_one(FILTER));
+		if (transaction_commit.run(transaction_words(), LONGER) == COMMITTED)
+			value = counter_read(FILTER);
+		counters_disable();
+	}
+	return value;
+}
+
+/* The counter overflows half-way through a transaction: loads, or instructions. IA32_PMC2, if it
+ * is another one, counts loads with IN_TX and IN_TXCP. */
+static struct overflowed overflow_inside(unsigned c, u64 debugctl)
+{
+	const bool fixed = c >= PMC_FIXED(0);
+	u64 *words = transaction_words(), before;
+	struct overflowed o = { .inside = 0 };
+	struct pmc_mask on = pmc_one(c);
+
+	if (c != FILTER) {
+		counter_program(FILTER, LOADS,
+				COUNT_BOTH | IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP);
+		o.inside = count_commit();
+		counter_write(FILTER, 0);
+		on = pmc_or(on, pmc_one(FILTER));
+	}
+	counter_program(c, fixed ? 0 : LOADS, COUNT_BOTH | COUNT_INT);
+	counter_preset(c, fixed ? LONGER * 2 : LONGER / 2);
+	pmi_open(NULL);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	before = *words;
+	counters_enable(on);
+	o.committed = transaction_commit.run(words, LONGER) == COMMITTED;
+	o.log = pmi_settle();
+	counters_disable();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	o.stores = *words - before;
+	o.kept = c == FILTER ? 0 : counter_read(FILTER);
+	counter_program_disabled(c, 0, 0);
+	counter_program_disabled(FILTER, 0, 0);
+	pmi_close();
+	return o;
+}
+
 /*
  * TSX-12  The interrupt of a counter that overflows inside a transaction must come after the abort
  *         or the commit, and its overflow must be shown.
  *         SDM volume 1, Runtime Considerations (of Intel TSX); 18.11.5 Performance Monitoring and
  *         Intel TSX
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
- * Given  each counter overflows half-way through a transaction with 1000 loads, with INT
+ * Given  IA32_PMC0 to 3 and fixed counter 0 overflow half-way through a transaction with 1000
+ *        loads, with INT; beside all but the third IA32_PMC2 counts loads with IN_TX and IN_TXCP
  * When   its interrupt arrives: pended until the abort is processed, or too late for the
  *        transaction
  * Then   there is one, outside of the transaction, with the status bit of its counter; the
- *        transaction leaves its store exactly if it has committed
+ *        transaction leaves its store, and IA32_PMC2 what it has counted, exactly if it has
+ *        committed
+ * Control: IA32_PMC2 counts the loads of one that nothing interrupts
  */
-TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_12),
-     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
+TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_12, TSX_07),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_fixed))
 {
+	static const unsigned counters[] = { 0, 1, 2, 3, PMC_FIXED(0) };
+	const bool exact = test_sees_exactly(t, REQ_TSX_07);
+
 	if (!transaction_works(t))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
-		const struct pmi_log *log;
-		u64 *words = transaction_words(), before = *words;
-		bool committed;
+	for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		const unsigned c = counters[i];
+		const u64 bit = BIT(c);
+		struct overflowed o = overflow_inside(c, 0);
 
-		counter_program(c, LOADS, COUNT_BOTH | COUNT_INT);
-		counter_preset(c, LONGER / 2);
-		pmi_open(NULL);
-		counters_enable(pmc_one(c));
-		committed = transaction_commit.run(words, LONGER) == COMMITTED;
-		log = pmi_settle();
-		counters_disable();
-		counter_program_disabled(c, 0, 0);
-		CHECK_EQ(t, TSX_12, 1, log->count,
-			 "interrupts of IA32_PMC%u, which overflowed inside", c);
-		if (log->count) {
+		CHECK_EQ(t, TSX_12, 1, o.log->count,
+			 "interrupts of counter %u, which overflowed inside", c);
+		if (o.log->count) {
 			CHECK(t, TSX_12,
-			      !transaction_holds(&transaction_commit, log->entry[0].rip),
-			      "0x%lx, where it came, is outside", log->entry[0].rip);
-			CHECK_EQ(t, TSX_12, BIT(c), log->entry[0].status & BIT(c),
-				 "status bit of IA32_PMC%u in its handler", c);
+			      !transaction_holds(&transaction_commit, o.log->entry[0].rip),
+			      "0x%lx, where it came, is outside", o.log->entry[0].rip);
+			CHECK_EQ(t, TSX_12, bit, o.log->entry[0].status & bit,
+				 "status bit of counter %u in its handler", c);
 		}
-		CHECK_EQ(t, TSX_12, committed, *words - before,
-			 "stores left of a transaction that %s",
-			 committed ? "committed" : "aborted");
-		pmi_close();
+		CHECK_EQ(t, TSX_12, o.committed, o.stores, "stores left of a transaction that %s",
+			 o.committed ? "committed" : "aborted");
+		if (c == FILTER)
+			continue;
+		CONTROL_RANGE(t, TSX_07, 1, 2 * LONGER, o.inside,
+			      "loads that IA32_PMC2 with IN_TX and IN_TXCP counts of one alone");
+		CHECK_RANGE(t, TSX_07, o.committed && exact ? o.inside : 0,
+			    o.committed ? o.inside : 0, o.kept,
+			    "and of one that counter %u overflows in, which %s", c,
+			    o.committed ? "committed" : "aborted");
+	}
+}
+
+/*
+ * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
+ *         IA32_PERF_GLOBAL_CTRL.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  IA32_DEBUGCTL[12] = 1; IA32_PMC0 to 3 and fixed counter 0 overflow half-way through a
+ *        transaction with 1000 loads, with INT
+ * When   the handler reads IA32_PERF_GLOBAL_CTRL
+ * Then   it is 0
+ * Control: without that bit it is not
+ */
+TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_fixed, need_legacy_freeze,
+	   need_freeze))
+{
+	static const unsigned counters[] = { 0, 1, 2, 3, PMC_FIXED(0) };
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned i = 0; i < 2 * sizeof(counters) / sizeof(counters[0]); i++) {
+		const unsigned c = counters[i / 2];
+		const bool freezes = i % 2;
+		struct overflowed o = overflow_inside(c,
+						      freezes ?
+							      IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI :
+							      0);
+		const u64 control = o.log->entry[0].global_ctrl;
+
+		if (!CONTROL_EQ(t, PMI_14, 1, o.log->count,
+				"interrupts of counter %u, which overflowed inside", c))
+			return;
+		if (freezes)
+			CHECK_EQ(t, PMI_14, 0, control,
+				 "IA32_PERF_GLOBAL_CTRL in the handler of counter %u, frozen", c);
+		else
+			CONTROL(t, PMI_14, control,
+				"IA32_PERF_GLOBAL_CTRL in the handler of counter %u", c);
+	}
+}
+
+#define RELOAD	1000000u	/* out of reach, times the counter's number and 1 */
+#define RECORD_TRIES 100
+
+/*
+ * DS-05  A threshold interrupt must be raised when the index has reached the threshold after a
+ *        record.
+ * DS-12  After a record the counter that caused it must be loaded with its reset value.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-21  When a record has brought the index to the threshold, OvfBuf
+ *        (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *        SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ * DS-22  An assist must clear the overflow bits of the counters that overflowed and are enabled
+ *        for PEBS, and no others.
+ *        SDM 18.9.4.1 PEBS Record Format
+ *
+ * Given  each counter samples loads, nearly all of which are inside of transactions; the threshold
+ *        is after one record, and each counter has a reset value of its own
+ * When   the transactions run until a load inside is recorded, which aborts its transaction
+ * Then   there is one interrupt, outside of the transaction, with OvfBuf and, where that is judged,
+ *        without the counter's status bit; the counter holds its reset value and at most what came
+ *        after it
+ * Control: EventingIP of the record is inside
+ */
+TEST(tsx, record_that_aborts_reloads_its_counter_and_meets_the_threshold,
+     REQS(DS_05, DS_12, DS_21, DS_22), NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	const struct transaction *piece = &transaction_commit;
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		const u64 reset = pebs_reset_value(c, RELOAD * (c + 1));
+		const u64 start = reset & (BIT(counter_width(c)) - 1);
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+		const struct pmi_log *log = NULL;
+		bool found = false;
+		u64 value = 0;
+
+		setup.threshold = 1;
+		setup.reset[c] = reset;
+		for (unsigned i = 0; i < RECORD_TRIES && !found; i++) {
+			ds_open(&setup);
+			pmi_open(NULL);
+			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+			counters_enable(pmc_one(c));
+			for (unsigned k = 0; k < TRIES && !ds_records(); k++)
+				piece->run(transaction_words(), PERIOD / 2);
+			log = pmi_end();
+			counters_disable();
+			pebs_disarm();
+			value = counter_read(c);
+			counter_program_disabled(c, 0, 0);
+			if (!ds_records())
+				continue;
+			record_decode(setup.format, ds_record(0), record_size(setup.format),
+				      &record);
+			found = transaction_holds(piece,
+						  sampling_field(&record, RECORD_eventing_ip));
+		}
+		if (!CONTROL(t, IDS(DS_05, DS_12, DS_21, DS_22), found,
+			     "a load inside is recorded, IA32_PMC%u", c))
+			return;
+		CHECK_RANGE(t, DS_12, start, start + RELOAD / 2, value,
+			    "IA32_PMC%u after a record that aborts, its reset slot being %#lx", c,
+			    reset);
+		if (!CHECK_EQ(t, DS_05, 1, log->count, "interrupts at the threshold, IA32_PMC%u",
+			      c))
+			continue;
+		CHECK(t, DS_05, !transaction_holds(piece, log->entry[0].rip),
+		      "%#lx, where it came, is outside", log->entry[0].rip);
+		CHECK_EQ(t, DS_21, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			 "OvfBuf in its handler, IA32_PMC%u", c);
+		if (sampling_clears_status(t))
+			CHECK_EQ(t, DS_22, 0, log->entry[0].status & BIT(c),
+				 "status bit of IA32_PMC%u after its record", c);
 	}
 }

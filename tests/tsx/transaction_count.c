@@ -199,15 +199,41 @@ static void check_outside(struct test *t, unsigned c, const char *name, u16 even
 	counter_program_disabled(c, 0, 0);
 }
 
+#define ONE_EACH (1ULL << IA32_PERFEVTSEL_CMASK_SHIFT)
+#define MOST_A_CLOCK 16u	/* loads that retire at once: more than any processor does */
+
+static const struct {
+	const char *name;
+	u64 flags;
+} conditions[] = {
+	{ "clocks with a load", ONE_EACH },
+	{ "clocks without 255 loads", 255ULL << IA32_PERFEVTSEL_CMASK_SHIFT | IA32_PERFEVTSEL_INV },
+	{ "times that loads begin", ONE_EACH | IA32_PERFEVTSEL_E },
+};
+
+/* Clocks of transactions that commit. */
+static void check_clocks_inside(struct test *t, unsigned c, const char *name, u64 flags)
+{
+	unsigned committed;
+	u64 got = counted(c, LOADS, flags | IA32_PERFEVTSEL_IN_TX, &transaction_commit, MORE,
+			  &committed);
+
+	CHECK_RANGE(t, TSX_06, PRESET + (u64)committed * MORE / MOST_A_CLOCK, ~0ULL, got,
+		    "IA32_PMC%u with IN_TX, %s in %u transactions, from %llu on", c, name,
+		    committed, PRESET);
+}
+
 /*
  * TSX-06  A counter with IN_TX set must count inside transactions only.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  each counter counts instructions, branches, core cycles, loads, stores or, with CMASK,
- *        clocks with a load, with IN_TX
+ *        clocks with a load, those without (INV), or times that loads begin (E), with IN_TX
  * When   code runs outside of transactions, at CPL 0 and at CPL 3; then, with the first two events,
- *        transactions with 10 and with 60 loads, which commit, and which XABORT ends, some nested
- * Then   what is outside counts 0; of the others the difference of the two sizes is counted
+ *        transactions with 10 and with 60 loads, which commit, and which XABORT ends, some nested;
+ *        with CMASK those of 60 loads that commit
+ * Then   what is outside counts 0; of the others the difference of the two sizes is counted; clocks
+ *        inside count at least as many as 60 loads take, 16 in one
  * Control: without IN_TX the code at CPL 3 counts
  */
 TEST(tsx, in_tx_holds_for_any_event_and_privilege_level, REQS(TSX_06),
@@ -224,23 +250,28 @@ TEST(tsx, in_tx_holds_for_any_event_and_privilege_level, REQS(TSX_06),
 		check_outside(t, c, "core cycles", EVENT_UNHALTED_CORE_CYCLES, 0);
 		check_outside(t, c, "loads", LOADS, 0);
 		check_outside(t, c, "stores", STORES, 0);
-		check_outside(t, c, "clocks with a load", LOADS,
-			      1ULL << IA32_PERFEVTSEL_CMASK_SHIFT);
+		for (unsigned i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+			check_outside(t, c, conditions[i].name, LOADS, conditions[i].flags);
+		/* E may see one time alone. */
+		check_clocks_inside(t, c, conditions[0].name, conditions[0].flags);
+		check_clocks_inside(t, c, conditions[1].name, conditions[1].flags);
 	}
 }
 
-#define CARRY BIT(32)	/* amid the loads of a transaction */
+/* IA32_PMC2 begins FEWER below these: the carry comes amid the loads of a transaction. Or it is
+ * negative and doesn't overflow. */
+static const u64 carries[] = { BIT(32), BIT(40), BIT(47), BITS(20, 47) };
 
 /*
  * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  IA32_PMC2 counts instructions or branches with IN_TX and IN_TXCP; then loads, from 10
- *        below 2^32 on
+ *        below 2^32, 2^40 and 2^47 on, and from a negative value
  * When   transactions with 60 loads are ended by XABORT
  * Then   of instructions and branches no more than two are left of each; of loads nothing is, the
  *        upper half of the counter included
- * Control: with IN_TX alone the counter has passed 2^32
+ * Control: with IN_TX alone the counter has passed that value
  */
 TEST(tsx, in_txcp_takes_back_counts_of_any_event_and_a_carry, REQS(TSX_07),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_instructions, need_branches,
@@ -257,19 +288,23 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_event_and_a_carry, REQS(TSX_07),
 				    MORE, &committed),
 			    "IA32_PMC2 with IN_TX and IN_TXCP after %u aborted transactions, of %s",
 			    RUNS, others[i].name);
-	for (unsigned both = 0; both < 2; both++) {
+	for (unsigned i = 0; i < 2 * sizeof(carries) / sizeof(carries[0]); i++) {
+		const u64 start = carries[i / 2] - FEWER;
+		const bool both = i % 2;
+
 		counter_program(FILTER, LOADS, COUNT_BOTH | flags[both]);
-		counter_write(FILTER, CARRY - FEWER);
-		if (counter_read(FILTER) != CARRY - FEWER)
-			continue;	/* without writes of the full width */
+		counter_write(FILTER, start);
+		if (counter_read(FILTER) != start)
+			continue;	/* without writes of the full width, or not as wide */
 		counters_enable(pmc_one(FILTER));
 		committed = transaction_run(&transaction_xabort, MORE, RUNS);
 		counters_disable();
 		if (both)
-			CHECK_EQ(t, TSX_07, CARRY - FEWER, counter_read(FILTER),
-				 "IA32_PMC2 with both after aborts that it passed 2^32 in");
+			CHECK_EQ(t, TSX_07, start, counter_read(FILTER),
+				 "IA32_PMC2 with both after aborts that it passed %#lx in",
+				 carries[i / 2]);
 		else
-			CONTROL_RANGE(t, TSX_07, CARRY, ~0ULL, counter_read(FILTER),
+			CONTROL_RANGE(t, TSX_07, carries[i / 2], ~0ULL, counter_read(FILTER),
 				      "IA32_PMC2 with IN_TX alone");
 		counter_program_disabled(FILTER, 0, 0);
 	}
@@ -384,6 +419,44 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
 		CHECK_RANGE(t, TSX_06, PRESET + RUNS, ~0ULL, got,
 			    "IA32_PMC2 with IN_TX alone after %s", each[i].piece->name);
 	}
+}
+
+/* IA32_PMC2 with both keeps its value but for what commits; with IN_TX alone it counts. */
+static void check_taken_back(struct test *t, const struct transaction *piece, u64 n)
+{
+	unsigned committed;
+	u64 got = counted(FILTER, LOADS, BOTH_FILTERS, piece, n, &committed);
+
+	CHECK_RANGE(t, TSX_07, PRESET, PRESET + 2 * n * committed, got,
+		    "IA32_PMC2 with IN_TX and IN_TXCP after %s, %u of %u committed", piece->name,
+		    committed, RUNS);
+	got = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TX, piece, n, &committed);
+	CONTROL_RANGE(t, TSX_07, PRESET + 1, ~0ULL, got, "IA32_PMC2 with IN_TX alone after %s",
+		      piece->name);
+}
+
+/*
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 with IN_TX and IN_TXCP counts loads
+ * When   transactions load from more lines than the L1 has; then, where there is another processor,
+ *        from a line that it stores to all the time
+ * Then   the counter keeps its value, but for the loads of those that commit
+ * Control: with IN_TX alone it counts
+ */
+TEST(tsx, in_txcp_takes_back_loads_of_aborts_by_memory, REQS(TSX_07),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
+{
+	char reason[64];
+
+	if (!transaction_works(t))
+		return;
+	check_taken_back(t, &transaction_loads, TRANSACTION_LINES);
+	if (!need_second_processor(reason, sizeof(reason)) || !transaction_write_on(t))
+		return;
+	check_taken_back(t, &transaction_watch, WATCHED);
+	transaction_write_off(t);
 }
 
 /*
@@ -511,46 +584,6 @@ TEST(tsx, abort_of_nested_transactions_counts_once, REQS(TSX_01, TSX_08),
  *         those that commit.
  *         SDM chapter 19, RTM_RETIRED
  *
- * Given  eight transactions that software sees commit or abort; eight that XABORT ends
- * When   each counter counts RTM_RETIRED.START, COMMIT and ABORTED
- * Then   of the first START counts 8, COMMIT those that commit and ABORTED the others; of the
- *        second ABORTED counts 8 and COMMIT 0
- */
-TEST(tsx, rtm_retired_counts_starts_commits_and_aborts, REQS(TSX_01, TSX_08),
-     NEEDS(need_perfmon, need_four_counters, need_rtm))
-{
-	if (!transaction_works(t))
-		return;
-	for (unsigned c = 0; c < 4; c++) {
-		unsigned committed;
-		u64 got;
-
-		got = counted(c, EVENT_RTM_RETIRED_START, 0, &transaction_commit, FEWER,
-			      &committed);
-		CHECK_EQ(t, TSX_08, RUNS, got - PRESET, "RTM_RETIRED.START, IA32_PMC%u", c);
-		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_commit, FEWER,
-			      &committed);
-		CHECK_EQ(t, TSX_08, committed, got - PRESET, "RTM_RETIRED.COMMIT, IA32_PMC%u", c);
-		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_commit, FEWER,
-			      &committed);
-		CHECK_EQ(t, TSX_01, RUNS - committed, got - PRESET,
-			 "RTM_RETIRED.ABORTED, XEND, IA32_PMC%u", c);
-		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_xabort, FEWER,
-			      &committed);
-		CHECK_EQ(t, TSX_01, RUNS, got - PRESET, "RTM_RETIRED.ABORTED, XABORT, IA32_PMC%u",
-			 c);
-		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_xabort, FEWER,
-			      &committed);
-		CHECK_EQ(t, TSX_08, 0, got - PRESET, "RTM_RETIRED.COMMIT, XABORT, IA32_PMC%u", c);
-	}
-}
-/*
- * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
- *         SDM 18.11.5.1 Intel TSX and PEBS Support
- * TSX-08  RTM_RETIRED.START and RTM_RETIRED.COMMIT must count the transactions that begin and
- *         those that commit.
- *         SDM chapter 19, RTM_RETIRED
- *
  * Given  eight transactions with others nested in them: of two and of three that end by XEND, of
  *        two where XABORT is in the inner one, or after its XEND
  * When   each counter counts RTM_RETIRED.START, COMMIT or ABORTED, each piece on another one
@@ -591,3 +624,43 @@ TEST(tsx, nested_transactions_start_and_end_once, REQS(TSX_01, TSX_08),
 	}
 }
 
+/*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-08  RTM_RETIRED.START and RTM_RETIRED.COMMIT must count the transactions that begin and
+ *         those that commit.
+ *         SDM chapter 19, RTM_RETIRED
+ *
+ * Given  eight transactions that software sees commit or abort; eight that XABORT ends
+ * When   each counter counts RTM_RETIRED.START, COMMIT and ABORTED
+ * Then   of the first START counts 8, COMMIT those that commit and ABORTED the others; of the
+ *        second ABORTED counts 8 and COMMIT 0
+ */
+TEST(tsx, rtm_retired_counts_starts_commits_and_aborts, REQS(TSX_01, TSX_08),
+     NEEDS(need_perfmon, need_four_counters, need_rtm))
+{
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		unsigned committed;
+		u64 got;
+
+		got = counted(c, EVENT_RTM_RETIRED_START, 0, &transaction_commit, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_08, RUNS, got - PRESET, "RTM_RETIRED.START, IA32_PMC%u", c);
+		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_commit, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_08, committed, got - PRESET, "RTM_RETIRED.COMMIT, IA32_PMC%u", c);
+		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_commit, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_01, RUNS - committed, got - PRESET,
+			 "RTM_RETIRED.ABORTED, XEND, IA32_PMC%u", c);
+		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_xabort, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_01, RUNS, got - PRESET, "RTM_RETIRED.ABORTED, XABORT, IA32_PMC%u",
+			 c);
+		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_xabort, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_08, 0, got - PRESET, "RTM_RETIRED.COMMIT, XABORT, IA32_PMC%u", c);
+	}
+}

@@ -149,24 +149,41 @@ static bool record_at(struct test *t, struct test_claim claim, unsigned counter,
 	return sampling_one_record(t, claim, record);
 }
 
+/* What the record says of the abort. */
+static void check_told(struct test *t, unsigned cpl, const struct user_run *run,
+		       const struct pebs_record *r)
+{
+	const u64 tx = sampling_field(r, RECORD_tx_abort);
+	const char *name = run->piece->name;
+
+	CHECK_EQ(t, TSX_03, TX_RTM_ABORT, tx & (TX_RTM_ABORT | TX_HLE_ABORT),
+		 "RTM_Abort and not HLE_Abort, bits 33:32 of B8H, %s at CPL %u", name, cpl);
+	CHECK_RANGE(t, TSX_09, 1, TX_CYCLES, tx & TX_CYCLES, "cycles of %s at CPL %u", name, cpl);
+	if (test_sees_exactly(t, REQ_TSX_03))
+		CHECK_EQ(t, TSX_03, TX_INSTRUCTION, tx & TX_INSTRUCTION,
+			 "Instruction_Abort, bit 34 of B8H, %s at CPL %u", name, cpl);
+	if (test_sees_exactly(t, REQ_TSX_10) || (tx & TX_INSTRUCTION && run->status == BY_XABORT))
+		CHECK_EQ(t, TSX_10, (u64)(uintptr_t)run->piece->cause,
+			 sampling_field(r, RECORD_eventing_ip),
+			 "EventingIP: the instruction that aborts %s at CPL %u", name, cpl);
+}
+
 /*
- * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
- * TSX-05  R/EIP of an RTM abort record must be the fallback address.
- *         SDM 18.11.5.1 Intel TSX and PEBS Support
- * REC-04  The register fields must hold the values after the causing instruction retired, a
- *         register that it loaded included.
- * REC-11  The flags field must hold RFLAGS after the causing instruction.
- *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * Decides TSX-01, TSX-03, TSX-05, TSX-09, TSX-10, REC-04, REC-11 (claims/requirement.def has their
+ * sentences).
  *
  * Given  each counter samples RTM_RETIRED.ABORTED with the flag of one level alone; transactions
  *        begin with CF and SF set, ZF clear and a known RSP; their loop leaves ZF set, SF clear
  * When   XABORT, or PAUSE, ends them at CPL 0, and at CPL 3, until there is a record
  * Then   R/EIP is the fallback address, EAX tells of the abort, and RSP, RDI, RCX, CF, ZF and SF
- *        are what they were at XBEGIN
+ *        are what they were at XBEGIN; at B8H RTM_Abort (33) is 1, HLE_Abort (32) 0, and there are
+ *        cycles. Where nothing else aborts, Instruction_Abort (34) is 1, and EventingIP is the
+ *        XABORT or PAUSE
  * Control: what software itself saw of each abort, EAX
  */
 TEST(tsx, rtm_abort_record_has_the_registers_of_xbegin_at_each_level,
-     REQS(TSX_01, TSX_05, REC_04, REC_11), NEEDS(need_perfmon, need_pebs, need_rtm))
+     REQS(TSX_01, TSX_03, TSX_05, TSX_09, TSX_10, REC_04, REC_11),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct transaction *const pieces[] = { &transaction_xabort,
 							    &transaction_pause };
@@ -182,6 +199,7 @@ TEST(tsx, rtm_abort_record_has_the_registers_of_xbegin_at_each_level,
 		CHECK_EQ(t, TSX_05, (u64)(uintptr_t)run.piece->fallback,
 			 sampling_field(&r, RECORD_rip), "R/EIP: the fallback of %s at CPL %u",
 			 name, cpl);
+		check_told(t, cpl, &run, &r);
 		CHECK_EQ(t, REC_04, run.status, sampling_field(&r, RECORD_rax),
 			 "RAX after %s at CPL %u", name, cpl);
 		CHECK_EQ(t, REC_04, run.rsp, sampling_field(&r, RECORD_rsp),

@@ -451,6 +451,18 @@ static bool locks_start_no_transaction(struct fixture *r)
 	return fixture_get(r, MSR_IA32_PMC0) == 0;
 }
 
+static bool conflicts_are_counted(struct fixture *r)
+{
+	static const u32 events[] = { EVENT_RTM_RETIRED_ABORTED, EVENT_RTM_RETIRED_ABORTED_MISC1,
+				      EVENT_TX_MEM_ABORT_CONFLICT };
+
+	for (unsigned i = 0; i < 3; i++)
+		fixture_program(r, i, events[i], 0, 0);
+	fixture_start(r, BITS(0, 2));
+	abort_for(r, TX_CONFLICT);
+	return PMC(0) == 1 && PMC(1) == 1 && PMC(2) == 1;
+}
+
 static bool nested_ones_are_counted_once(struct fixture *r)
 {
 	fixture_program(r, 0, EVENT_RTM_RETIRED_START, 0, 0);
@@ -479,12 +491,99 @@ static bool nested_elisions_are_counted_once(struct fixture *r)
 	return PMC(0) == 3 && PMC(1) == 2 && PMC(2) == 1;
 }
 
+/* IA32_PMC2 with IN_TXCP begins at a value whose upper bits count too. */
+static bool takes_back_of(struct fixture *r, enum tx_cause cause)
+{
+	const u64 start = BITS(20, 47);
+
+	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
+	r->m.counter[2].value = start;
+	fixture_start(r, BIT(2));
+	abort_for(r, cause);
+	return PMC(2) == start;
+}
+
+RULE(takes_back_of_conflicts, takes_back_of(r, TX_CONFLICT))
+RULE(takes_back_of_reads, takes_back_of(r, TX_CAPACITY_READS))
+RULE(takes_back_of_interrupts, takes_back_of(r, TX_EVENT))
+RULE(no_clock_without_loads_is_in,
+     outside(r, LOADS, 255ULL << IA32_PERFEVTSEL_CMASK_SHIFT | IA32_PERFEVTSEL_INV) == 0)
+RULE(no_edge_is_in, outside(r, LOADS, IA32_PERFEVTSEL_E) == 0)
+
+static bool clocks_inside_are_counted(struct fixture *r)
+{
+	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT, 0);
+	fixture_start(r, BIT(2));
+	abort_for(r, TX_EXPLICIT);
+	return PMC(2) > 0;
+}
+
+/* Aborts at CPL 3, on IA32_PMC2: one is counted, the next recorded. */
+static bool an_abort_of_cpl_3_is_told(struct fixture *r)
+{
+	u64 ip = 0;
+
+	fixture_program_pebs(r, 2, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(2));
+	for (unsigned i = 0; i < 2; i++) {
+		rules_tx_begin(r, FALLBACK);
+		fixture_nops(r, 2);
+		ip = r->ip;
+		model_tx_abort(&r->m, TX_EXPLICIT, 1, ip, 3);
+	}
+	return fixture_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(34)) &&
+	       fixture_record(r, 0, 0xb0) == ip;
+}
+
+/* A record inside of a transaction, which reaches the threshold. */
+static bool an_aborting_record_is_complete(struct fixture *r)
+{
+	fixture_ds(r, 8, 1);
+	fixture_program_pebs(r, 0, LOADS, 0, 1);
+	fixture_set_reset(r, 0, MINUS(1000));
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return fixture_records(r) == 1 && PMC(0) == MINUS(1000) &&
+	       fixture_get(r, MSR_IA32_PERF_GLOBAL_STATUS) == BIT(62);
+}
+
+/* An instruction in a transaction makes fixed counter 0 overflow, with FREEZE_PERFMON_ON_PMI. */
+static bool an_overflow_inside_freezes(struct fixture *r)
+{
+	fixture_set(r, 0x1d9, BIT(12));
+	fixture_set(r, MSR_IA32_FIXED_CTR0, MINUS(2));
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0xb);
+	fixture_start(r, BIT(32));
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, 4);
+	return fixture_get(r, MSR_IA32_PERF_GLOBAL_CTRL) == 0;
+}
+
 rule *const tx_rules[FAULT_COUNT] = {
+	[FAULT_TX_CONFLICT_UNCOUNTED] = conflicts_are_counted,
+	[FAULT_TX_CONFLICT_NO_ABORT] = conflicts_are_counted,
 	[FAULT_TX_STARTS_NESTED] = nested_ones_are_counted_once,
 	[FAULT_TX_COMMITS_NESTED] = nested_ones_are_counted_once,
 	[FAULT_HLE_STARTS_NESTED] = nested_elisions_are_counted_once,
 	[FAULT_HLE_COMMITS_NESTED] = nested_elisions_are_counted_once,
 	[FAULT_HLE_ABORTS_NESTED] = nested_elisions_are_counted_once,
+	[FAULT_TX_CHECKPOINT_40] = takes_back_of_reads,
+	[FAULT_TX_CHECKPOINT_READS] = takes_back_of_reads,
+	[FAULT_TX_CHECKPOINT_CONFLICT] = takes_back_of_conflicts,
+	[FAULT_TX_CHECKPOINT_INTERRUPT] = takes_back_of_interrupts,
+	[FAULT_TX_FILTER_INV] = no_clock_without_loads_is_in,
+	[FAULT_TX_FILTER_EDGE] = no_edge_is_in,
+	[FAULT_TX_FILTER_CMASK_NONE] = clocks_inside_are_counted,
+	[FAULT_TX_INFORMATION_USER] = an_abort_of_cpl_3_is_told,
+	[FAULT_TX_EVENTING_IP_USER] = an_abort_of_cpl_3_is_told,
+	[FAULT_TX_INFORMATION_COUNTER] = bits_are_exact,
+	[FAULT_TX_RECORD_NO_RELOAD] = an_aborting_record_is_complete,
+	[FAULT_TX_RECORD_KEEPS_STATUS] = an_aborting_record_is_complete,
+	[FAULT_TX_RECORD_NO_THRESHOLD] = an_aborting_record_is_complete,
+	[FAULT_TX_PMI_LOST_FIXED] = an_overflow_inside_freezes,
+	[FAULT_TX_NO_FREEZE] = an_overflow_inside_freezes,
 	[FAULT_LBR_ABORT_BY_RECORD_MISSED] = an_abort_by_a_record_is_a_branch,
 	[FAULT_LBR_ABORT_OTHERS_MISSED] = an_abort_by_an_exception_is_a_branch,
 	[FAULT_LBR_IN_TX_USER] = jumps_inside_are_marked,

@@ -183,7 +183,7 @@ u64 model_tx_field(struct model *m, const struct retire_ctx *s)
 {
 	bool aborted = s->tx_abort || s->aborts;
 
-	return fault_tx_field(m, aborted,
+	return fault_tx_field(m, aborted, s->r->cpl,
 			      (model_has_tx(m) ? m->tx.cycles : 0) |
 				      (aborted ? m->tx.information : 0));
 }
