@@ -28,9 +28,14 @@ bool exit_rdpmc(struct cpu *cpu)
 					model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
 		if (cpu->gpr[REG_RCX] >> 32 && model_fault(&cpu->model, FAULT_RDPMC_WIDE_RCX))
 			result.value = 0;
+		if (cpu->gpr[REG_RCX] >> 32 && (u32)cpu->gpr[REG_RCX] == RDPMC_METRICS &&
+		    model_fault(&cpu->model, FAULT_RDPMC_METRICS_WIDE_RCX))
+			result.value = 0;
 		if (result.status == MSR_DONE) {
 			cpu_trace(cpu, TRACE_RDPMC, (u32)cpu->gpr[REG_RCX], result.value);
 			rax = exit_kept_upper(cpu, REG_RAX, FAULT_RDPMC_KEEPS_RAX);
+			if ((u32)cpu->gpr[REG_RCX] == RDPMC_METRICS)
+				rax |= exit_kept_upper(cpu, REG_RAX, FAULT_RDPMC_METRICS_KEEPS_RAX);
 			rdx = exit_kept_upper(cpu, REG_RDX, FAULT_RDPMC_KEEPS_RDX);
 			cpu->gpr[REG_RAX] = rax | (u32)result.value;
 			cpu->gpr[REG_RDX] = rdx | result.value >> 32;

@@ -115,6 +115,7 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->counters && !plan->streamlined &&
 	    broken(m, FAULT_THRESHOLD_LEAVES_FIXED))
 		plan->left = IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR;
+	faults_of(m)->froze |= plan->counters && plan->streamlined;
 	fault_freeze_way(m, plan);
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->lbrs && plan->streamlined)
 		stop_recording(m);

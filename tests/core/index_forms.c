@@ -15,6 +15,7 @@
 #include "tests/measure/user_probe.h"
 
 #define UPPER	BITS(32, 63)
+#define METRICS_VALUE	0x10203040u	/* an eighth, and so on, of the slots */
 
 static u64 joined(u64 rax, u64 rdx)
 {
@@ -62,7 +63,7 @@ static void check_wide(struct test *t, u32 msr, u32 index, unsigned c, const cha
  *
  * Given  each counter holds a value of its own, written with RAX[63:32] and RDX[63:32] all ones
  * When   it is read by RDMSR, and by RDPMC with RCX[63:32] all ones; while all stand still, and
- *        while another one counts
+ *        while another one counts; MSR_PERF_METRICS, where it is there, by such an RDPMC
  * Then   both return the value
  * Control: RDPMC with RCX[63:32] = 0 does too
  */
@@ -83,13 +84,20 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
 			check_wide(t, MSR_IA32_FIXED_CTR0 + i, (u32)RDPMC_FIXED + i, PMC_FIXED(i),
 				   "a fixed counter");
 	}
+	if (caps->metrics) {
+		msr_write(MSR_PERF_METRICS, METRICS_VALUE);
+		CONTROL_RANGE(t, MSR_43, 1, ~0ULL, rdpmc_of((u32)RDPMC_METRICS),
+			      "RDPMC of the metrics, RCX[63:32] = 0");
+		CHECK_EQ(t, MSR_43, msr_read(MSR_PERF_METRICS), rdpmc_of(UPPER | RDPMC_METRICS),
+			 "RDPMC of the metrics, RCX[63:32] all ones");
+		msr_write(MSR_PERF_METRICS, 0);
+	}
 	counters_disable();
 	counter_program_disabled(last, 0, 0);
 }
 
 #define FIRST_BIT_TRIED	4u	/* below: enumeration.rdpmc_of_an_absent_counter_raises_gp */
 #define LAST_BIT_TRIED	28u	/* 29: type 2000H, the metrics */
-#define METRICS_VALUE	0x10203040u	/* an eighth, and so on, of the slots */
 #define BACKDOOR_BIT	16u	/* 10000H to 10002H: VMware's pseudo counters, of its guests */
 
 /*

@@ -13,7 +13,7 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
-#include "tests/measure/window.h"
+#include "tests/measure/overflow.h"
 
 #define SLOTS		PMC_FIXED(3)
 #define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL; of the status: overflow */
@@ -469,6 +469,57 @@ TEST(metrics, ctr_frz_stops_metrics_and_slots, REQS(FRZ_03),
 		      "MSR_PERF_METRICS once CTR_FRZ is cleared");
 	CONTROL_RANGE(t, FRZ_03, 1, ~0ULL, counter_read(SLOTS),
 		      "slots of fixed counter 3 once CTR_FRZ is cleared");
+}
+
+/*
+ * FRZ-03  CTR_Frz must stop PERF_METRICS and the slots counter.
+ *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS (says core counters)
+ *
+ * Given  fixed counter 3 and the metrics count; IA32_DEBUGCTL[12] = 1
+ * When   IA32_PMC0 overflows with its interrupt, whose handler leaves CTR_Frz; loads that each wait
+ *        for memory run then
+ * Then   MSR_PERF_METRICS and fixed counter 3 read the same before and after these loads
+ * Control: CTR_Frz is set, neither is 0; once CTR_Frz is cleared the same loads change both
+ */
+TEST(metrics, ctr_frz_of_an_overflow_stops_metrics_and_slots, REQS(FRZ_03),
+     NEEDS(need_perfmon, need_metrics, need_version_4, need_freeze, need_branches))
+{
+	/* Masked: unmasked beside a status bit LVTPC may interrupt again (Linux). */
+	static const struct pmi_options leave = {
+		.keep_status = true, .keep_counting = true, .stay_masked = true,
+	};
+	const u64 frozen = IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+	u64 metrics[3], slots[3];
+
+	counter_program(SLOTS, 0, COUNT_BOTH);
+	counter_write(SLOTS, 0);
+	msr_write(MSR_PERF_METRICS, 0);
+	pmi_open(&leave);
+	overflow_prepare(0, COUNT_INT);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	counters_enable((struct pmc_mask){ BIT(0) | BIT(SLOTS) | METRICS_ENABLE });
+	workload_run_uncounted(&workload_load, ROUNDS);
+	pmi_settle();
+	CONTROL_EQ(t, FRZ_03, frozen, counters_status() & frozen, "CTR_FRZ after the overflow");
+	for (unsigned i = 0; i < 3; i++) {
+		if (i == 2)
+			counters_clear(frozen);
+		if (i)
+			workload_run_uncounted(&workload_uncached, ROUNDS);
+		metrics[i] = msr_read(MSR_PERF_METRICS);
+		slots[i] = counter_read(SLOTS);
+	}
+	counters_disable();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	pmi_close();
+	overflow_off(0);
+	CONTROL(t, FRZ_03, metrics[0] && slots[0], "MSR_PERF_METRICS %#lx, slots %lu, frozen",
+		metrics[0], slots[0]);
+	CHECK_EQ(t, FRZ_03, metrics[0], metrics[1], "MSR_PERF_METRICS after loads, frozen");
+	CHECK_EQ(t, FRZ_03, slots[0], slots[1], "slots after loads, frozen");
+	CONTROL(t, FRZ_03, metrics[2] != metrics[1], "MSR_PERF_METRICS %#lx, not frozen",
+		metrics[2]);
+	CONTROL_RANGE(t, FRZ_03, slots[1] + 1, ~0ULL, slots[2], "slots after loads, not frozen");
 }
 
 /*

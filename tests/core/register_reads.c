@@ -79,13 +79,25 @@ static void check_pair(struct test *t, const char *what, u32 index, struct pair 
 	CHECK_EQ(t, MSR_41, 0, p.rdx & UPPER, "RDX[63:32] after %s, ECX = %#x", what, index);
 }
 
+/* MSR_PERF_METRICS isn't 0 afterwards. */
+static void count_slots(void)
+{
+	counter_program(PMC_FIXED(3), 0, COUNT_BOTH);
+	counter_write(PMC_FIXED(3), 0);
+	msr_write(MSR_PERF_METRICS, 0);
+	counters_enable(
+		(struct pmc_mask){ BIT(PMC_FIXED(3)) | IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS });
+	counters_disable();
+	counter_program_disabled(PMC_FIXED(3), 0, 0);
+}
+
 /*
  * MSR-41  In 64-bit mode RDMSR and RDPMC of the PMU must clear bits 63:32 of RAX and of RDX.
  *         SDM volume 2, RDMSR; RDPMC: in 64-bit mode the high-order 32 bits of RAX and RDX are
  *         cleared
  *
  * Given  RAX and RDX are all ones
- * When   each register of the PMU is read by RDMSR, each counter by RDPMC
+ * When   each register of the PMU is read by RDMSR, each counter and the metrics by RDPMC
  * Then   RAX[63:32] and RDX[63:32] are 0
  * Control: RDPMC leaves the counter's value in EAX
  */
@@ -108,6 +120,13 @@ TEST(msr, rdmsr_and_rdpmc_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), N
 		check_pair(t, "RDMSR", MSR_IA32_FIXED_CTR0 + i,
 			   rdmsr_pair(MSR_IA32_FIXED_CTR0 + i));
 		check_pair(t, "RDPMC", (u32)RDPMC_FIXED + i, rdpmc_pair((u32)RDPMC_FIXED + i));
+	}
+	if (caps->metrics) {
+		count_slots();
+		check_pair(t, "RDMSR", MSR_PERF_METRICS, rdmsr_pair(MSR_PERF_METRICS));
+		check_pair(t, "RDPMC", (u32)RDPMC_METRICS, rdpmc_pair((u32)RDPMC_METRICS));
+		CONTROL_EQ(t, MSR_41, (u32)msr_read(MSR_PERF_METRICS),
+			   rdpmc_pair((u32)RDPMC_METRICS).rax, "RAX after RDPMC of the metrics");
 	}
 	if (caps->fixed)
 		check_pair(t, "RDMSR", MSR_IA32_FIXED_CTR_CTRL,

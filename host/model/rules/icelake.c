@@ -527,6 +527,20 @@ static bool metrics_are_fractions(struct fixture *r)
 	return get(r, 0x329) == 0;
 }
 
+RULE(rdpmc_of_metrics_clears_rax, !model_fault(&r->m, FAULT_RDPMC_METRICS_KEEPS_RAX))
+RULE(rdpmc_of_metrics_ignores_upper_rcx, !model_fault(&r->m, FAULT_RDPMC_METRICS_WIDE_RCX))
+
+static bool an_overflow_stops_metrics(struct fixture *r)
+{
+	u64 metrics;
+
+	slots_on(r, MINUS(20));
+	fixture_wrmsr(r, 0x1d9, BIT(12));
+	fixture_nops(r, 20);
+	metrics = get(r, 0x329);
+	return fixture_status(r) & BIT(59) && get(r, 0x329) == metrics;
+}
+
 RULE(metrics_exist, model_rdmsr(&r->m, 0x329).status == MSR_DONE)
 RULE(metrics_are_as_written, (fixture_wrmsr(r, 0x329, 0x10204080), get(r, 0x329) == 0x10204080))
 
@@ -681,6 +695,9 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_METRICS_NOISE] = metrics_are_fractions,
 	[FAULT_METRICS_NOT_CLEARED] = metrics_are_fractions,
 	[FAULT_METRICS_UNGATED] = metrics_want_their_enable,
+	[FAULT_METRICS_NOT_FROZEN] = an_overflow_stops_metrics,
+	[FAULT_RDPMC_METRICS_KEEPS_RAX] = rdpmc_of_metrics_clears_rax,
+	[FAULT_RDPMC_METRICS_WIDE_RCX] = rdpmc_of_metrics_ignores_upper_rcx,
 	[FAULT_METRICS_STATUS_STICKS] = metrics_status_is_cleared,
 	[FAULT_METRICS_CLEAR_ANYWHERE] = metrics_clear_wants_its_capability,
 	[FAULT_METRICS_ALWAYS_CLEAR] = metrics_are_fractions,

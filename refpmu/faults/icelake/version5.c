@@ -146,6 +146,10 @@ struct msr_result fault_rdpmc_metrics(struct model *m, struct msr_result result)
 	return result;
 }
 
+/* Of fault metrics-not-frozen: what has been counted when they are read again. */
+#define BACKEND_BOUND		3	/* of the four categories */
+#define SLOTS_BETWEEN_READS	BIT(20)
+
 u64 fault_metrics(struct model *m, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -157,6 +161,10 @@ u64 fault_metrics(struct model *m, u64 value)
 	if (broken(m, FAULT_METRICS_MIDDLE_EXCHANGED))
 		value = (value & ~BITS(8, 23)) | (value >> 8 & BITS(8, 15)) |
 			(value << 8 & BITS(16, 23));
+	if (!(m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ))
+		faults_of(m)->froze = false;
+	if (faults_of(m)->froze && broken(m, FAULT_METRICS_NOT_FROZEN))
+		m->metrics.slots[BACKEND_BOUND] += SLOTS_BETWEEN_READS;
 	if (value && broken(m, FAULT_METRICS_NOISE))
 		value |= 0x5aULL << 32;
 	if (!value && broken(m, FAULT_METRICS_NOT_CLEARED))
