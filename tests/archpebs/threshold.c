@@ -5,6 +5,7 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/archpebs/archpebs.h"
+#include "tests/lbr/arch.h"
 
 #define THRESHOLD	BIT(54)
 #define OVF_BUF		BIT(62)
@@ -156,6 +157,76 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_if_asked_to, REQS(APE
 				 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ,
 				 "CTR_Frz in the handler, counter %u, IA32_DEBUGCTL[12] = %u", c,
 				 asked);
+			arch_pebs_close();
+			counter_reset();
+		}
+}
+
+#define CTR_FRZ		IA32_PERF_GLOBAL_STATUS_CTR_FRZ
+#define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
+
+/* Ways to ask for the freezes, and what they set. */
+static const struct {
+	u64 debugctl, status;
+} freezes[] = {
+	{ 0, 0 },
+	{ IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, CTR_FRZ },
+	{ IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI, LBR_FRZ },
+	{ IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI,
+	  CTR_FRZ | LBR_FRZ },
+};
+
+/*
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ * FRZ-20  FREEZE_LBRS_ON_PMI must freeze the architectural LBR by LBR_Frz and leave 14CEH[0]
+ *         unchanged.
+ *         Linux
+ *
+ * Given  THRESH at the end of the first record; IA32_LBR_CTL records every branch
+ * When   each counter of CPUID.(23H,5):EAX and ECX makes one, by turns as a fixed interrupt and as
+ *        an NMI, with each of the four values of IA32_DEBUGCTL[12:11]
+ * Then   the handler finds LBR_Frz as [11] and CTR_Frz as [12]; IA32_LBR_CTL[0] is still 1
+ * Control: there is one interrupt
+ */
+TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_asked_to,
+     REQS(PMI_19, FRZ_20),
+     NEEDS(need_perfmon, need_arch_pebs, need_branches, need_freeze, need_arch_lbr),
+     .deadline_ms = 5000)
+{
+	const u64 recording = arch_lbr_everything();
+
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs)
+		for (unsigned i = 0; i < sizeof(freezes) / sizeof(freezes[0]); i++) {
+			const struct pmi_options options = { .keep_status = true,
+							     .nmi = (c + i) & 1 };
+			const struct arch_run run = { .counter = c, .threshold = UNITS };
+			const struct pmi_log *log;
+			u64 control;
+
+			arch_lbr_close();
+			msr_write(MSR_IA32_DEBUGCTL, freezes[i].debugctl);
+			pmi_open(&options);
+			msr_write(MSR_IA32_LBR_CTL, recording);
+			arch_any_window(&run, NEVER);
+			log = pmi_end();
+			control = msr_read(MSR_IA32_LBR_CTL);
+			msr_write(MSR_IA32_DEBUGCTL, 0);
+			counters_clear(counters_status());
+			arch_lbr_close();
+			if (arch_stood_still(t, c))
+				break;
+			if (!CONTROL_EQ(t, IDS(PMI_19, FRZ_20), 1, log->count,
+					"interrupts of a record of counter %u", c))
+				return;
+			CHECK_EQ(t, IDS(PMI_19, FRZ_20), freezes[i].status,
+				 log->entry[0].status & (CTR_FRZ | LBR_FRZ),
+				 "freezes in the handler, counter %u, IA32_DEBUGCTL = %#lx", c,
+				 freezes[i].debugctl);
+			CHECK_EQ(t, FRZ_20, recording, control,
+				 "IA32_LBR_CTL after it, counter %u, IA32_DEBUGCTL = %#lx", c,
+				 freezes[i].debugctl);
 			arch_pebs_close();
 			counter_reset();
 		}
