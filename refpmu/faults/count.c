@@ -229,6 +229,8 @@ bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool coun
 		return false;
 	if (i < FIRST_FIXED && broken(m, FAULT_COUNTERS_OF_ALL_CORES))
 		return true;
+	if (counts && m->host->processor & 1 && broken(m, FAULT_ANYTHREAD_SECOND_OWN))
+		return false;
 	if (counts && faults_of(m)->halted && broken(m, FAULT_ANYTHREAD_DEAF_IN_HLT))
 		return false;
 	if (counts && rule->cmask && broken(m, FAULT_ANYTHREAD_NOT_WITH_CMASK))
@@ -240,6 +242,8 @@ bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool coun
 
 void fault_sibling_served(struct model *m, struct retire_ctx *s)
 {
+	if (s->interrupts && m->host->processor & 1 && broken(m, FAULT_ANYTHREAD_SECOND_PMI_LOST))
+		s->interrupts = 0;
 	if (s->interrupts && broken(m, FAULT_ANYTHREAD_SIBLING_PMI_LOST))
 		s->interrupts = 0;
 }

@@ -18,12 +18,28 @@ static u64 declared(const struct workload *w, enum workload_count what)
 	return workload_declared(w, what, MORE) - workload_declared(w, what, FEWER);
 }
 
-/* Count one window on the first processor with other doing n rounds. */
+/* The side of the window that counts, if one does. */
+static unsigned counting(const struct two_cpus_window *window)
+{
+	return !window->side[0].counters.bits;
+}
+
+static void swap_sides(struct two_cpus_window *window)
+{
+	const struct two_cpus_side first = window->side[0];
+
+	window->side[0] = window->side[1];
+	window->side[1] = first;
+}
+
+/* Count one window, the other one doing so many rounds. */
 static bool count_with(struct test *t, unsigned cpu, struct two_cpus_window *window, u64 own_n,
 		       u64 other_n)
 {
-	window->side[0].n = own_n;
-	window->side[1].n = other_n;
+	const unsigned side = counting(window);
+
+	window->side[side].n = own_n;
+	window->side[!side].n = other_n;
 	return two_cpus_count(t, window, cpu);
 }
 
@@ -35,7 +51,7 @@ struct growth {
 static bool measure(struct test *t, unsigned cpu, struct two_cpus_window *window,
 		    struct growth *growth)
 {
-	struct two_cpus_side *side = &window->side[0];
+	struct two_cpus_side *side = &window->side[counting(window)];
 	struct two_cpus_side least;
 
 	if (!count_with(t, cpu, window, FEWER, FEWER))
@@ -62,9 +78,10 @@ static struct two_cpus_window instructions(struct pmc_mask counters, u64 flags)
 					 } };
 }
 
-/* The other thread at work is the control: its growth is seen with the bit alone. */
-static void check_any(struct test *t, struct test_claim claim, unsigned cpu, bool same_core,
-		      struct pmc_mask counters, u64 flags)
+/* Side of the two counts. The other thread at work is the control: its growth is seen with the bit
+ * alone. */
+static void check_any_of(struct test *t, struct test_claim claim, unsigned cpu, unsigned side,
+			 bool same_core, struct pmc_mask counters, u64 flags)
 {
 	struct two_cpus_window window = instructions(counters, flags);
 	bool any = flags & COUNT_ANY;
@@ -73,6 +90,8 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
 	struct growth growth;
 	u64 slack;
 
+	if (side)
+		swap_sides(&window);
 	if (!measure(t, cpu, &window, &growth))
 		return;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
@@ -80,14 +99,21 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
 			continue;
 		slack = window_slack(t, c);
 		test_check_range(t, claim, own, own + 2 * slack, growth.own[c] + slack,
-				 "counter %u, AnyThread = %u: instructions of 100 more rounds at "
-				 "CPL 3 of its own, and %lu",
-				 c, any, slack);
+				 "counter %u of %s, AnyThread = %u: instructions of 100 more "
+				 "rounds at CPL 3 of its own, and %lu",
+				 c, two_cpus_whose(cpu, side), any, slack);
 		test_check_range(t, claim, other, other + 2 * slack, growth.other[c] + slack,
-				 "counter %u, AnyThread = %u: instructions of 100 more rounds at "
-				 "CPL 3 of %s, and %lu",
-				 c, any, two_cpus_name(cpu), slack);
+				 "counter %u of %s, AnyThread = %u: instructions of 100 more "
+				 "rounds at CPL 3 of the other one, and %lu",
+				 c, two_cpus_whose(cpu, side), any, slack);
 	}
+}
+
+static void check_any(struct test *t, struct test_claim claim, unsigned cpu, bool same_core,
+		      struct pmc_mask counters, u64 flags)
+{
+	for (unsigned side = 0; side < 2; side++)
+		check_any_of(t, claim, cpu, side, same_core, counters, flags);
 }
 
 /*
@@ -95,8 +121,9 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
  *         logical processor that has the event.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3; 18.2.1.1 (USR, OS)
  *
- * Given  AnyThread = 1 with USR. The sibling thread works at CPL 3. The counter's own thread works
- *        there too, or waits at CPL 0, which shows best whose level counts
+ * Given  AnyThread = 1 with USR, on either thread. The sibling thread works at CPL 3. The
+ *        counter's own thread works there too, or, the first one, waits at CPL 0, which shows best
+ *        whose level counts
  * When   either side does 100 more rounds
  * Then   each count grows by the instructions of whichever did more
  * Control: with OS IA32_PMC0 counts branches at CPL 0
@@ -130,7 +157,7 @@ TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS
 }
 
 /* Near calls at any level: the harness has a handful of its own, and waiting has none. */
-static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
+static void check_calls_of(struct test *t, unsigned cpu, unsigned side, bool same_core, u64 flags)
 {
 	struct two_cpus_window window = { .side = {
 		{ .counters = counters_gp(), .event = sampling_event(EK_NEAR_CALLS),
@@ -141,15 +168,23 @@ static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
 	u64 other = workload_declared(&workload_call, WORKLOAD_CALLS, 2 * MORE);
 	u64 want = flags & COUNT_ANY && same_core ? own + other : own;
 
+	if (side)
+		swap_sides(&window);
 	if (!count_with(t, cpu, &window, MORE, 2 * MORE))
 		return;
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		if (!(flags & COUNT_ANY) || window_counts_any(t, c, COUNT_BOTH))
-			CHECK_RANGE(t, MSR_27, want, want + FEW, window.side[0].value[c],
-				    "IA32_PMC%u, AnyThread = %u: calls, of which %lu are its own "
-				    "and %lu "
-				    "of %s",
-				    c, !!(flags & COUNT_ANY), own, other, two_cpus_name(cpu));
+			CHECK_RANGE(t, MSR_27, want, want + FEW, window.side[side].value[c],
+				    "IA32_PMC%u of %s, AnyThread = %u: calls, of which %lu are its "
+				    "own and %lu of the other one",
+				    c, two_cpus_whose(cpu, side), !!(flags & COUNT_ANY), own,
+				    other);
+}
+
+static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
+{
+	for (unsigned side = 0; side < 2; side++)
+		check_calls_of(t, cpu, side, same_core, flags);
 }
 
 /*
@@ -157,10 +192,10 @@ static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
  *         its core.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3
  *
- * Given  near calls, of which the harness makes a handful; the sibling thread makes twice as many
- *        as the first
- * When   the first thread's counters count them with AnyThread = 0 and 1
- * Then   with 0 they count the first one's calls, with 1 those of both
+ * Given  near calls, of which the harness makes a handful; of the two threads of a core one makes
+ *        twice as many as the one that counts, which is the first, then the second
+ * When   its counters count them with AnyThread = 0 and 1
+ * Then   with 0 they count its own calls, with 1 those of both
  */
 TEST(count, any_thread_counts_events_of_both_threads, REQS(MSR_27),
      NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
@@ -174,10 +209,10 @@ TEST(count, any_thread_counts_events_of_both_threads, REQS(MSR_27),
  *         its core.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3
  *
- * Given  near calls, of which the harness makes a handful; a thread of another core makes twice as
- *        many as the first
- * When   the first thread's counters count them with AnyThread = 1
- * Then   they count the first one's calls alone, and all of them
+ * Given  near calls, of which the harness makes a handful; of threads of two cores one makes twice
+ *        as many as the one that counts, which is the first, then the other one
+ * When   its counters count them with AnyThread = 1
+ * Then   they count its own calls alone, and all of them
  */
 TEST(count, any_thread_counts_no_events_of_another_core, REQS(MSR_27),
      NEEDS(need_perfmon, need_events, need_any_thread, need_other_core))
@@ -191,7 +226,8 @@ TEST(count, any_thread_counts_no_events_of_another_core, REQS(MSR_27),
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
  *
  * Given  both threads of a core work at CPL 3; CNT-27 is about a sibling that sleeps
- * When   fixed counter 0 counts with AnyThread = 0 and 1, while either side does 100 more rounds
+ * When   fixed counter 0 of each counts with AnyThread = 0 and 1, while either side does 100 more
+ *        rounds
  * Then   it grows by its own thread's instructions with both, and by the sibling's with 1 only
  */
 TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
@@ -207,7 +243,7 @@ TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
  *
  * Given  threads of two cores work at CPL 3
- * When   fixed counter 0 counts with AnyThread = 1, while either side does 100 more rounds
+ * When   fixed counter 0 of each counts with AnyThread = 1, while either side does 100 more rounds
  * Then   it grows by its own thread's instructions, and by none of the other core's
  */
 TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),

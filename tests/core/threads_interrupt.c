@@ -19,7 +19,8 @@
 struct overflow_pair {
 	struct two_cpus both;
 	u16 event;
-	u64 debugctl, flags;	/* IA32_DEBUGCTL of both; of the first one's counter */
+	unsigned owner;		/* the side whose counter wraps by the other one's calls */
+	u64 debugctl, flags;	/* IA32_DEBUGCTL of both; of the owner's counter */
 	bool goes_on;		/* that counter counts until its interrupt has come */
 	u64 value[2];		/* of the sides' counters after the calls */
 	u64 status[2];		/* of the sides: at the handler's entry, or after the overflow */
@@ -27,8 +28,8 @@ struct overflow_pair {
 	unsigned count[2];	/* interrupts */
 };
 
-/* The first one's counter sees the calls of the other one, and wraps on one of them. The other
- * one's counter is on and counts nothing. */
+/* The owner's counter sees the calls of the other one, and wraps on one of them. The other one's
+ * counter is on and counts nothing. */
 static void wrap_by_the_other(void *arg)
 {
 	struct overflow_pair *p = arg;
@@ -37,18 +38,18 @@ static void wrap_by_the_other(void *arg)
 
 	pmi_open(NULL);
 	msr_write(MSR_IA32_DEBUGCTL, p->debugctl);
-	if (side == 0) {
+	if (side == p->owner) {
 		counter_program(0, p->event, COUNT_BOTH | COUNT_ANY | p->flags);
 		counter_preset(0, 2 * OWN);
 	}
 	counters_enable(pmc_one(0));
 	two_cpus_barrier(&p->both);
-	if (side == 1)
+	if (side != p->owner)
 		workload_run_user(&workload_call, CALLS);
 	two_cpus_barrier(&p->both);
 	/* Its own calls mustn't be the cause, nor this what stops the counter. */
 	p->value[side] = counter_read(0);
-	if (side == 0 && !p->goes_on)
+	if (side == p->owner && !p->goes_on)
 		counters_disable();
 	log = pmi_settle();
 	p->count[side] = log->count;
@@ -79,34 +80,34 @@ static bool overflow_by_the_other(struct test *t, struct overflow_pair *p)
  * PMI-03  When its interrupt is taken, an overflow must be shown in IA32_PERF_GLOBAL_STATUS.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  IA32_PMC0 of the first thread counts near calls with AnyThread = 1, with INT and without;
- *        it waits while its sibling calls
+ * Given  IA32_PMC0 of the first thread, then of the second, counts near calls with AnyThread = 1,
+ *        with INT and without; its owner waits while its sibling calls
  * When   it overflows on a call of the sibling
- * Then   the first thread is interrupted once, with INT, the sibling isn't; the status bit of
- *        IA32_PMC0 is set on the first thread, at its handler's entry or without INT, and 0 on the
- *        sibling
+ * Then   the owner is interrupted once, with INT, the sibling isn't; the status bit of IA32_PMC0 is
+ *        set on the owner, at its handler's entry or without INT, and 0 on the sibling
  */
 TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, PMI_01, PMI_03),
      NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
 {
 	const bool any = window_counts_any(t, 0, COUNT_BOTH);
 
-	for (unsigned quiet = 0; quiet < 2; quiet++) {
-		struct overflow_pair p = { .flags = quiet ? 0 : COUNT_INT };
+	for (unsigned turn = 0; turn < 4; turn++) {
+		const unsigned owner = turn & 1, quiet = turn >> 1;
+		struct overflow_pair p = { .owner = owner, .flags = quiet ? 0 : COUNT_INT };
 
 		if (!overflow_by_the_other(t, &p))
 			return;
 		if (any) {
-			CHECK_EQ(t, PMI_01, !quiet, p.count[0],
-				 "interrupts of the counter's owner, AnyThread = 1, %u "
+			CHECK_EQ(t, PMI_01, !quiet, p.count[owner],
+				 "interrupts of the counter's owner, thread %u, AnyThread = 1, %u "
 				 "calls of its sibling thread, overflow on call %u%s",
-				 CALLS, 2 * OWN, quiet ? ", without INT" : "");
-			CHECK_EQ(t, PMI_03, BIT(0), p.status[0] & BIT(0),
+				 owner, CALLS, 2 * OWN, quiet ? ", without INT" : "");
+			CHECK_EQ(t, PMI_03, BIT(0), p.status[owner] & BIT(0),
 				 "status bit of IA32_PMC0 of the counter's owner%s",
 				 quiet ? ", without INT" : "");
 		}
-		CHECK_EQ(t, PMI_22, 0, p.count[1], "interrupts of the sibling thread");
-		CHECK_EQ(t, PMI_03, 0, p.status[1] & BIT(0),
+		CHECK_EQ(t, PMI_22, 0, p.count[!owner], "interrupts of the sibling thread");
+		CHECK_EQ(t, PMI_03, 0, p.status[!owner] & BIT(0),
 			 "status bit of IA32_PMC0 of the sibling thread%s",
 			 quiet ? ", without INT" : "");
 	}
