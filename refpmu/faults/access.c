@@ -34,6 +34,10 @@ static u8 other_level(struct model *m, enum event_kind kind, u8 source)
 		return SOURCE_L1;
 	if (kind == EK_HIT_LFB && source == SOURCE_L1 && broken(m, FAULT_PENDING_COUNTS_L1_HIT))
 		return SOURCE_LFB;
+	if (kind == EK_L2_HIT && source == SOURCE_L1 && broken(m, FAULT_L2_HIT_COUNTS_L1))
+		return SOURCE_L2;
+	if (kind == EK_L3_MISS && is_l3_hit(source) && broken(m, FAULT_L3_MISS_COUNTS_L3_HITS))
+		return SOURCE_LOCAL_SHARED;
 	if (kind == EK_L2_HIT && is_l3_hit(source) && broken(m, FAULT_L2_HIT_COUNTS_L3))
 		return SOURCE_L2;
 	if (kind == EK_L1_MISS && source > SOURCE_L2 && broken(m, FAULT_L1_MISS_NEAR_ONLY))
@@ -88,6 +92,14 @@ static bool last_level(struct model *m, enum event_kind kind, const struct model
 	return is || (is_l3_hit(source) && broken(m, FAULT_LLC_MISSES_OF_L3));
 }
 
+/* Does the event of these loads count nothing? */
+static bool silent(struct model *m, enum event_kind kind)
+{
+	return (kind == EK_L1_HIT && broken(m, FAULT_L1_HIT_SILENT)) ||
+	       (kind == EK_HIT_LFB && broken(m, FAULT_HIT_LFB_SILENT)) ||
+	       (kind == EK_UNCACHED && broken(m, FAULT_UNCACHED_SILENT));
+}
+
 bool fault_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o, bool is)
 {
@@ -113,8 +125,11 @@ bool fault_access_is(struct model *m, enum event_kind kind, const struct model_a
 	case EK_LLC_REFERENCES:
 	case EK_LLC_MISSES:
 		return last_level(m, kind, a, o->memory.source, is);
+	case EK_DTLB_MISS_LOADS:
+	case EK_DTLB_MISS_STORES:
+		return o->memory.dtlb_miss && broken(m, FAULT_DTLB_MISSES_SWAPPED) ? !is : is;
 	default:
-		return by_source(m, kind, a, o->memory.source, is);
+		return !(is && silent(m, kind)) && by_source(m, kind, a, o->memory.source, is);
 	}
 }
 

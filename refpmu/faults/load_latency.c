@@ -4,6 +4,7 @@
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"
+#include "refpmu/model/core.h"
 #include "spec/data_source.h"
 
 #define FIXED_GAP	15		/* of fault ll-tags-fixed */
@@ -28,10 +29,21 @@ u32 fault_tag_gap(struct model *m, u32 gap)
 	return gap;
 }
 
+/* The core's first logical processor, of a model that is the second. */
+static struct model *first_of(struct model *m)
+{
+	return m->host->processor & 1 ? model_core_sibling(m) : NULL;
+}
+
 static u64 threshold_in_effect(struct model *m)
 {
+	const struct model *first = first_of(m);
 	u64 threshold = m->ld_lat_threshold;
 
+	if (faults_of(m)->threshold_latched != threshold && broken(m, FAULT_LL_THRESHOLD_LATCHED))
+		return faults_of(m)->threshold_latched;
+	if (first && broken(m, FAULT_LL_SECOND_BY_FIRST))
+		return first->ld_lat_threshold;
 	if (broken(m, FAULT_LL_THRESHOLD_STALE))
 		return faults_of(m)->threshold_before;
 	if (threshold > LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_LOW))
@@ -149,6 +161,10 @@ bool fault_latency_event(struct model *m, const struct model_access *a,
 /* Of the wrong load: the one before, or one that didn't retire. */
 static const struct fault_load *other_load(struct model *m)
 {
+	const struct model *first = first_of(m);
+
+	if (first && broken(m, FAULT_LL_SECOND_FIRST_LOAD))
+		return &faults_of(first)->tagged;
 	if (broken(m, FAULT_LL_LOAD_BEFORE))
 		return &faults_of(m)->tagged_before;
 	if (faults_of(m)->cancelled.load.valid && broken(m, FAULT_LL_CANCELLED_KEPT))

@@ -466,6 +466,15 @@ static void uncore_control_written(struct model *m, unsigned counter)
 	faults_of(m)->uncore_froze &= ~BIT(counter);
 }
 
+static void latch(struct model *m, enum model_reg reg)
+{
+	if (reg == MODEL_REG_PEBS_ENABLE)
+		faults_of(m)->threshold_latched = m->ld_lat_threshold;
+	if (reg == MODEL_REG_PERFEVTSEL)
+		__builtin_memcpy(faults_of(m)->offcore_latched, m->offcore_rsp,
+				 sizeof(faults_of(m)->offcore_latched));
+}
+
 void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -473,6 +482,7 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	fault_freeze_registers(m, p->reg, value);
 	fault_kvm_taken(m, p, value);
 	fault_arch_lbr_taken(m, p, value);
+	latch(m, p->reg);
 	switch (p->reg) {
 	case MODEL_REG_PMC:
 	case MODEL_REG_A_PMC:

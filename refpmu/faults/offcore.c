@@ -2,6 +2,7 @@
 /* Faults of refpmu/model/offcore.c: which requests and responses MSR_OFFCORE_RSP_x selects. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/access.h"
+#include "refpmu/model/core.h"
 
 #define RESPONSES	BITS(7, 63)
 #define L3_HITS_NEHALEM	BITS(8, 10)
@@ -55,8 +56,16 @@ static void break_response(struct model *m, struct offcore_access *access)
 
 void fault_offcore(struct model *m, struct offcore_access *access)
 {
+	const struct model *first;
+
 	if (m->config.fault == FAULT_NONE)
 		return;
+	first = m->host->processor & 1 ? model_core_sibling(m) : NULL;
+	if (first && broken(m, FAULT_OFFCORE_SIBLING_RULES))
+		access->select = first->offcore_rsp[access->n];
+	if (faults_of(m)->offcore_latched[access->n] != access->select &&
+	    broken(m, FAULT_OFFCORE_LATCHED))
+		access->select = faults_of(m)->offcore_latched[access->n];
 	if (broken(m, FAULT_OFFCORE_SILENT) ||
 	    (faults_of(m)->cpl == 3 && broken(m, FAULT_OFFCORE_USER_LOST)))
 		access->select = 0;

@@ -122,6 +122,15 @@ static bool makes_no_record(struct model *m, enum event_kind kind)
 		       broken(m, FAULT_MISPREDICTS_NO_RECORD);
 	case EK_UOPS:
 		return broken(m, FAULT_UOPS_NO_RECORD);
+	case EK_L1_HIT:
+	case EK_HIT_LFB:
+	case EK_L2_HIT:
+	case EK_L3_MISS:
+	case EK_DTLB_MISS_LOADS:
+	case EK_DTLB_MISS_STORES:
+	case EK_UNCACHED:
+		return broken(m, FAULT_ACCESSES_NO_RECORD) ||
+		       (is_by_level(kind) && broken(m, FAULT_LEVELS_NO_RECORD));
 	default:
 		return is_by_level(kind) && broken(m, FAULT_LEVELS_NO_RECORD);
 	}

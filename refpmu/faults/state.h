@@ -81,6 +81,8 @@ struct fault_state {
 
 	/* Load latency. */
 	u64 threshold_before;	/* what ld_lat_threshold was before its last write */
+	u64 threshold_latched;	/* and when IA32_PEBS_ENABLE was written last */
+	u64 offcore_latched[2];	/* the registers when an IA32_PERFEVTSELx was */
 	/* What model.tagged is, the one before, and one that didn't retire. */
 	struct fault_load {
 		struct tagged_load load;

@@ -114,6 +114,7 @@ TEST(ll, load_of_uncacheable_memory_has_data_source_0fh, REQS(LL_45),
 /* ------------------------------------------------------------------ counts of Table 18-45 */
 #define ROUNDS		64
 #define COUNTER		2u	/* which counts and records here */
+#define PEBS_COUNTERS	4u
 #define SLACK		(ROUNDS / 8)	/* of a count: interrupts, prefetchers */
 #define SLACK_LIKELY	(ROUNDS / 2 - 1)	/* where only most accesses miss */
 #define PAGE_ACCESSES	(2 * PAGES_SMALL)	/* two rounds of all pages of 4 KiB */
@@ -126,6 +127,13 @@ struct counted {
 	unsigned each;
 };
 
+static struct mem_sample_setup setup_on(unsigned counter, u16 code)
+{
+	return (struct mem_sample_setup){ .counter = counter, .event = code,
+					  .period = MEM_SAMPLE_PERIOD,
+					  .enable = pmc_one(counter) };
+}
+
 /* false: this processor has no such event. */
 static bool setup_of(enum event_kind kind, unsigned counter, struct mem_sample_setup *setup)
 {
@@ -133,9 +141,7 @@ static bool setup_of(enum event_kind kind, unsigned counter, struct mem_sample_s
 
 	if (!event_get(kind, EV_PEBS, &event))
 		return false;
-	*setup = (struct mem_sample_setup){ .counter = counter, .event = event.code,
-					    .period = MEM_SAMPLE_PERIOD,
-					    .enable = pmc_one(counter) };
+	*setup = setup_on(counter, event.code);
 	return true;
 }
 
@@ -463,4 +469,59 @@ TEST(dla, record_of_a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
 	if (setup_of(EK_STORES, COUNTER, &setup))
 		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_LOCKED, MOST, has_bit, DCU_HIT,
 				      "have bit 0");
+}
+
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
+
+/*
+ * CNT-52  Events of retired loads by the cache that had the line, of DTLB misses of loads and of
+ *         stores, and of uncacheable loads must count those, and no others, and make records of
+ *         them.
+ *         SDM chapter 19: MEM_LOAD_RETIRED, MEM_STORE_RETIRED, MEM_UNCORE_RETIRED of Intel Core i7
+ *
+ * Given  loads of one line, of a line that is on its way (three of four), from the L2, the L3 and
+ *        from memory; loads and stores after INVLPG; stores of one line; uncacheable loads
+ * When   64 rounds more of each are counted by MEM_LOAD_RETIRED.L1D_HIT, HIT_LFB, L2_HIT,
+ *        LLC_MISS and DTLB_MISS, MEM_STORE_RETIRED.DTLB_MISS and MEM_UNCORE_RETIRED.UNCACHEABLE,
+ *        those that this processor has, each row on another counter; the counter makes records of
+ *        those that the event is about
+ * Then   each event counts what its name is about, each time, and little else; there is a record
+ */
+TEST(count, retired_load_and_store_events_count_the_accesses_of_their_name, REQS(CNT_52),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	static const struct counted rows[] = {
+		{ EK_L1_HIT, ACCESS_L1, 1 }, { EK_L1_HIT, ACCESS_L2, 0 },
+		{ EK_L1_HIT, ACCESS_MEMORY, 0 }, { EK_L1_HIT, ACCESS_PENDING, 0 },
+		{ EK_HIT_LFB, ACCESS_PENDING, 3 },
+		{ EK_HIT_LFB, ACCESS_L1, 0 }, { EK_L2_HIT, ACCESS_L2, 1 },
+		{ EK_L2_HIT, ACCESS_L1, 0 }, { EK_L2_HIT, ACCESS_L3, 0 },
+		{ EK_L2_HIT, ACCESS_MEMORY, 0 }, { EK_L3_MISS, ACCESS_MEMORY, 1 },
+		{ EK_L3_MISS, ACCESS_L2, 0 }, { EK_L3_MISS, ACCESS_L3, 0 },
+		{ EK_DTLB_MISS_LOADS, ACCESS_PAGE_WALK, 1 }, { EK_DTLB_MISS_LOADS, ACCESS_L1, 0 },
+		{ EK_DTLB_MISS_LOADS, ACCESS_STORE_PAGE_WALK, 0 },
+		{ EK_DTLB_MISS_STORES, ACCESS_STORE_PAGE_WALK, 1 },
+		{ EK_DTLB_MISS_STORES, ACCESS_STORE_HIT, 0 },
+		{ EK_DTLB_MISS_STORES, ACCESS_PAGE_WALK, 0 },
+		{ EK_UNCACHED, ACCESS_UNCACHEABLE, 1 }, { EK_UNCACHED, ACCESS_L1, 0 },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const unsigned counter = i % PEBS_COUNTERS;
+		struct mem_sample_setup setup;
+		struct cache_workload h;
+		struct event event;
+
+		if (!event_get(rows[i].kind, EV_PEBS, &event))
+			continue;
+		setup = setup_on(counter, event.code);
+		if (!mem_sample_prepare(t, rows[i].access, &h))
+			return;
+		check_count(t, AT(CNT_52), &rows[i], &setup, &h);
+		if (!rows[i].each)
+			continue;
+		setup.wanted = 1;
+		CHECK_RANGE(t, CNT_52, 1, ~0ULL, mem_sample_take(&setup, &h, records),
+			    "records of code 0x%x on IA32_PMC%u, %s", event.code, counter, h.name);
+	}
 }

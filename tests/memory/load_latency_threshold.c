@@ -157,6 +157,50 @@ TEST(ll, l1_hits_do_not_count_with_thresholds_of_255_or_more, REQS(LL_05, LL_24)
 	}
 }
 
+/* What the counter adds in n rounds; it is programmed, and only the threshold is written. */
+static u64 more_with(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n,
+		     u64 threshold)
+{
+	const u64 start = counter_read(setup->counter);
+
+	latency_set_threshold(threshold);
+	cache_workload_run(h, n, pmc_one(setup->counter));
+	return counter_read(setup->counter) - start;
+}
+
+/*
+ * LL-05  Loads with a latency greater than the programmed threshold, whichever it is, must be
+ *        eligible for counting and recording, and no others.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  the load latency event, programmed and enabled for PEBS once, with the threshold 3; loads
+ *        of one line, which hit the L1
+ * When   between windows nothing but MSR_PEBS_LD_LAT_THRESHOLD is written: 3, FFFFH, 3
+ * Then   loads are counted with 3 alone: what decides is "this value"
+ */
+TEST(ll, threshold_acts_while_the_event_stays_programmed, REQS(LL_05),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	const struct mem_sample_setup setup = mem_sample_loads();
+	struct ds_setup ds = sampling_setup(8);
+	struct cache_workload h;
+	u64 n = WINDOW, some;
+
+	if (!mem_sample_prepare(t, ACCESS_L1, &h))
+		return;
+	ds_open(&ds);
+	mem_sample_arm(&setup, NEVER);
+	while (!(some = more_with(&setup, &h, n, LATENCY_THRESHOLD_LEAST)) &&
+	       (n *= 8) <= MEM_SAMPLE_ROUNDS_MOST)
+		;
+	CONTROL_RANGE(t, LL_05, 1, ~0ULL, some, "events with a threshold of 3");
+	CHECK_EQ(t, LL_05, 0, more_with(&setup, &h, n, LATENCY_THRESHOLD_MOST),
+		 "events of %lu loads of one line, the threshold then FFFFH", n);
+	CHECK_RANGE(t, LL_05, 1, ~0ULL, more_with(&setup, &h, n, LATENCY_THRESHOLD_LEAST),
+		    "events of %lu loads of one line, the threshold then 3 again", n);
+	mem_sample_off(&setup);
+}
+
 /*
  * LL-46  The counter must count every load above the threshold: nothing there speaks of tagged
  *        loads alone.

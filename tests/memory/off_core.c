@@ -387,3 +387,44 @@ TEST(offcore, off_core_responses_are_told_by_supplier_for_each_register_and_requ
 		off_core_set(msr, 0);
 	}
 }
+
+/*
+ * MSR-18  An off-core response event must count nothing unless its MSR names a request and a
+ *         response.
+ *         SDM 18.8.1.3 Off-core Response Performance Monitoring in the Processor Core
+ *
+ * Given  IA32_PMC0, programmed once with the first off-core event, while MSR_OFFCORE_RSP_0 names a
+ *        request and every response; loads of a flushed line, which are demand reads of data
+ * When   between windows nothing but the register is written: the same, 0, the same
+ * Then   nothing is counted with 0
+ * Control: with the others at least half of the loads are
+ */
+TEST(offcore, off_core_register_acts_while_the_event_stays_programmed, REQS(MSR_18),
+     NEEDS(need_perfmon, need_offcore))
+{
+	const u64 all = counter_caps()->facilities & FAC_OFFCORE_SNB ? REQUEST | ANY_RESPONSE :
+								       REQUEST | NHM_RESPONSES;
+	struct cache_workload h;
+	struct event event;
+	u64 start, count[3];
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h) ||
+	    !HARNESS_CHECK(t, event_get(EK_OFFCORE_0, 0, &event), "the event is in the table"))
+		return;
+	for (unsigned i = 0; i < 3; i++) {
+		if (!off_core_set(MSR_OFFCORE_RSP_0, i == 1 ? 0 : all)) {
+			test_inconclusive(t, "MSR_OFFCORE_RSP_0 refuses 0x%lx", i == 1 ? 0 : all);
+			return;
+		}
+		if (!i)
+			counter_program(0, event.code, COUNT_BOTH);
+		start = counter_read(0);
+		cache_workload_run(&h, ROUNDS, pmc_one(0));
+		count[i] = counter_read(0) - start;
+	}
+	counter_program_disabled(0, 0, 0);
+	off_core_set(MSR_OFFCORE_RSP_0, 0);
+	CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, count[0], "off-core events, 0x%lx", all);
+	CHECK_EQ(t, MSR_18, 0, count[1], "off-core events, the register then 0");
+	CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, count[2], "off-core events, 0x%lx again", all);
+}
