@@ -472,6 +472,18 @@ static void break_store_record(struct model *m, struct assist_plan *plan)
 	}
 }
 
+/* ---- load latency alone ---- */
+
+static void break_latency_record(struct model *m, unsigned x, struct assist_plan *plan)
+{
+	if (plan->threshold && broken(m, FAULT_LL_THRESHOLD_QUIET)) {
+		plan->threshold = false;
+		plan->set = 0;
+	}
+	if (broken(m, FAULT_LL_STATUS_STAYS))
+		plan->cleared &= ~BIT(x);
+}
+
 /* ---- all of it ---- */
 
 void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struct assist_plan *plan)
@@ -490,6 +502,8 @@ void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struc
 	fault_kvm_assist(m, plan);
 	if (s->rule[x]->flags & EV_PS)
 		break_store_record(m, plan);
+	if (s->rule[x]->flags & EV_LL)
+		break_latency_record(m, x, plan);
 }
 
 void fault_record_written(struct model *m, const struct assist_plan *plan)

@@ -106,10 +106,12 @@ void fault_pebs_event(struct model *m, unsigned i, struct pebs_event *event)
 
 	if ((cpl == 1 || cpl == 2) && broken(m, FAULT_RINGS_BETWEEN_NO_RECORDS))
 		event->record = false;
-	if (event->aborts && (broken(m, FAULT_TX_RECORD_COMMITS) ||
-			      (i >= FIRST_FIXED && broken(m, FAULT_TX_RECORD_COMMITS_FIXED)) ||
-			      (m->tx.depth > 1 && broken(m, FAULT_TX_RECORD_COMMITS_NESTED)) ||
-			      (m->tx.elided && broken(m, FAULT_HLE_RECORD_COMMITS))))
+	if (event->aborts &&
+	    (broken(m, FAULT_TX_RECORD_COMMITS) ||
+	     (i >= FIRST_FIXED && broken(m, FAULT_TX_RECORD_COMMITS_FIXED)) ||
+	     (m->tx.depth > 1 && broken(m, FAULT_TX_RECORD_COMMITS_NESTED)) ||
+	     (m->tx.elided && broken(m, FAULT_HLE_RECORD_COMMITS)) ||
+	     (m->counter[i].rule.flags & EV_LL && broken(m, FAULT_LL_RECORD_COMMITS))))
 		event->aborts = false;
 	if (event->aborts && broken(m, FAULT_TX_RECORD_LOST))
 		event->record = false;
@@ -141,6 +143,8 @@ static bool lower_is_silent(const struct retire_ctx *s, unsigned i)
 static bool overflow_is_lost(struct model *m, const struct retire_ctx *s, bool assist, unsigned i)
 {
 	if (broken(m, i < FIRST_FIXED ? FAULT_GP_PMI_LOST : FAULT_FIXED_PMI_LOST))
+		return true;
+	if (s->rule[i] && s->rule[i]->flags & EV_LL && broken(m, FAULT_LL_INT_LOST))
 		return true;
 	if (assist)
 		return false;

@@ -255,7 +255,48 @@ static void break_next_ip(struct model *m, const struct retire_ctx *s, struct re
 		record->rip = s->r->next_ip;
 }
 
-void fault_record_fields(struct model *m, const struct retire_ctx *s, struct record *record)
+/* What the instruction has changed, as if it hadn't. */
+static void break_changes(struct model *m, const struct retire_ctx *s, struct record *record)
+{
+	const struct model_registers *before = &s->r->before, *after = &s->r->after;
+	u64 gpr[REG_COUNT];
+
+	if (s->tx_abort || s->aborts)
+		return;
+	__builtin_memcpy(gpr, after->gpr, sizeof(gpr));
+	for (unsigned i = 0; i < REG_COUNT; i++) {
+		if (gpr[i] == before->gpr[i])
+			continue;
+		if (i > REG_RDI && broken(m, FAULT_UPPER_REGISTERS_STALE))
+			gpr[i] = before->gpr[i];
+		else if (before->gpr[i] >> 32 && !(gpr[i] >> 32) &&
+			 broken(m, FAULT_UPPER_HALF_STALE))
+			gpr[i] |= before->gpr[i] & BITS(32, 63);
+	}
+	model_record_gprs(gpr, record);
+	if (s->r->loads && s->r->stores && broken(m, FAULT_ADDED_FLAGS_STALE))
+		record->rflags = before->rflags;
+}
+
+/* The fields of all records in one of load latency or precise store. */
+static void break_common_fields(struct model *m, const struct retire_ctx *s, unsigned x,
+				struct record *record)
+{
+	u16 flags = s->rule[x]->flags;
+
+	if (flags & EV_LL && broken(m, FAULT_LL_REGISTERS_STALE))
+		model_record_gprs(s->r->before.gpr, record);
+	if (flags & EV_LL && broken(m, FAULT_LL_FLAGS_STALE))
+		record->rflags = s->r->before.rflags;
+	if ((flags & EV_LL && broken(m, FAULT_LL_NO_STATUS)) ||
+	    (flags & EV_PS && broken(m, FAULT_PS_NO_STATUS)))
+		record->status = 0;
+	if (flags & EV_PS && broken(m, FAULT_PS_REGISTERS_EMPTY))
+		model_record_gprs((const u64[REG_COUNT]){ 0 }, record);
+}
+
+void fault_record_fields(struct model *m, const struct retire_ctx *s, unsigned x,
+			 struct record *record)
 {
 	if (broken(m, FAULT_TSC_ZERO))
 		record->tsc = 0;
@@ -266,6 +307,10 @@ void fault_record_fields(struct model *m, const struct retire_ctx *s, struct rec
 	if (m->config.fault == FAULT_TSC_FALLS && ++faults_of(m)->tick % 2 == 0 &&
 	    broken(m, FAULT_TSC_FALLS))
 		record->tsc -= BIT(40);
+	if (m->config.fault == FAULT_NONE)
+		return;
+	break_changes(m, s, record);
+	break_common_fields(m, s, x, record);
 	if (broken(m, FAULT_GPR_STALE))
 		model_record_gprs(s->r->before.gpr, record);
 	if (s->r->compatibility && broken(m, FAULT_COMPATIBILITY_NO_R8))

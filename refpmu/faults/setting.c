@@ -41,6 +41,9 @@ bool fault_pebs_enabled(struct model *m, unsigned counter, bool enabled)
 		return false;
 	if (counter == 3 && broken(m, FAULT_PMC3_NO_PEBS))
 		return false;
+	if (counter < 3 && m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
+	    broken(m, FAULT_PS_EN_SILENCES))
+		return false;
 	return counter != 2 || !broken(m, FAULT_PMC2_NO_PEBS);
 }
 

@@ -331,7 +331,8 @@ HOOK(fault_late_record, struct model *m)
 /* ---- record.c, data_address.c: faults/record.c, faults/data_address.c ---- */
 
 /* A record's fields are complete. */
-HOOK(fault_record_fields, struct model *m, const struct retire_ctx *s, struct record *record)
+HOOK(fault_record_fields, struct model *m, const struct retire_ctx *s, unsigned x,
+     struct record *record)
 /* A record of counter x tells of load latency; one of precise store's event, of the store. */
 HOOK_VALUE(bool, fault_latency_enabled, enabled, struct model *m, unsigned x)
 HOOK_VALUE(bool, fault_store_enabled, enabled, struct model *m)

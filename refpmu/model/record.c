@@ -76,7 +76,7 @@ void model_collect_record(struct model *m, const struct retire_ctx *s, unsigned 
 
 	model_record_gprs(s->r->after.gpr, record);
 	model_record_memory(m, s, x, record);
-	fault_record_fields(m, s, record);
+	fault_record_fields(m, s, x, record);
 }
 
 void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,

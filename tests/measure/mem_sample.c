@@ -2,6 +2,9 @@
 /* Records of tagged accesses, and their events. Nothing here knows what is right about them. */
 #include "tests/measure/mem_sample.h"
 
+#include "pmu/pmi.h"
+#include "tests/measure/marked_walk.h"
+
 #define BATCH_LEAST	250	/* rounds */
 #define BATCH_GROWTH	4
 #define WINDOWS		3
@@ -268,4 +271,92 @@ void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,
 			test_check_eq(t, claim, form.address, records[r].address,
 				      "address of record %u of %s", r, form.name);
 	}
+}
+
+#define RUNS_MOST	4000	/* of a sample piece */
+
+static void check_mark(struct test *t, const struct mem_sample_claims *claims, unsigned counter,
+		       const struct sampling_sum *sum, const void *raw)
+{
+	enum record_format format = counter_caps()->record_format;
+	struct pebs_record record;
+	u64 status;
+
+	record_decode(format, raw, record_size(format), &record);
+	test_check_eq(t, claims->rax, sum->rax, sampling_field(&record, RECORD_rax),
+		      "RAX of a record of IA32_PMC%u", counter);
+	if (sum->flags)
+		test_check_eq(t, claims->flags, sum->flags,
+			      sampling_field(&record, RECORD_rflags) & RFLAGS_STATUS,
+			      "status flags of a record of IA32_PMC%u", counter);
+	sampling_check_registers(t, claims->registers, raw, (u64)(uintptr_t)workload_memory(),
+				 workload_stack());
+	if (record_get(&record, RECORD_status, &status) && test_is_strict(t))
+		test_check_eq(t, claims->status, BIT(counter), status & BIT(counter),
+			      "bit of IA32_PMC%u in the status of its record", counter);
+}
+
+void mem_sample_check_registers(struct test *t, const struct mem_sample_claims *claims,
+				struct mem_sample_setup *setup, const struct workload *w)
+{
+	enum record_format format = counter_caps()->record_format;
+	static struct sampling_sum sums[SAMPLE_MARKS];
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
+	const struct cache_workload h = { .name = w->name };
+	unsigned marked = 0;
+
+	sampling_fill(sums, SAMPLE_MARKS);
+	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
+	ds_open(&ds);
+	mem_sample_arm(setup, setup->period);
+	for (unsigned i = 0; i < RUNS_MOST && ds_records() < MEM_SAMPLE_RECORDS_SURE; i++)
+		workload_run(w, 1, pmc_one(setup->counter));
+	mem_sample_off(setup);
+	taken_of_loads = setup->threshold;
+	if (!mem_sample_enough(t, claims->rax, &h, ds_records(), MEM_SAMPLE_RECORDS))
+		return;
+	for (unsigned i = 0; i < ds_records(); i++) {
+		static const struct sampling_sum kept = { SAMPLE_RAX, 0 };
+		struct pebs_record record;
+		int mark;
+
+		record_decode(format, ds_record(i), record_size(format), &record);
+		mark = sampling_mark(w, SAMPLE_MARKS, &record);
+		if (mark < 0)
+			continue;
+		marked++;
+		check_mark(t, claims, setup->counter, setup->threshold ? &sums[mark] : &kept,
+			   ds_record(i));
+	}
+	if (!marked)
+		test_inconclusive(t, "%u records, none of a marked access", ds_records());
+}
+
+#define BATCHES	8
+
+struct mem_sample_end mem_sample_one(struct mem_sample_setup *setup, const struct cache_workload *h,
+				     bool threshold, bool interrupts)
+{
+	struct ds_setup ds = sampling_setup(8);
+	struct mem_sample_end end;
+	const struct pmi_log *log;
+
+	ds.threshold = threshold ? 1 : ds.capacity;
+	ds_open(&ds);
+	pmi_open(NULL);
+	mem_sample_arm(setup, NEVER);
+	pebs_disarm();
+	counter_program(setup->counter, setup->event,
+			COUNT_BOTH | (interrupts ? IA32_PERFEVTSEL_INT : 0));
+	counter_preset(setup->counter, setup->period);
+	pebs_enable(setup->enable);
+	for (unsigned i = 0; i < BATCHES && !ds_records(); i++)
+		cache_workload_run(h, setup->rounds, pmc_one(setup->counter));
+	log = pmi_end();
+	end = (struct mem_sample_end){
+		.records = ds_records(), .interrupts = log->count,
+		.entry = log->entry[0].status,
+	};
+	mem_sample_off(setup);
+	return end;
 }

@@ -88,6 +88,28 @@ bool mem_sample_collect(struct test *t, struct test_claim claim, struct mem_samp
 			enum access access, struct cache_workload *h,
 			struct mem_sample_record records[MEM_SAMPLE_MOST], unsigned *count);
 
+/*
+ * Records of a sample piece (SAMPLE_MARKS marked accesses with known registers), and in each whose
+ * instruction is a mark the registers that it left: RAX and flags where it adds to RAX, the other
+ * registers, and, where it is exact, the counter's bit in the status field.
+ */
+struct mem_sample_claims {
+	struct test_claim rax, flags, registers, status;
+};
+void mem_sample_check_registers(struct test *t, const struct mem_sample_claims *claims,
+				struct mem_sample_setup *setup, const struct workload *w);
+
+/*
+ * One record, for which the threshold of the buffer or (interrupts) its counter asks for an
+ * interrupt; how many there were, and the status at the entry of the first.
+ */
+struct mem_sample_end {
+	unsigned records, interrupts;
+	u64 entry;
+};
+struct mem_sample_end mem_sample_one(struct mem_sample_setup *setup, const struct cache_workload *h,
+				     bool threshold, bool interrupts);
+
 /* Each record of each form of an operand (addressing_mode_of_load(), addressing_mode_of_store())
  * holds its linear address: with the segment base, and after an index. */
 void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,

@@ -70,6 +70,8 @@ static const struct workload *const workloads[] = {
 	&workload_backward,
 	&workload_lock_kinds,
 	&workload_user_sample,
+	&workload_sample_registers,
+	&workload_sample_add,
 	&workload_load_base,
 	&workload_load_disp8,
 	&workload_load_disp32,

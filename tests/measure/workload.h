@@ -97,6 +97,12 @@ extern const struct workload workload_precise_jumps /* the same with as many jum
 extern const struct workload workload_precise_conditional /* ... JE, taken, and JNE in turn */
 	__attribute__((visibility("hidden")));
 
+extern const struct workload workload_sample_registers	/* n loads, then into each register */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sample_add /* n stores, then marked additions to memory */
+	__attribute__((visibility("hidden")));
+#define SAMPLE_TURNS	8	/* workload_sample_registers: of 15 marks each */
+
 /* tests/measure/workload_adaptive.asm */
 extern const struct workload workload_xmm_sample /* workload_sample with known XMM registers */
 	__attribute__((visibility("hidden")));

@@ -9,9 +9,12 @@ bits 64
 
 %include "tests/measure/workload.inc"
 
+	extern	sample_stack
+
 ; as in tests/measure/workload.h
 PRECISE_NOPS	equ 256
 JUMP_STRIDE	equ 16
+SAMPLE_TURNS	equ 8
 
 section .text
 
@@ -131,3 +134,56 @@ PRECISE precise_conditional, {cmp ecx, ecx}
 	db	0x74, 0, 0x75, 0
 %endrep
 END precise_conditional
+
+; Marked loads of seven bytes into each register but RSP and RSI, in turn; the last of a turn is of
+; 32 bits, with a REX prefix that means nothing.
+%macro LOAD_INTO 2
+	mov	%2, [dword rsi + SAMPLE_OFFSET + 8 * (%1)]
+	nop
+	nop
+%endmacro
+
+; instructions 3n + 14 + 3 * 120, loads n + 120, branches n
+DECLARE sample_registers, marks_sample_registers, 7, 9, \
+	3, 14 + 3 * SAMPLE_TURNS * 15,  1, SAMPLE_TURNS * 15,  0, 0,  0, 0,  1, 0
+SAMPLE_BEGIN sample_registers
+.next:	mov	rax, [rsi]
+	dec	rdi
+	jnz	.next
+	KNOWN_REGISTERS
+marks_sample_registers:
+%assign i 0
+%rep SAMPLE_TURNS
+	LOAD_INTO i, rax
+	LOAD_INTO i + 1, rbx
+	LOAD_INTO i + 2, rcx
+	LOAD_INTO i + 3, rdx
+	LOAD_INTO i + 4, rdi
+	LOAD_INTO i + 5, rbp
+	LOAD_INTO i + 6, r8
+	LOAD_INTO i + 7, r9
+	LOAD_INTO i + 8, r10
+	LOAD_INTO i + 9, r11
+	LOAD_INTO i + 10, r12
+	LOAD_INTO i + 11, r13
+	LOAD_INTO i + 12, r14
+	LOAD_INTO i + 13, r15
+	db	0x40
+	LOAD_INTO i + 14, ecx
+%assign i i + 15
+%endrep
+SAMPLE_END sample_registers
+
+; instructions 3n + 398, loads 128, stores n + 128, branches n: each mark adds to memory
+%macro ADD_TO_MEMORY 1
+	add	[dword rsi + SAMPLE_OFFSET + 8 * %1], rax
+%endmacro
+DECLARE sample_add, marks_sample_add, 7, 9, \
+	3, 14 + 3 * SAMPLE_MARKS,  0, SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  1, 0
+SAMPLE_BEGIN sample_add
+.next:	mov	[rsi], rdi
+	dec	rdi
+	jnz	.next
+	KNOWN_REGISTERS
+	SAMPLE sample_add, ADD_TO_MEMORY
+SAMPLE_END sample_add

@@ -113,6 +113,88 @@ TEST(ll, latency_record_is_of_the_last_tagged_load, REQS(LL_11),
 }
 
 /*
+ * REC-04      The register fields must hold the values after the causing instruction retired, a
+ *             register that it loaded included.
+ * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
+ *             the assist.
+ * REC-11      The flags field must hold RFLAGS after the causing instruction.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
+ *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
+ *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
+ *
+ * Given  marked loads with known registers, each of which adds to RAX
+ * When   load latency records of them are made
+ * Then   those whose EventingIP, or else R/EIP, names a marked load have RAX, the flags and the
+ *        other registers as that load left them; the status field has the counter's bit
+ */
+TEST(ll, latency_record_has_the_registers_after_its_load, REQS(REC_04, REC_07, REC_11, REC_HSW_10),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	const struct mem_sample_claims claims = { AT(REC_04), AT(REC_11), AT(REC_HSW_10),
+						  AT(REC_07) };
+	struct mem_sample_setup setup = mem_sample_loads();
+
+	mem_sample_check_registers(t, &claims, &setup, &workload_sample);
+}
+
+/* How many loads are tagged isn't stated. */
+static bool one_record(struct test *t, struct test_claim claim, const struct mem_sample_end *end)
+{
+	if (end->records || test_is_strict(t))
+		return test_check_eq(t, claim, 1, end->records, "records of one overflow");
+	test_inconclusive(t, "no load that was tagged overflowed the counter");
+	return false;
+}
+
+/*
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-21   When a record has brought the index to the threshold, OvfBuf
+ *         (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *         SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ * DS-22   An assist must clear the overflow bits of the counters that overflowed and are enabled
+ *         for PEBS, and no others.
+ *         SDM 18.9.4.1 PEBS Record Format
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  loads of one line; a load latency counter that overflows once
+ * When   its record brings the index to the threshold; and when the counter's INT bit is set, and
+ *        the threshold is out of reach
+ * Then   there is one interrupt for the record; in the first case OvfBuf is 1 at its entry, and the
+ *        counter's overflow bit is 0
+ * Control: there is one record
+ */
+TEST(ll, latency_record_interrupts_by_threshold_and_by_int, REQS(DS_05, DS_21, DS_22, PMI_01),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_end end;
+	struct cache_workload h;
+	unsigned count;
+
+	if (!mem_sample_collect(t, CONTROL_AT(DS_05), &setup, ACCESS_L1, &h, records, &count))
+		return;
+	end = mem_sample_one(&setup, &h, true, false);
+	if (!one_record(t, CONTROL_AT(DS_05), &end))
+		return;
+	CHECK_EQ(t, DS_05, 1, end.interrupts, "interrupts of a record that reaches the threshold");
+	if (end.interrupts)
+		CHECK_EQ(t, DS_21, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			 end.entry & IA32_PERF_GLOBAL_STATUS_OVF_BUF, "OvfBuf at its entry");
+	if (end.interrupts && sampling_clears_status(t))
+		CHECK_EQ(t, DS_22, 0, end.entry & BIT(setup.counter),
+			 "bit of IA32_PMC%u in the status at its entry", setup.counter);
+	end = mem_sample_one(&setup, &h, false, true);
+	if (!one_record(t, CONTROL_AT(PMI_01), &end))
+		return;
+	CHECK_EQ(t, PMI_01, 1, end.interrupts, "interrupts of one overflow, INT set");
+}
+
+/*
  * LL-02  Both the PEBS enable bit and the load-latency enable bit of a counter must be set for
  *        load-latency records; the load-latency bit alone must cause none.
  * LL-26  The data linear address of a load-latency record must be the linear address of the target

@@ -14,7 +14,8 @@
 #define STLB_MISS	BIT(4)
 #define LOCKED		BIT(5)
 #define RESERVED	(BITS(1, 3) | BITS(6, 63))
-#define AT_RIP		0x08	/* of a record: R/EIP, Data Linear Address */
+#define AT_RIP		0x08	/* of a record: R/EIP, status, Data Linear Address */
+#define AT_STATUS	0x90
 #define AT_ADDRESS	0x98
 #define RECORDS_FEW	3	/* of each kind, where each record decides */
 
@@ -388,4 +389,86 @@ TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
 		CHECK_EQ(t, PS_10, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
 			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
 			 "OvfBuf at the handler's entry");
+}
+
+/*
+ * REC-04      The register fields must hold the values after the causing instruction retired, a
+ *             register that it loaded included.
+ * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
+ *             the assist.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
+ *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
+ *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
+ *
+ * Given  marked stores with known registers
+ * When   precise-store records of them are made
+ * Then   those whose R/EIP is after a marked store have all registers as that store left them; the
+ *        status field has the counter's bit
+ */
+TEST(ps, precise_store_record_has_the_registers_after_its_store, REQS(REC_04, REC_07, REC_HSW_10),
+     NEEDS(need_perfmon, need_pebs, need_precise_store))
+{
+	const struct mem_sample_claims claims = { AT(REC_04), AT(REC_04), AT(REC_HSW_10),
+						  AT(REC_07) };
+	struct mem_sample_setup setup = mem_sample_stores();
+
+	mem_sample_check_registers(t, &claims, &setup, &workload_sample_store);
+}
+
+#define OTHER	0u	/* the counter of loads beside precise store */
+#define BESIDE_ROUNDS 400u
+
+/* Records of loads by IA32_PMC0 and of stores by IA32_PMC3 in one window: how many show the bit of
+ * the first alone in their status, and how many that of the second. */
+static void count_beside(u64 enable, unsigned of[2])
+{
+	struct mem_sample_setup setup = mem_sample_stores();
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
+
+	setup.enable.bits = enable;
+	ds.reset[OTHER] = pebs_reset_value(OTHER, setup.period);
+	ds.reset[setup.counter] = pebs_reset_value(setup.counter, setup.period);
+	ds_open(&ds);
+	mem_sample_arm(&setup, setup.period);
+	counter_program(OTHER, LOADS, COUNT_BOTH);
+	counter_preset(OTHER, setup.period);
+	workload_run(&workload_mixed, BESIDE_ROUNDS,
+		     pmc_or(pmc_one(OTHER), pmc_one(setup.counter)));
+	pebs_disarm();
+	counter_program_disabled(OTHER, 0, 0);
+	mem_sample_off(&setup);
+	of[0] = of[1] = 0;
+	for (unsigned i = 0; i < ds_records(); i++) {
+		u64 status = *(const volatile u64 *)((uintptr_t)ds_record(i) + AT_STATUS);
+
+		of[0] += (status & BITS(0, 3)) == BIT(OTHER);
+		of[1] += !!(status & BIT(setup.counter));
+	}
+}
+
+/*
+ * MSR-22  Each of IA32_PMC0 to IA32_PMC3 must be usable for PEBS.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * PS-02   Both bit 3 and bit 63 of IA32_PEBS_ENABLE must be set for precise store.
+ *         SDM 18.9.4.3 Precise Store Facility
+ *
+ * Given  IA32_PMC0 samples loads beside precise store on IA32_PMC3: PS_EN, PEBS_EN_PMC3 and
+ *        PEBS_EN_PMC0 of IA32_PEBS_ENABLE are set
+ * When   loads and stores run
+ * Then   there are records with the bit of IA32_PMC0 alone in their status, and with that of
+ *        IA32_PMC3
+ * Control: without PS_EN there are records with the bit of IA32_PMC0 alone
+ */
+TEST(ps, other_counter_samples_loads_beside_precise_store, REQS(MSR_22, PS_02),
+     NEEDS(need_perfmon, need_pebs, need_precise_store, need_events))
+{
+	const u64 both = BIT(OTHER) | BIT(PRECISE_STORE_COUNTER);
+	unsigned of[2];
+
+	count_beside(both, of);
+	CONTROL_RANGE(t, MSR_22, RECORDS_FEW, ~0ULL, of[0], "records of loads without PS_EN");
+	count_beside(both | IA32_PEBS_ENABLE_PS_EN, of);
+	CHECK_RANGE(t, MSR_22, RECORDS_FEW, ~0ULL, of[0], "records of loads beside precise store");
+	CHECK_RANGE(t, PS_02, 1, ~0ULL, of[1], "records of stores beside those of loads");
 }

@@ -11,10 +11,13 @@
 #include "pmu/event.h"
 #include "pmu/pebs.h"
 #include "tests/frame/needs.h"
+#include "tests/measure/mem_sample.h"
 #include "tests/measure/sampling.h"
 
 #define FEW		4	/* loads in a transaction that is only to end */
 #define TRIES		100
+#define TRIES_TAGGED	(16 * TRIES)	/* where few of the loads count */
+#define LATENCY		(~0ULL)	/* instead of flags: load latency, on its usual counter */
 #define WRITE_MS	10000u
 #define WELL		(2 * PERIOD)	/* runs that end well: records if they counted as aborts */
 #define SHORT		1		/* loads in transactions whose cycles differ */
@@ -365,17 +368,23 @@ static u64 run_at_cpl_3(u64 n)
 static bool record_inside_of(const struct transaction *piece, unsigned counter, u64 flags,
 			     struct pmc_mask with, struct inside *in)
 {
+	const struct mem_sample_setup latency = mem_sample_loads();
+	const u64 period = flags == LATENCY ? latency.period : PERIOD;
+	const unsigned tries = flags == LATENCY ? TRIES_TAGGED : TRIES;
 	bool user = !(flags & COUNT_OS);
 	struct ds_setup setup = sampling_setup(8);
 	u64 *words = transaction_words();
 	bool found = false;
 
-	setup.reset[counter] = pebs_reset_value(counter, PERIOD);
+	setup.reset[counter] = pebs_reset_value(counter, period);
 	ds_open(&setup);
-	pebs_arm(counter, LOADS, flags, PERIOD);
+	if (flags == LATENCY)
+		mem_sample_arm(&latency, period);
+	else
+		pebs_arm(counter, LOADS, flags, period);
 	counters_enable(pmc_or(pmc_one(counter), with));
 	in->committed = 0;
-	for (in->runs = 0; in->runs < TRIES && !found; in->runs++) {
+	for (in->runs = 0; in->runs < tries && !found; in->runs++) {
 		u64 before = *words;
 
 		in->status = user ? user_call(run_at_cpl_3, PERIOD / 2) :
@@ -476,6 +485,43 @@ TEST(tsx, pebs_record_in_a_nested_transaction_aborts_the_outermost_one, REQS(TSX
 			 sampling_field(&in.record, RECORD_rip),
 			 "R/EIP of its record, which is made after the abort, %s", pieces[i]->name);
 	}
+}
+
+/*
+ * TSX-02  A PEBS event inside a transaction must abort it before the record is written.
+ * ARM-08  A PEBS event inside a transactional region must abort the region before the record is
+ *         written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  load latency samples loads, nearly all of which are inside of transactions
+ * When   the transactions run until a load inside is recorded
+ * Then   that transaction doesn't commit and leaves no store; the record has R/EIP at the fallback
+ *        and bit 33 (RTM_Abort) at B8H
+ */
+TEST(tsx, latency_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, ARM_08),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_load_latency, need_events))
+{
+	const unsigned c = mem_sample_loads().counter;
+	struct inside in = { 0 };
+	bool found;
+
+	if (!transaction_works(t))
+		return;
+	found = record_inside(c, LATENCY, NO_OTHERS, &in);
+	if (!found && !test_is_strict(t)) {
+		test_inconclusive(t, "no load is recorded in one of %u transactions", in.runs);
+		return;
+	}
+	if (!CHECK(t, ARM_08, found, "a load is recorded in one of %u transactions", in.runs))
+		return;
+	CHECK(t, TSX_02, in.status != COMMITTED, "the transaction of the record doesn't commit");
+	CHECK_EQ(t, TSX_02, 0, in.words, "stores left of it");
+	CHECK_EQ(t, ARM_08, (u64)(uintptr_t)transaction_commit.fallback,
+		 sampling_field(&in.record, RECORD_rip),
+		 "R/EIP of its record, which is made after the abort");
+	CHECK_EQ(t, TSX_02, TX_RTM_ABORT,
+		 sampling_field(&in.record, RECORD_tx_abort) & TX_RTM_ABORT,
+		 "RTM_Abort, bit 33 of B8H");
 }
 
 static bool need_pebs_of_fixed_0(char *reason, size_t size)

@@ -406,7 +406,30 @@ static bool stores_are_references(struct fixture *r)
 	return PMC(0) == 1;
 }
 
+static bool micro_operations_make_records(struct fixture *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 2, EVENT_UOPS_RETIRED_ALL, BIT(2), 3, 2);
+	everything(r);
+	return bytes(r);
+}
+
+/* ---- off-core responses ---- */
+
+static bool ownership_is_told_by_supplier(struct fixture *r)
+{
+	become(r, GEN_HASWELL, false);
+	fixture_set(r, MSR_OFFCORE_RSP_0, BIT(1) | BITS(17, 37));
+	fixture_program(r, 0, 0x1b7, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_store(r, A);
+	fixture_stop(r);
+	return PMC(0) == 1;
+}
+
 rule *const memory_rules[FAULT_COUNT] = {
+	[FAULT_UOPS_NO_RECORD] = micro_operations_make_records,
+	[FAULT_OFFCORE_RFO_ANY_ONLY] = ownership_is_told_by_supplier,
 	[FAULT_LLC_REFERENCES_OF_L2] = l2_hits_are_no_references,
 	[FAULT_LLC_MISSES_OF_L3] = l3_hits_are_no_misses,
 	[FAULT_LLC_STORES_MISSED] = stores_are_references,

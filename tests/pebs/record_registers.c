@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a record says that its own instruction has changed: each general register that it loads, and
+ * the flags of an addition to memory. SDM "Processor Event Based Sampling (PEBS)", Table 18-23.
+ */
+#include "tests/frame/needs.h"
+#include "tests/measure/marked_walk.h"
+
+#define TURN	15u	/* marks of workload_sample_registers with a register each; the last has ECX */
+#define LEAST	8u	/* records of marks, of TURN windows */
+
+/* By mark, from 0. */
+static const enum record_field loaded[TURN] = {
+	RECORD_rax, RECORD_rbx, RECORD_rcx, RECORD_rdx, RECORD_rdi, RECORD_rbp, RECORD_r8,
+	RECORD_r9,  RECORD_r10, RECORD_r11, RECORD_r12, RECORD_r13, RECORD_r14, RECORD_r15,
+	RECORD_rcx,
+};
+
+static u64 operand(unsigned mark)
+{
+	return 0x1234567800000001ULL * (mark + 3);
+}
+
+/* The record of an overflow some events before the marks; which of them it is of, or -1. */
+static int take(struct test *t, struct test_claim claim, const struct workload *w, u16 event,
+		unsigned marks, unsigned earlier, struct pebs_record *record)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	pebs_arm(0, event, COUNT_BOTH, PERIOD);
+	workload_run(w, PERIOD - earlier, pmc_one(0));
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+	counters_clear(BIT(0));
+	if (!sampling_one_record(t, claim, record))
+		return -1;
+	return sampling_mark(w, marks, record);
+}
+
+/*
+ * REC-04  The register fields must hold the values after the causing instruction retired, a
+ *         register that it loaded included.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  marked loads into each general register but RSP and RSI in turn, one of them of 32 bits,
+ *        with an operand each
+ * When   IA32_PMC0 makes records of loads, of which each is some marks further on
+ * Then   the register that the record's load wrote is that load's operand, zero-extended
+ */
+TEST(record, register_that_the_recorded_load_wrote_is_new, REQS(REC_04),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	u64 *operands = workload_memory() + SAMPLE_OFFSET / 8;
+	unsigned seen = 0;
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned i = 0; i < SAMPLE_TURNS * TURN; i++)
+		operands[i] = operand(i);
+	for (unsigned k = 0; k < TURN; k++) {
+		struct pebs_record record;
+		int mark = take(t, AT(REC_04), &workload_sample_registers, LOADS,
+				SAMPLE_TURNS * TURN, k, &record);
+		unsigned place = (unsigned)mark % TURN;
+
+		if (mark < 0)
+			continue;
+		seen++;
+		CHECK_EQ(t, REC_04,
+			 place == TURN - 1 ? (u32)operand((unsigned)mark) :
+					     operand((unsigned)mark),
+			 sampling_field(&record, loaded[place]), "%s after load %d into it",
+			 record_field_name(loaded[place]), mark);
+	}
+	CONTROL_RANGE(t, REC_04, LEAST, TURN, seen, "records of marked loads");
+}
+
+/*
+ * REC-11  The flags field must hold RFLAGS after the causing instruction.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  marked additions of RAX to memory, with an operand each
+ * When   IA32_PMC0 makes records of stores, of which each is some marks further on
+ * Then   the status flags are those of the addition that the record is of
+ */
+TEST(record, flags_of_a_recorded_addition_to_memory_are_its_own, REQS(REC_11),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	u64 *operands = workload_memory() + SAMPLE_OFFSET / 8;
+	unsigned seen = 0;
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned k = 0; k < TURN; k++) {
+		struct pebs_record record;
+		int mark;
+
+		for (unsigned i = 0; i < SAMPLE_MARKS; i++)
+			operands[i] = i & 1 ? operand(i) : 0 - SAMPLE_RAX;
+		mark = take(t, AT(REC_11), &workload_sample_add, STORES, SAMPLE_MARKS, k, &record);
+		if (mark < 0)
+			continue;
+		seen++;
+		CHECK_EQ(t, REC_11,
+			 flags_of_add(mark & 1 ? operand((unsigned)mark) : 0 - SAMPLE_RAX,
+				      SAMPLE_RAX),
+			 sampling_field(&record, RECORD_rflags) & RFLAGS_STATUS,
+			 "status flags after addition %d", mark);
+	}
+	CONTROL_RANGE(t, REC_11, LEAST, TURN, seen, "records of marked additions");
+}
