@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of what a counter is set to do: when its control registers are decoded. */
+#include "refpmu/faults/archpebs/archpebs.h"
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/faults/goldencove/goldencove.h"
@@ -69,7 +70,7 @@ const struct event_row *fault_event(struct model *m, unsigned n, const struct ev
 
 	if (m->config.fault == FAULT_NONE)
 		return event;
-	event = fault_glc_event(m, n, fault_v5_event(m, n, event));
+	event = fault_glc_event(m, n, fault_v5_event(m, n, fault_ext_event(m, n, event)));
 	named = model_event(m, code);
 	latency = latency_event(m);
 	if (named && named->kind >= EK_SLOTS_BAD_SPECULATION &&
@@ -154,9 +155,19 @@ static bool silent(struct model *m, unsigned i, enum event_kind kind)
 	       (i == FIRST_FIXED + 2 && broken(m, FAULT_FIXED2_STOPS)) || broken(m, FAULT_INERT);
 }
 
+/* Of the architectural events: all but cycles, instructions and branches. */
+static bool is_other_architectural(enum event_kind kind)
+{
+	return kind == EK_REF_CYCLES || kind == EK_MISPREDICTS || kind == EK_LLC_REFERENCES ||
+	       kind == EK_LLC_MISSES || kind == EK_SLOTS ||
+	       (kind >= EK_SLOTS_BAD_SPECULATION && kind <= EK_SLOTS_BACKEND_BOUND);
+}
+
 static bool at_every_level(struct model *m, unsigned i, const struct model_rule *rule)
 {
 	return broken(m, FAULT_CPL_IGNORED) ||
+	       (i < FIRST_FIXED && is_other_architectural(rule->kind) &&
+		broken(m, FAULT_ARCHITECTURAL_ANY_LEVEL)) ||
 	       (i >= FIRST_FIXED && broken(m, FAULT_FIXED_CPL_IGNORED)) ||
 	       (!rule->os && !rule->usr && i < FIRST_FIXED && broken(m, FAULT_NO_LEVEL_COUNTS));
 }

@@ -104,6 +104,9 @@ struct fault_state {
 
 	/* Counting. */
 	bool by_sibling;	/* what is counted is the sibling's, and maybe up to the next own */
+	u32 event_stays;	/* counters that count the event of the select before, */
+	u16 event_before[MODEL_MAX_GP];	/* this one */
+	bool froze;		/* an overflow has set CTR_Frz, and nothing cleared it */
 	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */
 	u64 staggered;		/* counters that don't count yet, */
 	u32 stagger_left;	/* for this many instructions */

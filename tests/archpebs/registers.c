@@ -4,6 +4,7 @@
  * sub-leaves 4 and 5.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/processor/cpuid.h"
 #include "tests/archpebs/archpebs.h"
 
 static bool absent(u32 msr)
@@ -69,7 +70,15 @@ TEST(msr, pebs_enable_is_not_there_with_architectural_pebs, REQS(APEBS_03),
 }
 
 #define SIZES		5u	/* Linux uses 4 */
-#define ADDRESS_BITS	32u	/* every processor has as many of them */
+
+/* Of physical addresses; IA32_PEBS_BASE has 52 at most. */
+static unsigned address_bits(void)
+{
+	enum { LEAF = 0x80000008u, MOST = 52 };
+	const unsigned bits = cpuid_read(LEAF, 0).eax & 0xff;
+
+	return bits < MOST ? bits : MOST;
+}
 
 /*
  * APEBS-04  IA32_PEBS_BASE must hold an address in [51:12] and in its low bits n for a buffer of
@@ -77,18 +86,25 @@ TEST(msr, pebs_enable_is_not_there_with_architectural_pebs, REQS(APEBS_03),
  *           SDM volume 4; Linux
  *
  * Given  architectural PEBS that isn't enabled
- * When   each bit of an address from 12 on is written to IA32_PEBS_BASE, with each size from 0 to 4
+ * When   each bit of a physical address from 12 on, as many as CPUID.80000008H:EAX[7:0] says, and
+ *        all of them, are written to IA32_PEBS_BASE, with each size from 0 to 4
  * Then   it is read back
  */
 TEST(msr, pebs_base_holds_address_and_size, REQS(APEBS_04), NEEDS(need_perfmon, need_arch_pebs),
      .under_every_fault = true)
 {
-	for (unsigned bit = 12; bit < ADDRESS_BITS; bit++)
+	const unsigned end = address_bits();
+
+	for (unsigned bit = 12; bit <= end; bit++) {
+		/* The last time all of them. */
+		const u64 address = bit < end ? BIT(bit) : BITS(12, end - 1);
+
 		for (unsigned size = 0; size < SIZES; size++) {
-			msr_write(MSR_IA32_PEBS_BASE, BIT(bit) | size);
-			CHECK_EQ(t, APEBS_04, BIT(bit) | size, msr_read(MSR_IA32_PEBS_BASE),
+			msr_write(MSR_IA32_PEBS_BASE, address | size);
+			CHECK_EQ(t, APEBS_04, address | size, msr_read(MSR_IA32_PEBS_BASE),
 				 "IA32_PEBS_BASE, size %u", size);
 		}
+	}
 	msr_write(MSR_IA32_PEBS_BASE, 0);
 }
 

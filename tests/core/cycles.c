@@ -91,18 +91,22 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 }
 
 /*
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  * CNT-23  An architectural event that CPUID.0AH enumerates as available must count.
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
  * Given  loads that each wait for memory, and a branch by unpredictable bits
  * When   each general-purpose counter counts each architectural event that isn't marked as
  *        absent: mispredicted branches and bad speculation over the branches, all others over the
- *        loads, but LBR inserts, which CNT-51 is about
- * Then   it counts 1 or more
+ *        loads, but LBR inserts, which CNT-51 is about; at CPL 0 with USR and OS, OS alone, USR
+ *        alone
+ * Then   it counts 1 or more where OS is set, and 0 with USR alone
  */
-TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
+TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_10, CNT_23),
      NEEDS(need_perfmon, need_instructions))
 {
+	static const u64 levels[] = { COUNT_BOTH, COUNT_OS, COUNT_USR };
 	struct cache_workload h;
 
 	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
@@ -115,18 +119,30 @@ TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
 		if (counter_caps()->events_absent & BIT(architectural[i].bit) ||
 		    event == EVENT_LBR_INSERTS)
 			continue;
-		FOR_EACH_COUNTER (c, counters_gp().bits) {
-			counter_program(c, event, COUNT_BOTH);
-			counter_write(c, 0);
-			if (branches)
-				workload_run(&workload_random, MANY, pmc_one(c));
-			else
-				cache_workload_run(&h, MANY, pmc_one(c));
-			CHECK_RANGE(t, CNT_23, 1, ~0ULL, counter_read(c),
-				    "%s on IA32_PMC%u, available by CPUID.0AH:EBX[%u]",
-				    architectural[i].name, c, architectural[i].bit);
-			counter_program_disabled(c, 0, 0);
-		}
+		FOR_EACH_COUNTER (c, counters_gp().bits)
+			for (unsigned l = 0; l < sizeof(levels) / sizeof(levels[0]); l++) {
+				if (levels[l] != COUNT_BOTH &&
+				    !window_counts_level(t, c, levels[l]))
+					continue;
+				counter_program(c, event, levels[l]);
+				counter_write(c, 0);
+				if (branches)
+					workload_run(&workload_random, MANY, pmc_one(c));
+				else
+					cache_workload_run(&h, MANY, pmc_one(c));
+				if (levels[l] == COUNT_USR)
+					CHECK_EQ(t, CNT_10, 0, counter_read(c),
+						 "%s on IA32_PMC%u at CPL 0, USR alone",
+						 architectural[i].name, c);
+				else
+					CHECK_RANGE(t, IDS(CNT_10, CNT_23), 1, ~0ULL,
+						    counter_read(c),
+						    "%s on IA32_PMC%u at CPL 0, OS = 1, available "
+						    "by "
+						    "CPUID.0AH:EBX[%u]",
+						    architectural[i].name, c, architectural[i].bit);
+				counter_program_disabled(c, 0, 0);
+			}
 	}
 }
 

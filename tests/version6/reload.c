@@ -18,15 +18,9 @@
 /* CFG_C[31:0]: further below 0 than any window counts. */
 #define RELOAD_VALUE	(0u - 0x01000000u)
 
-/* What CFG_C[31:0] loads: bit 31 is 1, and what is above it is ones (docs/READINGS.md). */
-static u64 loaded_with(unsigned counter, u32 load)
-{
-	return (BITS(32, 63) | load) & (BIT(counter_width(counter)) - 1);
-}
-
 static u64 loaded(unsigned counter)
 {
-	return loaded_with(counter, RELOAD_VALUE);
+	return version6_loaded(counter, RELOAD_VALUE);
 }
 
 /* The first general-purpose counter that can be reloaded, and another one that can cause it. */
@@ -377,7 +371,7 @@ TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V
 		FOR_EACH_COUNTER (cause, v->causes & ~BIT(reloaded)) {
 			/* No other pair's value, and further below 0 than the windows count. */
 			const u32 load = 0u - (reloaded % 32 + 2 * (cause % 32) + 3) * COUNTED;
-			const u64 least = loaded_with(reloaded, load);
+			const u64 least = version6_loaded(reloaded, load);
 
 			run_any_pair(reloaded, cause, load, BIT(cause));
 			CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
@@ -499,19 +493,23 @@ static bool need_counter_that_reloads_itself(char *reason, size_t size)
 #define SELF_SLOW_PERIOD	1024u
 #define SELF_SLOW_WINDOWS	8u
 
-/* The counter counts from -n on, its CFG_B being `names`, until it has had several times n events.
- */
-static void run_self(unsigned reloaded, u64 n, u64 names)
+/* The counter counts from -n on, its CFG_B being `names`, until it has had several times n events;
+ * LVTPC is masked. */
+static void run_self(unsigned reloaded, u64 n, u64 names, u64 interrupt)
 {
+	static const struct pmi_options masked = { .masked = true };
+
 	const bool slow = reloaded == OVERFLOW_SLOW;
 
-	counter_program(reloaded, EVENT, COUNT_BOTH);
+	pmi_open(&masked);
+	counter_program(reloaded, EVENT, COUNT_BOTH | interrupt);
 	counter_preset(reloaded, n);
 	msr_write(version6_cfg_c(reloaded), (u32)(0 - n));
 	msr_write(version6_cfg_b(reloaded), names);
 	for (unsigned windows = 0; windows < (slow ? SELF_SLOW_WINDOWS : 1); windows++)
 		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS + SELF_PERIOD / 2,
 			     pmc_one(reloaded));
+	pmi_close();
 }
 
 /*
@@ -521,7 +519,7 @@ static void run_self(unsigned reloaded, u64 n, u64 names)
  *
  * Given  each counter of CPUID.(23H,2) that can be reloaded and cause it, fixed ones too; its CFG_B
  *        names itself alone, itself and one other, and every counter that may be named; the others
- *        stand still; CFG_C[31:0] = -SELF_PERIOD, without its interrupt
+ *        stand still; CFG_C[31:0] = -SELF_PERIOD; without its INT, and with it, LVTPC masked
  * When   it counts several times SELF_PERIOD, from -SELF_PERIOD
  * Then   it is at most SELF_PERIOD below 0, and its status bit is 0
  * Control: with CFG_B = 0, or naming the other one alone, its status bit is 1, and it counts on
@@ -539,21 +537,24 @@ TEST(version6, counter_that_names_itself_sets_no_status_bit, REQS(V6_19),
 		const u64 n = reloaded == OVERFLOW_SLOW ? SELF_SLOW_PERIOD : SELF_PERIOD;
 		const u64 top = BIT(counter_width(reloaded));
 
-		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-			run_self(reloaded, n, names[i]);
+		for (unsigned i = 0; i < 2 * sizeof(names) / sizeof(names[0]); i++) {
+			const u64 interrupt = i % 2 ? COUNT_INT : 0;
+
+			run_self(reloaded, n, names[i / 2], interrupt);
 			CHECK_RANGE(t, V6_19, top - n, top - 1, counter_read(reloaded),
-				    "counter %u, which reloads itself, CFG_B = %#lx", reloaded,
-				    names[i]);
+				    "counter %u, which reloads itself, CFG_B = %#lx, INT = %u",
+				    reloaded, names[i / 2], i % 2);
 			CHECK_EQ(t, V6_19, 0, counters_status() & BIT(reloaded),
-				 "status bit of counter %u, which reloads itself, CFG_B = %#lx",
-				 reloaded, names[i]);
+				 "status bit of counter %u, which reloads itself, CFG_B = %#lx, "
+				 "INT = %u",
+				 reloaded, names[i / 2], i % 2);
 			stop_pair(reloaded, reloaded);
 		}
 		/* The same twice where there is no other one. */
 		for (unsigned i = 0; i < 2; i++) {
 			const u64 not_itself = i ? one : 0;
 
-			run_self(reloaded, n, not_itself);
+			run_self(reloaded, n, not_itself, i ? COUNT_INT : 0);
 			CONTROL_RANGE(t, V6_19, 1, top / 2, counter_read(reloaded),
 				      "counter %u with CFG_B = %#lx", reloaded, not_itself);
 			CONTROL_EQ(t, V6_19, BIT(reloaded), counters_status() & BIT(reloaded),

@@ -57,6 +57,11 @@ bool need_equal(char *reason, size_t size)
 	return version6_need(counter_caps()->v6.equal, "Equal flag", reason, size);
 }
 
+u64 version6_loaded(unsigned counter, u32 load)
+{
+	return (BITS(32, 63) | load) & (BIT(counter_width(counter)) - 1);
+}
+
 bool version6_is_absent(u32 msr)
 {
 	u64 value;

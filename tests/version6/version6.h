@@ -17,6 +17,10 @@ bool need_equal(char *reason, size_t size);		/* IA32_PERFEVTSELx[36] */
 /* There is the leaf, and this of it; else the reason says what isn't there. */
 bool version6_need(bool there, const char *what, char *reason, size_t size);
 
+/* What a counter holds once CFG_C[31:0] has been loaded, whose bit 31 is 1: what is above it is
+ * ones (docs/READINGS.md). */
+u64 version6_loaded(unsigned counter, u32 load);
+
 /* RDMSR raises #GP. */
 bool version6_is_absent(u32 msr);
 

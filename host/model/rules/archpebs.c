@@ -29,7 +29,7 @@
 /* ---- registers of architectural PEBS ---- */
 
 RULE(pebs_registers_are_there, THERE(BASE) && THERE(INDEX) && !THERE(0x3f1) && !THERE(0x3f2))
-RULE(base_is_a_page, TAKEN(BASE, 0x12345000 | 0xf) && get(r, BASE) == (0x12345000 | 0xf) &&
+RULE(base_is_a_page, TAKEN(BASE, 0xa00012345000 | 0xf) && get(r, BASE) == (0xa00012345000 | 0xf) &&
 			     REFUSED(BASE, 0x12345010) && REFUSED(BASE, 0x12345800))
 RULE(index_has_its_fields, TAKEN(INDEX, 0x7fffff187fffff0) && get(r, INDEX) == 0x7fffff187fffff0 &&
 				   REFUSED(INDEX, 8) && REFUSED(INDEX, BIT(27)) &&
@@ -507,6 +507,7 @@ rule *const archpebs_hole_rules[FAULT_COUNT] = {
 rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_PEBS_BASE_MISSING] = pebs_registers_are_there,
 	[FAULT_PEBS_ENABLE_STAYS] = pebs_registers_are_there,
+	[FAULT_PEBS_BASE_32] = base_is_a_page,
 	[FAULT_PEBS_BASE_UNALIGNED] = base_is_a_page,
 	[FAULT_PEBS_THRESH_SHORT] = index_has_its_fields,
 	[FAULT_CFG_C_ANY_BIT] = cfg_c_has_the_bits_of_the_leaf,

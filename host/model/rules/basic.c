@@ -44,6 +44,15 @@ static bool loads_carry(struct fixture *r)
 	return PMC(0) == 0x10004;
 }
 
+static bool mispredictions_keep_to_their_level(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x186, 0xc5 | BIT(16) | BIT(22));
+	fixture_wrmsr(r, 0x187, 0xc5 | BIT(17) | BIT(22));
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_branch(r, BRANCH_CONDITIONAL, true);
+	return !PMC(0) && PMC(1) == 1;
+}
+
 /* What only the shell can break: it asks whether the fault is on. */
 RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
 RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
@@ -483,6 +492,7 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_RET_IMM16_UNCOUNTED] = ret_imm16_is_a_return,
 	[FAULT_REP_LOADS_COUNT_ONCE] = each_iteration_loads,
 	[FAULT_RDMSR_KEEPS_RAX] = rdmsr_clears_rax,
+	[FAULT_ARCHITECTURAL_ANY_LEVEL] = mispredictions_keep_to_their_level,
 	[FAULT_RDPMC_KEEPS_RAX] = rdpmc_clears_rax,
 	[FAULT_WRMSR_WIDE_RDX] = wrmsr_ignores_upper_rdx,
 	[FAULT_RDPMC_WIDE_RCX] = rdpmc_ignores_upper_rcx,

@@ -110,6 +110,18 @@ RULE(banks_take_each_bit, TAKEN(0x1904, BITS(0, 47)) && get(r, 0xc2) == BITS(0, 
 RULE(a_bank_takes_values_as_they_are, TAKEN(CTR(2), 0x80000000) && get(r, 0xc3) == 0x80000000)
 RULE(selects_have_two_addresses, TAKEN(CFG_A(3), 0x4300c0) && get(r, 0x189) == 0x4300c0)
 
+/* Counter 3 selects branches at one address, and instructions then at the other one; it is written
+ * while it counts. */
+static bool banks_are_what_counts(struct fixture *r)
+{
+	fixture_program(r, 3, 0xc4, 0, 0);
+	fixture_wrmsr(r, CFG_A(3), 0x4300c0);
+	fixture_start(r, BIT(3));
+	fixture_wrmsr(r, CTR(3), 0x1000);
+	fixture_nops(r, 5);
+	return PMC(3) >= 0x1005 && PMC(3) < 0x1010;
+}
+
 static bool fixed_banks_have_the_hole(struct fixture *r)
 {
 	static const u8 there[] = { 0, 1, 2, 4, 5, 6 };
@@ -171,6 +183,24 @@ static bool one_that_names_another_shows(struct fixture *r)
 {
 	reload(r, 0, BIT(2));
 	return PMC(3) == 2 && fixture_status(r) == BIT(3);
+}
+
+static bool each_that_names_it_is_reloaded(struct fixture *r)
+{
+	fixture_wrmsr(r, CFG_B(4), BIT(3));
+	fixture_wrmsr(r, CFG_C(4), -200ULL & 0xffffffff);
+	reload(r, BIT(3), 0);
+	return PMC(2) == MINUS(98) && PMC(4) == MINUS(200);
+}
+
+static bool one_with_an_interrupt_reloads_itself(struct fixture *r)
+{
+	fixture_wrmsr(r, CFG_B(3), BIT(3));
+	fixture_wrmsr(r, CFG_C(3), -5ULL & 0xffffffff);
+	fixture_program(r, 3, INST, INT, 5);
+	fixture_start(r, BIT(3));
+	fixture_nops(r, 7);
+	return !fixture_status(r);
 }
 
 /* Counter 2, so far from its overflow, is reloaded by this one, which overflows at the fifth of
@@ -252,6 +282,8 @@ rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_CFG_B_EVERYWHERE] = cfg_b_is_of_what_reloads,
 	[FAULT_RELOAD_NEVER] = a_cause_reloads,
 	[FAULT_RELOAD_ZERO] = a_cause_reloads,
+	[FAULT_RELOAD_LOWEST_ALONE] = each_that_names_it_is_reloaded,
+	[FAULT_RELOAD_SHOWS_WITH_INT] = one_with_an_interrupt_reloads_itself,
 	[FAULT_RELOAD_SHOWS] = one_reloads_itself,
 	[FAULT_RELOAD_HIDES_ANY] = one_that_names_another_shows,
 	[FAULT_RELOAD_NOT_BESIDE_WRAP] = one_that_overflows_too_is_reloaded,
@@ -337,6 +369,8 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_V6_CTR_DROPPED] = banks_are_the_counters,
 	[FAULT_V6_CTR_42_BITS] = banks_take_each_bit,
 	[FAULT_V6_CTR_EXTENDED] = a_bank_takes_values_as_they_are,
+	[FAULT_V6_CTR_RUNNING_KEPT] = banks_are_what_counts,
+	[FAULT_V6_CFG_A_EVENT_STAYS] = banks_are_what_counts,
 	[FAULT_V6_CFG_A_DROPPED] = selects_have_two_addresses,
 	[FAULT_CFG_C_OF_FIXED_MISSING] = cfg_c_is_of_what_has_pebs,
 };

@@ -61,6 +61,12 @@ u64 fault_umask2(struct model *m, unsigned n, u64 umask2)
 	return umask2 && broken(m, FAULT_UMASK2_IGNORED) ? 0 : umask2;
 }
 
+const struct event_row *fault_ext_event(struct model *m, unsigned n, const struct event_row *event)
+{
+	return faults_of(m)->event_stays & BIT(n) ? model_event(m, faults_of(m)->event_before[n]) :
+						    event;
+}
+
 bool fault_equal(struct model *m, bool equal)
 {
 	return equal && !broken(m, FAULT_EQ_AT_LEAST);
@@ -126,6 +132,18 @@ void fault_ext_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write 
 
 	if (!write->taken)
 		return;
+	if (p->reg == MODEL_REG_PEBS_BASE && write->value > low && broken(m, FAULT_PEBS_BASE_32))
+		write->value = low;
+	if (p->reg == MODEL_REG_V6_CTR && m->active & BIT(p->counter) &&
+	    broken(m, FAULT_V6_CTR_RUNNING_KEPT))
+		write->taken = false;
+	if (p->reg == MODEL_REG_PERFEVTSEL && p->i < MODEL_MAX_GP)
+		faults_of(m)->event_stays &= ~(u32)BIT(p->i);
+	if (p->reg == MODEL_REG_V6_CFG_A && (u16)write->value != (u16)m->perfevtsel[p->counter] &&
+	    broken(m, FAULT_V6_CFG_A_EVENT_STAYS)) {
+		faults_of(m)->event_stays |= (u32)BIT(p->counter);
+		faults_of(m)->event_before[p->counter] = (u16)m->perfevtsel[p->counter];
+	}
 	if ((p->reg == MODEL_REG_V6_CTR && broken(m, FAULT_V6_CTR_DROPPED)) ||
 	    (p->reg == MODEL_REG_V6_CFG_A && broken(m, FAULT_V6_CFG_A_DROPPED)))
 		write->taken = false;
@@ -161,6 +179,8 @@ bool fault_reloads_itself(struct model *m, unsigned i, bool itself)
 	if (itself && m->cfg_b[i] != model_global_bit(i) &&
 	    broken(m, FAULT_RELOAD_SHOWS_WITH_OTHERS))
 		return false;
+	if (itself && m->counter[i].rule.interrupt && broken(m, FAULT_RELOAD_SHOWS_WITH_INT))
+		return false;
 	return itself && !broken(m, FAULT_RELOAD_SHOWS);
 }
 
@@ -175,8 +195,20 @@ u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
 	return wrapped & BIT(0) && broken(m, FAULT_RELOAD_BY_PMC0) ? causes | BIT(0) : causes;
 }
 
+/* Is there one below i that these causes, and not itself, reload? */
+static bool is_lower_reloaded(const struct model *m, unsigned i, u64 causes)
+{
+	while (i--)
+		if (!(causes & BIT(i)) && m->cfg_b[i] & model_status_bits(causes))
+			return true;
+	return false;
+}
+
 bool fault_reloads(struct model *m, unsigned i, u64 causes, bool reloads)
 {
+	if (reloads && !(causes & BIT(i)) && is_lower_reloaded(m, i, causes) &&
+	    broken(m, FAULT_RELOAD_LOWEST_ALONE))
+		return false;
 	if (reloads && causes & BIT(i) && !(m->cfg_b[i] & model_global_bit(i)) &&
 	    broken(m, FAULT_RELOAD_NOT_BESIDE_WRAP))
 		return false;

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Auto counter reload of several counters by one overflow, or by two on one instruction, as a group
+ * of Linux has it: intel_pmu_enable_acr(). How many events lie between the overflow and the load
+ * isn't told: a range is asked for.
+ */
+#include "kernel/interrupt/fault.h"
+#include "spec/msr.h"
+#include "tests/measure/overflow.h"
+#include "tests/version6/version6.h"
+
+#define ROUNDS		1024u		/* of workload_load: a branch each */
+#define CAUSE_PERIOD	256u		/* of the counter whose overflow causes the loads */
+#define COUNTED		0x1000000u	/* more events than the windows have */
+
+/* CFG_C[31:0] of each counter: no other one's, and further below 0 than any window counts. */
+static u32 load_of(unsigned counter)
+{
+	return 0u - (counter % 32 + (PMC_IS_FIXED(counter) ? 32 : 0) + 3) * COUNTED;
+}
+
+/* The causes overflow together, the others of the group count from 0, and their CFG_B is `names`. */
+static void run_group(u64 group, u64 causes, u64 names)
+{
+	const bool slow = causes == BIT(OVERFLOW_SLOW);
+	const unsigned first = counter_next(causes, 0);
+
+	FOR_EACH_COUNTER (c, group | causes) {
+		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
+		if (causes & BIT(c)) {
+			counter_preset(c, slow ? SLOW_PERIOD : CAUSE_PERIOD);
+			continue;
+		}
+		counter_write(c, 0);
+		msr_write(version6_cfg_c(c), load_of(c));
+		msr_write(version6_cfg_b(c), names);
+	}
+	for (unsigned windows = 0; overflow_wants(first, windows); windows++)
+		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS,
+			     (struct pmc_mask){ group | causes });
+}
+
+static void stop_group(u64 group, u64 causes)
+{
+	FOR_EACH_COUNTER (c, group) {
+		msr_write(version6_cfg_b(c), 0);
+		msr_write(version6_cfg_c(c), 0);
+	}
+	FOR_EACH_COUNTER (c, group | causes)
+		counter_program_disabled(c, 0, 0);
+	counters_clear(group | causes);
+}
+
+static void check_group(struct test *t, u64 causes)
+{
+	const u64 group = counter_caps()->v6.reloadable & ~causes;
+
+	run_group(group, causes, causes);
+	CONTROL_EQ(t, V6_18, causes, counters_status() & (group | causes),
+		   "status bits, those of the causes %#lx", causes);
+	FOR_EACH_COUNTER (c, group) {
+		const u64 least = version6_loaded(c, load_of(c));
+
+		CHECK_RANGE(t, V6_18, least, least + COUNTED - 1, counter_read(c),
+			    "counter %u of the group %#lx, loaded by the overflow of %#lx", c, group,
+			    causes);
+	}
+	stop_group(group, causes);
+}
+
+/*
+ * V6-18  An overflow of a counter that CFG_B of another one names must load that one with
+ *        CFG_C[31:0].
+ *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
+ *
+ * Given  CFG_B of every counter that can be reloaded, but of the cause, names the cause; CFG_C[31:0]
+ *        of each is a value of its own far below 0
+ * When   the cause overflows: each counter of CPUID.(23H,2):ECX and EDX in turn; two of them that
+ *        count the same from the same start, CFG_B naming both
+ * Then   each of the others is less than 2^24 above its own value, with ones above it
+ * Control: the status bits are those of the causes; with CFG_B = 0 the others stay above 0
+ */
+TEST(version6, overflow_reloads_every_counter_that_names_it, REQS(V6_18),
+     NEEDS(need_perfmon, need_auto_reload, need_branches))
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 general = v->causes & counter_caps()->gp_mask;
+	const u64 first = BIT(counter_next(v->causes, 0)), others = v->reloadable & ~first;
+
+	run_group(others, first, 0);
+	FOR_EACH_COUNTER (c, others)
+		CONTROL_RANGE(t, V6_18, 0, COUNTED, counter_read(c), "counter %u, CFG_B = 0", c);
+	stop_group(others, first);
+	FOR_EACH_COUNTER (cause, v->causes) {
+		const unsigned next = counter_next(general, cause + 1);
+
+		check_group(t, BIT(cause));
+		if (next < COUNTERS_END)
+			check_group(t, BIT(cause) | BIT(next));
+	}
+}
