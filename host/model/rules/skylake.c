@@ -434,7 +434,7 @@ static bool a_late_branch_is_right(struct fixture *r)
 	a_branch(r, BRANCH_CONDITIONAL, false, true, 3);
 	a_branch(r, BRANCH_CONDITIONAL, false, true, 3);
 	return used(r) == 2 && fixture_get(r, 0xdc2) >> 61 == 4 &&
-	       (fixture_get(r, 0xdc2) & 0xffff) < 100;
+	       (fixture_get(r, 0xdc2) & 0xffff) - 1 < 100;
 }
 
 static bool other_entries_stay(struct fixture *r)
@@ -574,6 +574,8 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_BREAKPOINT_GOES_ON] = exceptions_are_told_apart,
 	[FAULT_LBR_NO_INTERRUPTS] = events_are_recorded,
 	[FAULT_LBR_DEBUG_GOES_ON] = events_are_recorded,
+	[FAULT_LBR_MISPRED_OS_ONLY] = a_late_branch_is_right,
+	[FAULT_LBR_CYCLES_OS_ONLY] = a_late_branch_is_right,
 	[FAULT_LBR_EVENT_FROM_32] = events_are_recorded,
 	[FAULT_LBR_OFF_CLEARS] = stopping_keeps_entries,
 	[FAULT_LBR_OFF_RECORDS] = stopping_keeps_entries,

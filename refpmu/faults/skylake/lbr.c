@@ -108,6 +108,8 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		plan->to = b->from;
 	if ((format >= 5 ? over->info : over->from) & flag && broken(m, FAULT_LBR_MISPRED_STAYS))
 		*(format >= 5 ? &plan->info : &plan->from) |= flag;
+	if (b->cpl && b->mispredicted && broken(m, FAULT_LBR_MISPRED_OS_ONLY))
+		*(format >= 5 ? &plan->info : &plan->from) &= ~flag;
 	if (broken(m, FAULT_LBR_MISPRED_INVERTED))
 		*(format >= 5 ? &plan->info : &plan->from) ^= flag;
 	if (format == 4 && broken(m, FAULT_LBR_FLAGS_IN_TO)) {
@@ -135,6 +137,8 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		plan->info &= ~LBR5_INFO_CYC_CNT;
 		plan->info |= cycles < LBR5_INFO_CYC_CNT ? cycles : LBR5_INFO_CYC_CNT;
 	}
+	if (b->cpl && cycles && broken(m, FAULT_LBR_CYCLES_OS_ONLY))
+		plan->info &= ~LBR5_INFO_CYC_CNT;
 	if (m->lbr.cycles > LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_CYCLES_KEPT_SHORT))
 		plan->info |= LBR5_INFO_CYC_CNT;
 	if (cycles > LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_CYCLES_WRAP))
