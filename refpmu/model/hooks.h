@@ -243,11 +243,11 @@ HOOK_VALUE(bool, fault_nb_counts, counts, struct model *m, unsigned i, u64 cccr)
 HOOK(fault_nb_instruction, struct model *m)
 HOOK_VALUE(bool, fault_nb_has_event, has, struct model *m, const struct netburst_step *s,
 	   unsigned i)
-HOOK(fault_nb_filter, struct model *m, u64 cccr, struct netburst_filter *filter)
+HOOK(fault_nb_filter, struct model *m, unsigned i, u64 cccr, struct netburst_filter *filter)
 HOOK_VALUE(u64, fault_nb_sum, sum, struct model *m, unsigned i)
 HOOK_VALUE(bool, fault_nb_forced, forced, struct model *m, unsigned i)
 /* An overflow: the CCCR shows it; it has happened; those that it starts; its PMI, and where to. */
-HOOK_VALUE(u64, fault_nb_shows, shown, struct model *m, u64 cccr)
+HOOK_VALUE(u64, fault_nb_shows, shown, struct model *m, unsigned i, u64 cccr)
 HOOK(fault_nb_wrapped, struct model *m, unsigned i)
 HOOK_VALUE(u32, fault_nb_started, started, struct model *m, const struct netburst_step *s,
 	   unsigned i)

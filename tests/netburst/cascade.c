@@ -40,15 +40,21 @@ static struct netburst_setting usual(unsigned counter, u64 flags)
 	return netburst_usual(counter, netburst_both(netburst_thread()), flags);
 }
 
-/* A window with both; what the waiting counter has then. */
-static u64 cascade_window(unsigned from, unsigned waiting)
+/* A window with both; what the waiting counter has then, from 0, or from where it overflows on that
+ * event. */
+static u64 cascade_window_until(unsigned from, unsigned waiting, u64 nth)
 {
-	netburst_write(waiting, 0);
+	netburst_preset(waiting, nth);
 	netburst_start(from);
 	workload_run_uncounted(&workload_packed, rounds_of(from));
 	netburst_stop(from);
 	netburst_stop(waiting);
 	return netburst_read(waiting);
+}
+
+static u64 cascade_window(unsigned from, unsigned waiting)
+{
+	return cascade_window_until(from, waiting, 0);
 }
 
 /* from counts and overflows on its nth event, the waiting one has this flag. */
@@ -236,6 +242,75 @@ TEST(netburst, cascaded_counter_counts_on_when_its_alternate_overflows_again, RE
 			    alternate[i], all);
 		netburst_reset();
 	}
+}
+
+/*
+ * NB-21  An overflow must set the OVF flag although no PMI is enabled.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  each of the eighteen counters waits with its cascade flag set, to overflow on an eighth of
+ *        a window's events
+ * When   its alternate counter overflows in the middle of the window, or doesn't
+ * Then   in the first case the waiting counter has overflowed too, and its OVF is set
+ * Control: in the second case it is clear
+ */
+TEST(netburst, cascaded_counter_overflows_as_others_do, REQS(NB_21), NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		const unsigned from = alternate[i];
+		const u64 all = events_of(from);
+
+		for (unsigned starts = 0; starts < 2; starts++) {
+			cascade_program(from, starts ? all / 2 : NETBURST_NEVER, i,
+					NB_CCCR_CASCADE);
+			cascade_window_until(from, i, all / 8);
+			if (starts)
+				CHECK(t, NB_21, netburst_overflowed(i),
+				      "OVF of counter %u, started by counter %u", i, from);
+			else
+				CONTROL(t, NB_21, !netburst_overflowed(i),
+					"no OVF of counter %u, counter %u not overflowing", i,
+					from);
+			netburst_reset();
+		}
+	}
+}
+
+/*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ *
+ * Given  counters 12 and 13 count; 14 and 15, their cascade flags set, wait for them, and 16 and 17
+ *        for those
+ * When   the first overflows after a quarter of a window's events, the second one after an eighth
+ *        of its own, or doesn't
+ * Then   the third one counts in the first case
+ * Control: in the second case it counts nothing; the first has as many events as rounds
+ */
+TEST(netburst, cascaded_counter_starts_the_next_one, REQS(NB_09), NEEDS(need_netburst))
+{
+	for (unsigned i = NB_IQ_COUNTER4; i < NB_COUNTERS; i++)
+		for (unsigned chained = 0; chained < 2; chained++) {
+			const unsigned second = alternate[i], first = alternate[second];
+			const struct netburst_setting third = usual(i, NB_CCCR_CASCADE);
+			const u64 all = events_of(first);
+
+			CONTROL_RANGE(t, NB_09, ROUNDS, ~0ULL, all, "events of counter %u", first);
+			cascade_program(first, all / 4, second, NB_CCCR_CASCADE);
+			netburst_program(&third);
+			netburst_write(i, 0);
+			cascade_window_until(first, second, chained ? all / 8 : NETBURST_NEVER);
+			netburst_stop(i);
+			if (chained)
+				CHECK_RANGE(t, NB_09, all / 8, all, netburst_read(i),
+					    "counter %u after %u after %u, %lu events", i, second,
+					    first, all);
+			else
+				CONTROL_EQ(t, NB_09, 0, netburst_read(i),
+					   "counter %u, counter %u not overflowing", i, second);
+			netburst_reset();
+		}
 }
 
 /*

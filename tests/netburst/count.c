@@ -67,8 +67,9 @@ static u64 escr_fields(void)
 static const struct {
 	const char *name;
 	u32 address;
+	u8 select, pool;
 } escrs[] = {
-#define NB_ESCR(name, address, select, pool, source) { "MSR_" #name, (address) },
+#define NB_ESCR(name, address, select, pool, source) { "MSR_" #name, (address), (select), (pool) },
 #include "spec/netburst.def"
 };
 #define ESCRS (sizeof(escrs) / sizeof(escrs[0]))
@@ -76,10 +77,11 @@ static const struct {
 static const struct {
 	const char *name, *cccr;
 	u32 cccr_address;
+	u8 pool;
 	bool extended;
 } cccrs[] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
-	{ "MSR_" #name, "MSR_" #cccr, (cccr_address), (extended) != NB_NONE },
+	{ "MSR_" #name, "MSR_" #cccr, (cccr_address), (pool), (extended) != NB_NONE },
 #include "spec/netburst.def"
 };
 
@@ -488,6 +490,54 @@ TEST(netburst, escr_that_the_cccr_selects_says_what_is_counted, REQS(NB_31), NEE
 	}
 }
 
+/* What the counter counts while its CCCR selects that ESCR of its group. */
+static u64 count_by_select(unsigned counter, u64 select)
+{
+	const u64 cccr = NB_CCCR_ACTIVE_THREAD | select << NB_CCCR_ESCR_SELECT_SHIFT;
+
+	netburst_write(counter, 0);
+	msr_write(cccrs[counter].cccr_address, cccr | NB_CCCR_ENABLE);
+	workload_run_uncounted(&workload_packed, NETBURST_MORE);
+	msr_write(cccrs[counter].cccr_address, cccr);
+	return netburst_read(counter);
+}
+
+/*
+ * NB-31  A counter must count the event of the ESCR that its CCCR selects, and none while the
+ *        CCCR's enable flag is clear.
+ *        SDM 18.15.3 CCCR MSRs, Table 18-63
+ *
+ * Given  each of the eighteen counters; the ESCR of an event of its group is programmed, all others
+ *        of the group are 0
+ * When   a workload runs with each select of Table 18-63 in the CCCR
+ * Then   nothing is counted with the select of another ESCR
+ * Control: with that of the programmed one at least one event a round is counted
+ */
+TEST(netburst, each_escr_select_of_a_group_is_told_from_the_others, REQS(NB_31),
+     NEEDS(need_netburst))
+{
+	for (unsigned c = 0; c < NB_COUNTERS; c++) {
+		const struct netburst_setting s = netburst_usual(c, netburst_every_level(), 0);
+		const u32 programmed = netburst_escr_msr(c, s.event);
+
+		netburst_program(&s);
+		for (unsigned i = 0; i < ESCRS; i++) {
+			if (escrs[i].pool != cccrs[c].pool)
+				continue;
+			if (escrs[i].address == programmed)
+				CONTROL_RANGE(t, NB_31, NETBURST_MORE, ~0ULL,
+					      count_by_select(c, escrs[i].select),
+					      "%s with select %u", cccrs[c].name, escrs[i].select);
+			else
+				CHECK_EQ(t, NB_31, 0, count_by_select(c, escrs[i].select),
+					 "%s with select %u, %s", cccrs[c].name, escrs[i].select,
+					 escrs[i].name);
+		}
+		netburst_program(&(struct netburst_setting){ .counter = c, .event = s.event });
+		msr_write(programmed, 0);
+	}
+}
+
 /*
  * NB-02  With none of the OS and USR flags of its ESCR set a counter must not count.
  *        SDM 18.15.1 ESCR MSRs
@@ -528,9 +578,10 @@ static u64 gain_at(unsigned cpl, const struct netburst_setting *s)
  *        OS or USR flag in the ESCR matches its CPL.
  *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
  *
- * Given  each counter of instructions with the OS flag of this thread alone, and with its USR flag
+ * Given  each counter of instructions, or of conditional branches, with the OS flag of this thread
+ *        alone, and with its USR flag
  * When   a workload runs at CPL 1, and at CPL 2
- * Then   with USR its instructions are counted, with OS none of them
+ * Then   with USR its instructions or branches are counted, with OS none of them
  */
 TEST(netburst, usr_flag_selects_cpl_1_and_2, REQS(NB_01), NEEDS(need_netburst_threads))
 {
@@ -538,11 +589,15 @@ TEST(netburst, usr_flag_selects_cpl_1_and_2, REQS(NB_01), NEEDS(need_netburst_th
 	const u64 usr = netburst_both(netburst_thread()) & (NB_ESCR_T0_USR | NB_ESCR_T1_USR);
 
 	for (unsigned cpl = 1; cpl <= 2; cpl++)
-		for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
-			struct netburst_setting s = netburst_instructions(i, usr, 0);
+		for (unsigned i = NB_MS_COUNTER0; i < NB_COUNTERS; i++) {
+			struct netburst_setting s = netburst_usual(i, usr, 0);
 
+			if (s.event == NB_EVENT_PACKED_SP_UOP)	/* thread-independent */
+				continue;
 			CHECK_EQ(t, NB_01,
-				 netburst_declared(&workload_load, WORKLOAD_INSTRUCTIONS),
+				 netburst_declared(&workload_load, i < NB_FLAME_COUNTER0 ?
+									   WORKLOAD_CONDITIONAL :
+									   WORKLOAD_INSTRUCTIONS),
 				 gain_at(cpl, &s), "counter %u at CPL %u with the USR flag", i,
 				 cpl);
 			s.levels = os;

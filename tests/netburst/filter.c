@@ -280,6 +280,48 @@ TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(
 		   "without compare and no flag");
 }
 
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ * NB-19  The edge flag must have no effect without the compare flag, and with it must count rising
+ *        edges of the threshold's output only.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  each of the eighteen counters with the usual event of its group, of which no clock has
+ *        more than 15
+ * When   a workload runs: with compare and threshold 15; with complement too and no privilege flag;
+ *        with edge besides
+ * Then   the first counts nothing; the second every clock, as global_power_events does on another
+ *        counter, give or take an eighth; the third has no more edges in more rounds
+ * Control: without compare at least one event a round is counted
+ */
+TEST(netburst, each_counter_has_its_filters, REQS(NB_18, NB_19), NEEDS(need_netburst))
+{
+	const u64 none = NB_CCCR_COMPARE | THRESHOLD(THRESHOLD_MOST);
+
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		struct netburst_setting s = netburst_usual(i, netburst_every_level(), 0), pair[2];
+		u64 value[2];
+
+		CONTROL_RANGE(t, IDS(NB_18, NB_19), NETBURST_MORE, ~0ULL,
+			      netburst_count(&s, &workload_packed, NETBURST_MORE, false),
+			      "counter %u, not compared", i);
+		s.flags = none;
+		CHECK_EQ(t, NB_18, 0, netburst_count(&s, &workload_packed, NETBURST_MORE, false),
+			 "clocks with more than 15 events, counter %u", i);
+		s.levels = 0;
+		s.flags = none | NB_CCCR_COMPLEMENT;
+		pair[0] = netburst_usual(i < NB_BPU_COUNTER2 ? NB_BPU_COUNTER2 : NB_BPU_COUNTER0,
+					 netburst_every_level(), 0);
+		pair[1] = s;
+		count_together_of(&workload_packed, pair, 2, value);
+		check_about(t, AT(NB_18), value[0], value[1], "every clock, on each counter");
+		s.flags |= NB_CCCR_EDGE;
+		CHECK_EQ(t, NB_19, 0, netburst_gain_once(&s, &workload_packed, false),
+			 "edges of a condition that always holds, counter %u", i);
+	}
+}
+
 /* Edges that counter 0 has when it is started at CPL 0, then at CPL 3, and back at CPL 0; the
  * condition is about clocks of this thread at CPL 3. */
 static void count_at_levels(u64 flags, u64 edges[3])
@@ -333,22 +375,31 @@ TEST(netburst, edge_of_a_complement_comes_where_its_condition_ends, REQS(NB_18, 
 
 struct active {
 	bool asleep;	/* the other thread: it may be late in going to sleep */
-	u64 gain[FIELD_VALUES];
+	u64 gain[NB_COUNTERS][FIELD_VALUES];
 };
+
+/* Packed additions: by themselves, or tagged ones. */
+static struct netburst_setting packed_additions(unsigned counter)
+{
+	return counter < NB_IQ_COUNTER0 ? netburst_usual(counter, netburst_every_level(), 0) :
+					  netburst_metric(NB_METRIC_PACKED_SP_RETIRED, counter,
+							  netburst_every_level(), 0);
+}
 
 static void count_active(void *arg)
 {
 	struct active *active = arg;
 
-	for (unsigned i = 0; i < FIELD_VALUES; i++) {
-		struct netburst_setting s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED,
-							    NB_IQ_COUNTER4, netburst_every_level(),
-							    0);
+	for (unsigned c = NB_FLAME_COUNTER0; c < NB_COUNTERS; c++)
+		for (unsigned i = 0; i < FIELD_VALUES; i++) {
+			struct netburst_setting s = packed_additions(c);
 
-		s.without = (u64)(NB_ACTIVE_ANY - i) << NB_CCCR_ACTIVE_THREAD_SHIFT;
-		active->gain[i] = active->asleep ? netburst_gain(&s, &workload_packed, false) :
-						   netburst_gain_once(&s, &workload_packed, false);
-	}
+			s.without = (u64)(NB_ACTIVE_ANY - i) << NB_CCCR_ACTIVE_THREAD_SHIFT;
+			active->gain[c][i] = active->asleep ?
+						     netburst_gain(&s, &workload_packed, false) :
+						     netburst_gain_once(&s, &workload_packed,
+									false);
+		}
 }
 
 /* want: in the order of the field's values. */
@@ -361,10 +412,13 @@ static void check_active(struct test *t, unsigned thread, enum netburst_other ot
 	active.asleep = other == NETBURST_ASLEEP;
 	if (!netburst_run(t, thread, other, count_active, &active))
 		return;
-	for (unsigned i = 0; i < FIELD_VALUES; i++)
-		CHECK_EQ(t, NB_32,
-			 want[i] ? netburst_declared(&workload_packed, WORKLOAD_BRANCHES) : 0,
-			 active.gain[i], "active thread field \"%s\", %s", names[i], what);
+	for (unsigned c = NB_FLAME_COUNTER0; c < NB_COUNTERS; c++)
+		for (unsigned i = 0; i < FIELD_VALUES; i++)
+			CHECK_EQ(t, NB_32,
+				 want[i] ? netburst_declared(&workload_packed, WORKLOAD_BRANCHES) :
+					   0,
+				 active.gain[c][i], "active thread field \"%s\" of counter %u, %s",
+				 names[i], c, what);
 }
 
 static const bool one_or_any[FIELD_VALUES] = { false, true, false, true };
@@ -375,8 +429,8 @@ static const bool both_or_any[FIELD_VALUES] = { false, false, true, true };
  *        any of the logical processors are active, a halted one being inactive.
  *        SDM 18.16.2 CCCR MSRs
  *
- * Given  packed additions of this thread with each value of the active thread field: none, one,
- *        both, any
+ * Given  packed additions of this thread on each counter of the FLAME and IQ groups; the active
+ *        thread field has each of its values: none, one, both, any
  * When   the other thread is in HLT
  * Then   they are counted with "one" and "any", and not with "none" and "both"
  */
@@ -391,8 +445,8 @@ TEST(netburst, active_thread_field_takes_a_halted_thread_as_inactive, REQS(NB_32
  *        any of the logical processors are active, a halted one being inactive.
  *        SDM 18.16.2 CCCR MSRs
  *
- * Given  packed additions of either thread with each value of the active thread field: none, one,
- *        both, any
+ * Given  packed additions of either thread on each counter of the FLAME and IQ groups, with each
+ *        value of the active thread field: none, one, both, any
  * When   the other thread is in HLT, busy at CPL 0, or busy at CPL 3
  * Then   in HLT they are counted with "one" and "any" alone, busy with "both" and "any" alone
  */

@@ -557,8 +557,8 @@ TEST(netburst, at_retirement_events_but_three_write_no_record, REQS(NB_04),
  *        make no record.
  *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
  *
- * Given  execution_event, replay_event, and front_end_event of stores, on the PEBS counter with
- *        PEBS enabled
+ * Given  execution_event, replay_event with each metric of Table 19-33, and front_end_event of
+ *        stores, on the PEBS counter with PEBS enabled
  * When   the counter overflows once
  * Then   there is one record, and its IP is in the workload
  */
@@ -570,7 +570,21 @@ TEST(netburst, execution_and_replay_events_write_records, REQS(NB_04), NEEDS(nee
 		const char *name;
 	} precise[] = {
 		{ NB_METRIC_PACKED_SP_RETIRED, &workload_packed, "execution_event" },
-		{ NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, "replay_event" },
+		{ NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, "split_load_retired" },
+		{ NB_METRIC_SPLIT_STORE_RETIRED, &workload_split, "split_store_retired" },
+		{ NB_METRIC_FIRST_LEVEL_LOAD_MISS_RETIRED, &workload_uncached,
+		  "1stL_cache_load_miss_retired" },
+		{ NB_METRIC_SECOND_LEVEL_LOAD_MISS_RETIRED, &workload_uncached,
+		  "2ndL_cache_load_miss_retired" },
+		{ NB_METRIC_DTLB_LOAD_MISS_RETIRED, &workload_fresh_page,
+		  "DTLB_load_miss_retired" },
+		{ NB_METRIC_DTLB_STORE_MISS_RETIRED, &workload_fresh_page_store,
+		  "DTLB_store_miss_retired" },
+		{ NB_METRIC_DTLB_ALL_MISS_RETIRED, &workload_fresh_page,
+		  "DTLB_all_miss_retired" },
+		{ NB_METRIC_MOB_LOAD_REPLAY_RETIRED, &workload_partial,
+		  "MOB_load_replay_retired" },
+		{ NB_METRIC_TAGGED_MISPRED_BRANCH, &workload_random, "tagged_mispred_branch" },
 		{ NB_METRIC_MEMORY_STORES, &workload_store, "front_end_event" },
 	};
 	unsigned thread = netburst_thread();
@@ -583,6 +597,12 @@ TEST(netburst, execution_and_replay_events_write_records, REQS(NB_04), NEEDS(nee
 			.nth = NETBURST_PERIOD, .every = NETBURST_NEVER,
 			.threshold = NETBURST_RECORDS, .w = precise[i].w, .n = 2 * NETBURST_PERIOD,
 		};
+
+		/* Half of its branches are unpredictable. */
+		if (precise[i].metric == NB_METRIC_TAGGED_MISPRED_BRANCH) {
+			s.nth = NETBURST_PERIOD / 2;
+			s.n = 8 * NETBURST_PERIOD;
+		}
 
 		netburst_sample(&s, &taken);
 		CHECK_EQ(t, NB_04, 1, taken.records, "records of %s", precise[i].name);

@@ -350,26 +350,62 @@ TEST(msr, netburst_pebs_registers_are_shared_by_both_threads, REQS(NB_14),
 		     "MSR_PEBS_MATRIX_VERT");
 }
 
+static const struct {
+	const char *name;
+	u32 msr;
+	u64 fixed, bits;	/* which are set, which differ */
+} shared[] = {
+#define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
+	{ "MSR_" #name, (address), 0, BITS(0, NB_WIDTH - 1) }, \
+	{ "MSR_" #cccr, (cccr_address), NB_CCCR_ACTIVE_THREAD, \
+	  NB_CCCR_THRESHOLD | NB_CCCR_ESCR_SELECT },
+#define NB_ESCR(name, address, select, pool, source) \
+	{ "MSR_" #name, (address), 0, NB_ESCR_EVENT_SELECT | NB_ESCR_EVENT_MASK },
+#include "spec/netburst.def"
+};
+#define SHARED (sizeof(shared) / sizeof(shared[0]))
+
+static u64 shared_seen[SHARED];
+
+static u64 shared_value(unsigned i, unsigned writer)
+{
+	return shared[i].fixed | (((2 * i + writer + 1) * 0x0123456789abcdULL) & shared[i].bits);
+}
+
+static void write_shared(void *arg)
+{
+	const unsigned *writer = arg;
+
+	for (unsigned i = 0; i < SHARED; i++)
+		msr_write(shared[i].msr, shared_value(i, *writer));
+}
+
+static void read_shared(void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i < SHARED; i++)
+		shared_seen[i] = msr_read(shared[i].msr);
+}
+
 /*
  * NB-42  Counters, CCCRs and ESCRs must be shared by the logical processors of a core.
  *        SDM Table 35-41 MSRs Unique/Shared in Processors Based on Intel NetBurst
  *        Microarchitecture
  *
- * Given  two counters, two ESCRs and two CCCRs
- * When   one thread writes a value, T0 and T1 in turn
- * Then   the other one reads it
+ * Given  all counters, CCCRs and ESCRs
+ * When   one thread writes a value of its own to each, T0 and T1 in turn
+ * Then   the other one reads them
  */
 TEST(msr, netburst_counters_escrs_and_cccrs_are_shared_by_both_threads, REQS(NB_42),
      NEEDS(need_netburst, need_sibling_thread))
 {
-	check_shared(t, AT(NB_42), MSR_NB_IQ_COUNTER0, 0x1234567890, "MSR_IQ_COUNTER0");
-	check_shared(t, AT(NB_42), MSR_NB_BPU_COUNTER1, 0x9876543, "MSR_BPU_COUNTER1");
-	check_shared(t, AT(NB_42), MSR_NB_CRU_ESCR0, 0x0400060c, "MSR_CRU_ESCR0");
-	check_shared(t, AT(NB_42), MSR_NB_FIRM_ESCR1, 0x10000008, "MSR_FIRM_ESCR1");
-	check_shared(t, AT(NB_42), MSR_NB_IQ_CCCR5, NB_CCCR_ACTIVE_THREAD | NB_CCCR_COMPARE,
-		     "MSR_IQ_CCCR5");
-	check_shared(t, AT(NB_42), MSR_NB_MS_CCCR2, NB_CCCR_ACTIVE_THREAD | NB_CCCR_EDGE,
-		     "MSR_MS_CCCR2");
+	for (unsigned writer = 0; writer < 2; writer++) {
+		if (!on(t, writer, write_shared, &writer) || !on(t, !writer, read_shared, NULL))
+			return;
+		for (unsigned i = 0; i < SHARED; i++)
+			CHECK_EQ(t, NB_42, shared_value(i, writer), shared_seen[i],
+				 "%s on T%u, written by T%u", shared[i].name, !writer, writer);
+	}
 }
 
 /*

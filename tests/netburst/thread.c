@@ -5,6 +5,7 @@
  * HLT (retired instructions), or while both are busy and one of them alone has the event (packed
  * additions), so that every count is known whatever the setting.
  */
+#include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
 #include "kernel/processor/time.h"
 #include "pmu/counter.h"
@@ -20,6 +21,7 @@
 #define ALWAYS	(T0_OS | T0_USR | T1_OS | T1_USR)
 
 #define CELLS	16
+#define NAME	64
 #define LEVELS	4u	/* CPL 0 or 3, of either thread */
 #define ROW(cell) ((cell) / 4)	/* T0_OS/T0_USR: 00, 01, 11, 10, the order of the page */
 #define COLUMN(cell) ((cell) % 4)
@@ -155,16 +157,30 @@ static void check_table_18_66(struct test *t, unsigned thread, bool user)
 	static const char *const what[2][2] = { { "T0 in OS", "T0 in USR" },
 						{ "T1 in OS", "T1 in USR" } };
 	const struct claims claims = { AT(NB_27), AT(NB_01), AT(NB_07) };
+	static const struct {
+		unsigned counter;
+		enum workload_count what;
+		const char *name;
+	} of[] = {
+		{ NB_IQ_COUNTER0, WORKLOAD_INSTRUCTIONS, "instructions" },
+		{ NB_MS_COUNTER0, WORKLOAD_CONDITIONAL, "branches on MSR_MS_COUNTER0" },
+		{ NB_MS_COUNTER2, WORKLOAD_CONDITIONAL, "branches on MSR_MS_COUNTER2" },
+	};
 	static struct all_cells all;
 	u8 now = situation(thread, user);
+	char name[NAME];
 
-	all = (struct all_cells){ .w = &workload_load, .user = user,
-				  .s = netburst_instructions(NB_IQ_COUNTER0, 0, 0) };
-	if (!measure(t, &all, thread, NETBURST_ASLEEP))
-		return;
-	check_cells(t, &claims, table_18_66, &all, now,
-		    netburst_declared(&workload_load, WORKLOAD_INSTRUCTIONS), what[thread][user]);
-	report_erratum(t, &all, now, what[thread][user]);
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		all = (struct all_cells){ .w = &workload_load, .user = user,
+					  .s = netburst_usual(of[i].counter, 0, 0) };
+		if (!measure(t, &all, thread, NETBURST_ASLEEP))
+			return;
+		fmt_print(name, sizeof(name), "%s, %s", what[thread][user], of[i].name);
+		check_cells(t, &claims, table_18_66, &all, now,
+			    netburst_declared(&workload_load, of[i].what), name);
+		if (!i)
+			report_erratum(t, &all, now, what[thread][user]);
+	}
 }
 
 /*
@@ -176,10 +192,10 @@ static void check_table_18_66(struct test *t, unsigned thread, bool user)
  *        irrespective of CPL and logical processor.
  *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
  *
- * Given  all sixteen settings of the four OS and USR flags for instr_retired, the other thread in
- *        HLT
+ * Given  all sixteen settings of the four OS and USR flags for instr_retired, and for
+ *        retired_branch_type on either half of the MS group, the other thread in HLT
  * When   this thread runs a workload at CPL 0, and at CPL 3
- * Then   each cell of Table 18-66 counts all instructions or none, as it is printed; the cell of
+ * Then   each cell of Table 18-66 counts all of them or none, as it is printed; the cell of
  *        T0 = 01 and T1 = 10, in which the print and the page's text differ, is only reported
  */
 TEST(netburst, table_18_66_holds_on_this_thread, REQS(NB_07, NB_01, NB_27),
@@ -198,9 +214,10 @@ TEST(netburst, table_18_66_holds_on_this_thread, REQS(NB_07, NB_01, NB_27),
  *        irrespective of CPL and logical processor.
  *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
  *
- * Given  all sixteen settings of the four OS and USR flags for instr_retired, this thread in HLT
+ * Given  all sixteen settings of the four OS and USR flags for instr_retired, and for
+ *        retired_branch_type on either half of the MS group, this thread in HLT
  * When   the other thread runs a workload at CPL 0, and at CPL 3
- * Then   each cell of Table 18-66 counts all instructions or none, as it is printed; the cell of
+ * Then   each cell of Table 18-66 counts all of them or none, as it is printed; the cell of
  *        T0 = 01 and T1 = 10, in which the print and the page's text differ, is only reported
  */
 TEST(netburst, table_18_66_holds_on_the_other_thread, REQS(NB_07, NB_01, NB_27),

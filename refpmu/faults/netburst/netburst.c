@@ -58,7 +58,8 @@ static u64 fault_netburst_read(struct model *m, const struct netburst_place *p, 
 			       value;
 	case NBR_CCCR:
 		if (netburst_faults(n)->cccr_writer[p->i] != thread &&
-		    broken(m, FAULT_NB_COUNTERS_PER_THREAD))
+		    (broken(m, FAULT_NB_COUNTERS_PER_THREAD) ||
+		     (p->i == NB_FLAME_COUNTER1 && broken(m, FAULT_NB_CCCR_9_PER_THREAD))))
 			return 0;
 		if (value & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_READ_CLEARS))
 			n->now.cccr[p->i] &= ~NB_CCCR_OVF;
@@ -240,11 +241,12 @@ bool fault_nb_starts(struct model *m, bool starts)
 	return (starts || broken(m, FAULT_NB_CASCADE_UNASKED)) && !broken(m, FAULT_INERT);
 }
 
-static bool threads_fit(struct model *m, u64 cccr, bool fit)
+static bool threads_fit(struct model *m, unsigned i, u64 cccr, bool fit)
 {
 	u64 field = (cccr & NB_CCCR_ACTIVE_THREAD) >> NB_CCCR_ACTIVE_THREAD_SHIFT;
 
-	if (!netburst_has_ht(m) || broken(m, FAULT_NB_ACTIVE_IGNORED))
+	if (!netburst_has_ht(m) || broken(m, FAULT_NB_ACTIVE_IGNORED) ||
+	    (i >= NB_FLAME_COUNTER0 && i < NB_IQ_COUNTER0 && broken(m, FAULT_NB_ACTIVE_FLAME)))
 		return true;
 	return broken(m, FAULT_NB_HALTED_ACTIVE) ?
 		       field != NB_ACTIVE_NONE && field != NB_ACTIVE_ONE :
@@ -255,7 +257,7 @@ bool fault_nb_counts(struct model *m, unsigned i, u64 cccr, bool counts)
 {
 	if (m->config.fault == FAULT_NONE)
 		return counts;
-	return threads_fit(m, cccr, counts) &&
+	return threads_fit(m, i, cccr, counts) &&
 	       !(i == NB_IQ_COUNTER2 && broken(m, FAULT_NB_COUNTER_14_DEAD)) &&
 	       !(i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_DEAD));
 }
@@ -285,14 +287,15 @@ bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned
 	return !(*first && now - *first < MOMENT && broken(m, FAULT_NB_SECOND_LOST));
 }
 
-void fault_nb_filter(struct model *m, u64 cccr, struct netburst_filter *f)
+void fault_nb_filter(struct model *m, unsigned i, u64 cccr, struct netburst_filter *f)
 {
 	const u64 never = ~0ULL;
 	u64 threshold = f->least - 1;
 
 	if (m->config.fault == FAULT_NONE)
 		return;
-	if (f->compare && broken(m, FAULT_NB_COMPARE_IGNORED))
+	if (f->compare && (broken(m, FAULT_NB_COMPARE_IGNORED) ||
+			   (i == NB_FLAME_COUNTER2 && broken(m, FAULT_NB_COMPARE_10))))
 		f->compare = false;
 	if (f->compare && !f->edge && !f->complement && !threshold &&
 	    broken(m, FAULT_NB_COMPARE_ADDS))
@@ -306,7 +309,8 @@ void fault_nb_filter(struct model *m, u64 cccr, struct netburst_filter *f)
 		f->least--;
 	if (f->compare && f->edge && !f->complement && broken(m, FAULT_NB_EDGE_SILENT))
 		f->least = never;
-	if (f->complement && broken(m, FAULT_NB_COMPLEMENT_IGNORED))
+	if (f->complement && (broken(m, FAULT_NB_COMPLEMENT_IGNORED) ||
+			      (i == NB_MS_COUNTER1 && broken(m, FAULT_NB_COMPLEMENT_5))))
 		f->complement = false;
 	if (f->complement && cccr & NB_CCCR_EDGE && broken(m, FAULT_NB_COMPLEMENT_WITH_EDGE))
 		f->complement = false;
@@ -345,8 +349,16 @@ bool fault_nb_forced(struct model *m, unsigned i, bool forced)
 
 /* ---- overflow ---- */
 
-u64 fault_nb_shows(struct model *m, u64 cccr, u64 shown)
+/* A cascade has started counter i, with this CCCR. */
+static bool is_cascaded(const struct model *m, unsigned i, u64 cccr)
 {
+	return netburst_faults(netburst_of(m))->cascaded & BIT(i) && !(cccr & NB_CCCR_ENABLE);
+}
+
+u64 fault_nb_shows(struct model *m, unsigned i, u64 cccr, u64 shown)
+{
+	if (is_cascaded(m, i, cccr) && broken(m, FAULT_NB_CASCADED_NO_OVF))
+		return cccr;
 	if (!(cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1)) &&
 	    broken(m, FAULT_NB_OVF_NEEDS_PMI))
 		return cccr;
@@ -409,6 +421,8 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 	for (unsigned k = 0; k < NB_COUNTERS; k++)
 		if (waits_for(m, k, s->with->cccr[k], i))
 			started |= (u32)BIT(k);
+	if (started && is_cascaded(m, i, s->with->cccr[i]) && broken(m, FAULT_NB_CASCADE_NO_CHAIN))
+		return 0;
 	return start_again(m, started);
 }
 

@@ -82,6 +82,12 @@ bool fault_nb_selected(struct model *m, const struct netburst_step *s, u64 escr,
 	    ((event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_BOTH)) ||
 	     (event == NB_EVENT_RETIRED_BRANCH_TYPE && broken(m, FAULT_NB_BRANCH_TYPE_BOTH))))
 		return true;
+	if (event == NB_EVENT_RETIRED_BRANCH_TYPE &&
+	    ((!s->thread && !s->core.r->cpl && escr & NB_ESCR_T1_OS &&
+	      broken(m, FAULT_NB_BRANCH_TYPE_T1_OS)) ||
+	     (s->core.r->cpl % 3 && escr & netburst_flag_of(s->thread, false) &&
+	      broken(m, FAULT_NB_BRANCH_TYPE_CPL_1))))
+		return true;
 	return what == NBW_CLOCKS && broken(m, FAULT_NB_HALTED_CLOCKS);
 }
 
@@ -191,6 +197,8 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 
 unsigned fault_nb_escr(struct model *m, unsigned n, unsigned e)
 {
+	if ((e == NB_U2L_ESCR0 || e == NB_U2L_ESCR1) && broken(m, FAULT_NB_FLAME_SELECT_3))
+		return e == NB_U2L_ESCR0 ? NB_FIRM_ESCR0 : NB_FIRM_ESCR1;
 	if (!broken(m, FAULT_NB_SELECT_IGNORED))
 		return e;
 	for (e = 0; e < NB_ESCRS; e++)
@@ -200,8 +208,15 @@ unsigned fault_nb_escr(struct model *m, unsigned n, unsigned e)
 }
 
 /* "PEBS is supported for only" Execution_event, Front_end_event and Replay_event. */
-static bool makes_records(struct model *m, unsigned event, bool precise)
+static bool makes_records(struct model *m, const struct netburst_step *s, unsigned event,
+			  bool precise)
 {
+	const u64 matrix = s->with->matrix_vert;
+
+	if (event == NB_EVENT_REPLAY_EVENT &&
+	    ((matrix & NB_PEBS_MATRIX_VERT_STORES && broken(m, FAULT_NB_PEBS_NO_STORES)) ||
+	     (matrix & NB_PEBS_MATRIX_VERT_BRANCHES && broken(m, FAULT_NB_PEBS_NO_BRANCHES))))
+		return false;
 	if ((event == NB_EVENT_EXECUTION_EVENT && broken(m, FAULT_NB_PEBS_NO_EXECUTION)) ||
 	    (event == NB_EVENT_FRONT_END_EVENT && broken(m, FAULT_NB_PEBS_NO_FRONT_END)) ||
 	    (event == NB_EVENT_REPLAY_EVENT && broken(m, FAULT_NB_PEBS_NO_REPLAY)))
@@ -247,7 +262,7 @@ void fault_nb_input(struct model *m, const struct netburst_step *s, unsigned n, 
 		*input = (struct netburst_input){ .count = 0 };
 	if (event == NB_EVENT_BRANCH_RETIRED)
 		input->count = branches(m, s, e, input->count);
-	input->precise = makes_records(m, event, input->precise);
+	input->precise = makes_records(m, s, event, input->precise);
 }
 
 /* ---- tags ---- */

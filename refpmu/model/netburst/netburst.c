@@ -119,7 +119,7 @@ static bool threads_fit(const struct model *m, u64 cccr)
 /* ---- filters ---- */
 
 /* "Compare Flag", "Complement Flag", "Threshold Field", "Edge Flag". */
-static struct netburst_filter filter_of(struct model *m, u64 cccr)
+static struct netburst_filter filter_of(struct model *m, unsigned i, u64 cccr)
 {
 	struct netburst_filter f = {
 		.compare = cccr & NB_CCCR_COMPARE,
@@ -128,7 +128,7 @@ static struct netburst_filter filter_of(struct model *m, u64 cccr)
 		.least = ((cccr & NB_CCCR_THRESHOLD) >> NB_CCCR_THRESHOLD_SHIFT) + 1,
 	};
 
-	fault_nb_filter(m, cccr, &f);
+	fault_nb_filter(m, i, cccr, &f);
 	return f;
 }
 
@@ -141,7 +141,7 @@ static u64 increment(struct model *m, unsigned i, u64 cccr, u64 input, bool per_
 {
 	struct netburst *n = netburst_of(m);
 	u64 clocks = m->latitude[LAT_CYCLES_PER_INSTRUCTION], edges;
-	struct netburst_filter f = filter_of(m, cccr);
+	struct netburst_filter f = filter_of(m, i, cccr);
 	bool before = n->condition & BIT(i), first, others;
 
 	if (!f.compare)
@@ -198,7 +198,7 @@ static void show_overflow(struct model *m, unsigned i)
 {
 	u64 *cccr = &netburst_of(m)->now.cccr[i];
 
-	*cccr = fault_nb_shows(m, *cccr, *cccr | NB_CCCR_OVF);
+	*cccr = fault_nb_shows(m, i, *cccr, *cccr | NB_CCCR_OVF);
 }
 
 /* "The PMI is generated on the next event count after the counter has overflowed": how many of the
