@@ -297,6 +297,18 @@ static bool uncached(struct fixture *r, u64 linear, u64 code)
 	return source_of(r, 0) == code && field(r, 0, RECORD_LATENCY) > 255;
 }
 
+static bool uncached_loads_count(struct fixture *r)
+{
+	become(r, GEN_NEHALEM, false);
+	r->host.translate = translate_uncached;
+	fixture_program(r, 0, EVENT_MEM_UNCORE_RETIRED_UNCACHEABLE, 0, 0);
+	fixture_start(r, BIT(0));
+	loads_of(r, A, 2);
+	r->host.translate = NULL;
+	fixture_stop(r);
+	return PMC(0) == 2;
+}
+
 RULE(uncached_loads_are_told, uncached(r, A, 0xf))
 RULE(device_loads_are_told, uncached(r, A + 0x1000, 0xe))
 
@@ -449,6 +461,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_LOCK_NOT_OF_WALKS] = locked_walks_are_told,
 	[FAULT_LL_LOCK_NOT_OF_XCHG] = exchanges_lock,
 	[FAULT_LL_DTLB_AS_MISS] = stlb_hits_are_none_of_its_misses,
+	[FAULT_UNCACHED_SILENT] = uncached_loads_count,
 	[FAULT_LL_LATENCY_8] = uncached_loads_are_told,
 	[FAULT_LL_UNCACHED_AS_MEMORY] = uncached_loads_are_told,
 	[FAULT_LL_UNCACHED_AS_L1] = uncached_loads_are_told,

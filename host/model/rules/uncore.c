@@ -106,6 +106,8 @@ static bool match_is_held(struct fixture *r)
 	return fixture_get(r, 0x396) == BIT(3);
 }
 
+RULE(match_refuses_reserved_bits, fixture_wrmsr(r, 0x396, BIT(0)) == MSR_GP)
+
 static bool a_miss_at_cpl_3_counts(struct fixture *r)
 {
 	r->cpl = 3;
@@ -159,6 +161,7 @@ rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_CLEARS_CHG] = clearing_one_keeps_the_others,
 	[FAULT_UNCORE_CLEARS_FIXED_WITH_PMI] = clearing_one_keeps_the_others,
 	[FAULT_UNCORE_USER_UNCOUNTED] = a_miss_at_cpl_3_counts,
+	[FAULT_UNCORE_MATCH_RESERVED_ACCEPTED] = match_refuses_reserved_bits,
 	[FAULT_UNCORE_MATCH_READS_ZERO] = match_is_held,
 	[FAULT_UNCORE_EDGE_IGNORED] = edges_of_the_clock,
 	[FAULT_UNCORE_GP_PMI_LOST] = counter_0_interrupts,
