@@ -6,7 +6,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/marked_walk.h"
 
-#define TURN	15u	/* marks of workload_sample_registers with a register each; the last has ECX */
+#define TURN	15u	/* marks with a register each; the last has ECX */
 #define LEAST	8u	/* records of marks, of TURN windows */
 
 /* By mark, from 0. */

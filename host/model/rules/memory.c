@@ -418,6 +418,19 @@ static bool stores_are_references(struct fixture *r)
 	return PMC(0) == 1;
 }
 
+/* RCX wraps from its highest value to one of 32 bits, as fixture_retire() counts. */
+static bool registers_are_extended_by_zero(struct fixture *r)
+{
+	enum { RCX_AT = 0x20 };
+
+	become(r, GEN_HASWELL, true);
+	sample(r, 2, LOADS, BIT(2), 3, 1);
+	fixture_load(r, A);
+	r->regs.gpr[REG_RCX] = ~0ULL;
+	fixture_load(r, A);
+	return bytes(r) && !(field(r, 0, RCX_AT) >> 32);
+}
+
 static bool micro_operations_make_records(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
@@ -440,6 +453,7 @@ static bool ownership_is_told_by_supplier(struct fixture *r)
 }
 
 rule *const memory_rules[FAULT_COUNT] = {
+	[FAULT_UPPER_HALF_STALE] = registers_are_extended_by_zero,
 	[FAULT_UOPS_NO_RECORD] = micro_operations_make_records,
 	[FAULT_OFFCORE_RFO_ANY_ONLY] = ownership_is_told_by_supplier,
 	[FAULT_LLC_REFERENCES_OF_L2] = l2_hits_are_no_references,
