@@ -39,9 +39,9 @@ static bool need_user_mispredict(char *reason, size_t size)
 static bool need_user_cycles(char *reason, size_t size)
 {
 	return need_user_lbr(reason, size) &&
-	       (architectural() ? need_arch_lbr_timed(reason, size) &&
-					  need_arch_lbr_kinds(reason, size) :
-				  need_lbr_info(reason, size));
+	       (architectural() ?
+			need_arch_lbr_timed(reason, size) && need_arch_lbr_kinds(reason, size) :
+			need_lbr_info(reason, size));
 }
 
 /* The entries cleared, what makes records open; written to the switch it begins. */

@@ -19,7 +19,7 @@ static u32 load_of(unsigned counter)
 	return 0u - (counter % 32 + (PMC_IS_FIXED(counter) ? 32 : 0) + 3) * COUNTED;
 }
 
-/* The causes overflow together, the others of the group count from 0, and their CFG_B is `names`. */
+/* The causes overflow together, the others of the group count from 0; their CFG_B is `names`. */
 static void run_group(u64 group, u64 causes, u64 names)
 {
 	const bool slow = causes == BIT(OVERFLOW_SLOW);
@@ -62,8 +62,8 @@ static void check_group(struct test *t, u64 causes)
 		const u64 least = version6_loaded(c, load_of(c));
 
 		CHECK_RANGE(t, V6_18, least, least + COUNTED - 1, counter_read(c),
-			    "counter %u of the group %#lx, loaded by the overflow of %#lx", c, group,
-			    causes);
+			    "counter %u of the group %#lx, loaded by the overflow of %#lx", c,
+			    group, causes);
 	}
 	stop_group(group, causes);
 }
@@ -73,8 +73,8 @@ static void check_group(struct test *t, u64 causes)
  *        CFG_C[31:0].
  *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
  *
- * Given  CFG_B of every counter that can be reloaded, but of the cause, names the cause; CFG_C[31:0]
- *        of each is a value of its own far below 0
+ * Given  CFG_B of every counter that can be reloaded, but of the cause, names the cause;
+ *        CFG_C[31:0] of each is a value of its own far below 0
  * When   the cause overflows: each counter of CPUID.(23H,2):ECX and EDX in turn; two of them that
  *        count the same from the same start, CFG_B naming both
  * Then   each of the others is less than 2^24 above its own value, with ones above it
