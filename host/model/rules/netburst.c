@@ -86,7 +86,24 @@ static bool usr_is_cpl_1_too(struct netburst_fixture *r)
 	return flags_select(r);
 }
 
+/* T0_OS and conditional branches of T0 at CPL 2, on MSR_MS_COUNTER3. */
+static bool os_is_cpl_0_of_branches_too(struct netburst_fixture *r)
+{
+	r->user_cpl = 2;
+	program(r, 7, 0x3c3, 2, escr(4, BIT(1), T0O), ENABLE, 0);
+	nbfixture_retire(r, 0, true, &(struct model_retired){ .branch = BRANCH_CONDITIONAL });
+	return value(r, 7) == 0;
+}
+
 /* ---- counting ---- */
+
+/* MSR_FIRM_ESCR0 counts packed additions; select 3 is MSR_U2L_ESCR0. */
+static bool select_3_is_another_escr(struct netburst_fixture *r)
+{
+	program(r, 8, 0x3a4, 3, escr(8, BIT(15), 15), ENABLE, 0);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	return value(r, 8) == 0;
+}
 
 /* ---- filters ---- */
 
@@ -253,6 +270,16 @@ static bool cascades_again(struct netburst_fixture *r)
 	before = value(r, 14);
 	nbfixture_nops(r, 0, false, 8);
 	return value(r, 14) == before + 5;
+}
+
+/* 12 starts 14, whose overflow starts 16. */
+static bool cascades_in_a_chain(struct netburst_fixture *r)
+{
+	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), CASCADE, TOP - 1);
+	program(r, 16, 0x3b8, 4, escr(2, 3, T0O), CASCADE, 0);
+	instructions(r, T0O, ENABLE, TOP);
+	nbfixture_nops(r, 0, false, 8);
+	return value(r, 16) > 0;
 }
 
 static bool extended_cascade(struct netburst_fixture *r)
@@ -464,6 +491,22 @@ static bool netburst_addresses_are_whole(struct netburst_fixture *r)
 	       nbfixture_record(r, 0, 0, RIP) & HIGH;
 }
 
+/* Two records where the lower halves of maximum and threshold are those of one. */
+static bool netburst_limits_are_whole(struct netburst_fixture *r)
+{
+	enum { MAXIMUM = 0x30, THRESHOLD_AT = 0x38 };
+
+	nbfixture_set(r, 0, PEBS, MY);
+	nbfixture_ds(r, 1, 1, TOP - 1);
+	for (unsigned field = MAXIMUM; field <= THRESHOLD_AT; field += 8)
+		nbfixture_poke(r, NBFIXTURE_DS(0) + field,
+			       nbfixture_peek(r, NBFIXTURE_DS(0) + field, 8) | HIGH, 8);
+	front_end(r, 16, 2, TOP - 1);
+	for (unsigned i = 0; i < 4; i++)
+		nbfixture_load(r, 0, NBFIXTURE_DATA);
+	return nbfixture_records(r, 0) == 2 && !r->requests[0];
+}
+
 /* Bits 31 and 39 to 32 of the reset value differ. */
 static bool netburst_reloads_all_bits(struct netburst_fixture *r)
 {
@@ -561,6 +604,11 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_PEBS_NO_EXECUTION] = netburst_three_events_sample,
 	[FAULT_NB_PEBS_ONE_THREAD] = netburst_both_sample,
 	[FAULT_NB_PEBS_USER_LOST] = netburst_cpl_3_samples,
+	[FAULT_NB_MAXIMUM_32] = netburst_limits_are_whole,
+	[FAULT_NB_THRESHOLD_32] = netburst_limits_are_whole,
+	[FAULT_NB_BRANCH_TYPE_CPL_1] = os_is_cpl_0_of_branches_too,
+	[FAULT_NB_FLAME_SELECT_3] = select_3_is_another_escr,
+	[FAULT_NB_CASCADE_NO_CHAIN] = cascades_in_a_chain,
 	[FAULT_NB_RIP_32] = netburst_addresses_are_whole,
 	[FAULT_NB_INDEX_32] = netburst_addresses_are_whole,
 	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,
