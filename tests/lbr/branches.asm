@@ -145,6 +145,30 @@ ROWS lbr_nested
 	ROW	RELATIVE_CALL,	begin_lbr_nested.three,		begin_lbr_nested.third
 ROWS_END lbr_nested
 
+; As many calls in each other as n[15:0] says, all but the first by one instruction; then
+; n[31:16] returns. Left in the middle, the stack is put back. At any CPL.
+PIECE lbr_deep, begin_lbr_deep.call, 5, 5
+	mov	r15, rsp
+	mov	eax, edi
+	shr	eax, 16
+	movzx	edi, di
+	dec	edi
+.first:	call	.function
+	jmp	short .out
+.function:
+	dec	edi
+	js	short .back
+.call:	call	.function
+.back:	dec	eax
+	js	short .out
+	ret
+.out:	mov	rsp, r15
+END lbr_deep
+ROWS lbr_deep
+	ROW	RELATIVE_CALL,	begin_lbr_deep.first,		begin_lbr_deep.function
+	ROW	RELATIVE_CALL,	begin_lbr_deep.call,		begin_lbr_deep.function
+ROWS_END lbr_deep
+
 ; A breakpoint exception, whose handler returns.
 PIECE lbr_breakpoint, begin_lbr_breakpoint.exception, 1, 1
 	nop

@@ -40,6 +40,7 @@ struct lbr_piece {
 LBR_PIECE(lbr_kinds);		/* a branch of each kind; its mark is one that isn't taken */
 LBR_PIECE(lbr_chain);		/* an indirect jump to the last n of LBR_LINKS jumps, its marks */
 LBR_PIECE(lbr_nested);		/* three calls in each other, one indirect, then n returns */
+LBR_PIECE(lbr_deep);		/* n[15:0] calls in each other, then n[31:16] returns */
 LBR_PIECE(lbr_breakpoint);	/* INT3; the row's target is where its handler returns to */
 LBR_PIECE(lbr_undefined);	/* the same of UD2, which its handler skips */
 LBR_PIECE(lbr_protection);	/* the same of a load that raises #GP; #PF */

@@ -5,7 +5,8 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/frame/test.h"
-#include "tests/lbr/branches.h"
+#include "pmu/counter.h"
+#include "tests/lbr/arch.h"
 
 #define CALLS	3u
 
@@ -52,4 +53,93 @@ TEST(lbr, return_removes_its_call_wherever_the_top_of_the_stack_is, REQS(LBR_02,
 				 "MSR_LASTBRANCH_TOS %u before",
 				 top);
 		}
+}
+
+#define RETURNS		3u
+
+static bool need_any_call_stack(char *reason, size_t size)
+{
+	return counter_caps()->arch_lbr ?
+		       need_arch_lbr_kinds(reason, size) && need_arch_lbr_call_stack(reason, size) :
+		       need_lbr_call_stack(reason, size);
+}
+
+/* So many calls in each other and returns, in call-stack mode. */
+static void record_deep(unsigned calls, unsigned returns, unsigned top, struct lbr_stack *stack)
+{
+	const u64 n = calls | (u64)returns << 16;
+
+	if (counter_caps()->arch_lbr)
+		arch_lbr_record(&lbr_piece_lbr_deep, n,
+				arch_lbr_only(IA32_LBR_CTL_NEAR_REL_CALL |
+					      IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET) |
+					IA32_LBR_CTL_CALL_STACK,
+				stack);
+	else
+		lbr_record_from(&lbr_piece_lbr_deep, n, LBR_SELECT_CALL_STACK, top, stack);
+}
+
+/* The calls that are left are the newest entries, `top` being the index of the newest before. */
+static void check_deep(struct test *t, unsigned calls, unsigned returns, unsigned top)
+{
+	const bool arch = counter_caps()->arch_lbr;
+	const struct test_claim claim = arch ? AT(ALBR_13, ALBR_20) : AT(LBR_03, LBR_16);
+	struct lbr_stack stack;
+	unsigned left;
+
+	record_deep(calls, returns, top, &stack);
+	if (lbr_is_lost(t, &stack))
+		return;
+	left = (calls < stack.depth ? calls : stack.depth) - returns;
+	for (unsigned i = 0; i < left; i++)
+		/* The first call, which has a row of its own, is the oldest. */
+		test_check(t, claim,
+			   lbr_is(&stack, i,
+				  &lbr_piece_lbr_deep.rows[returns + i != calls - 1]),
+			   "the call",
+			   "entry %u is its call after %u calls and %u returns, MSR_LASTBRANCH_TOS "
+			   "%u before; FROM %#lx",
+			   i, calls, returns, top, stack.branch[i].from);
+	if (calls < stack.depth)
+		test_check_eq(t, arch ? CONTROL_AT(ALBR_13, ALBR_20) : CONTROL_AT(LBR_03, LBR_16),
+			      0, stack.branch[calls].from, "FROM of entry %u after %u calls", calls,
+			      calls);
+	if (!arch)
+		test_check_eq(t, claim, (top + calls - returns) % stack.depth, stack.top,
+			      "MSR_LASTBRANCH_TOS after %u calls and %u returns, %u before", calls,
+			      returns, top);
+}
+
+/*
+ * LBR-03   A branch recorded in a full stack must replace the oldest entry.
+ *          SDM 17.4.8 LBR Stack
+ * LBR-16   In call-stack mode, MSR_LBR_SELECT[9] = 1, a matching return must remove the newest
+ *          call.
+ *          SDM 17.9 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *          based on Haswell Microarchitecture
+ * ALBR-13  Entry 0 must be the newest branch, and a new branch must move each entry up by one.
+ *          Linux intel_pmu_arch_lbr_read
+ * ALBR-20  In call-stack mode, IA32_LBR_CTL[3] = 1, a matching return must remove the newest call.
+ *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
+ *
+ * Given  call-stack mode; MSR_LASTBRANCH_TOS 0, and the last index, where there is one
+ * When   calls in each other are recorded: one fewer than there are entries, as many, and three
+ *        more; and three of these return
+ * Then   each call that is left has an entry, as far as there are entries; MSR_LASTBRANCH_TOS has
+ *        gone up by one with each call and down by one with each return
+ * Control: after one call fewer than there are entries the oldest entry is empty
+ */
+TEST(lbr, calls_beyond_the_depth_replace_the_oldest_in_call_stack_mode,
+     REQS(LBR_03, LBR_16, ALBR_13, ALBR_20), NEEDS(need_any_call_stack))
+{
+	const bool arch = counter_caps()->arch_lbr;
+	const unsigned depth = arch ? arch_lbr_depth() : lbr_depth();
+
+	for (unsigned top = 0; top < (arch ? 1 : depth); top += depth - 1) {
+		check_deep(t, depth - 1, 0, top);
+		for (unsigned more = 0; more <= RETURNS; more += RETURNS) {
+			check_deep(t, depth + more, 0, top);
+			check_deep(t, depth + more, RETURNS, top);
+		}
+	}
 }

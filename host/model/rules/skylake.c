@@ -343,6 +343,15 @@ static bool returns_pop_calls(struct fixture *r)
 	return used(r) == 1 && fixture_get(r, 0x1c9) == 1 && !from(r, 2);
 }
 
+static bool calls_replace_the_oldest(struct fixture *r)
+{
+	fixture_set(r, 0x1c8, 0x3c4);
+	DEBUGCTL(BIT(0));
+	for (unsigned i = 0; i < 33; i++)
+		a_branch(r, BRANCH_CALL, true, true, 0);
+	return used(r) == 32 && fixture_get(r, 0x1c9) == 1 && from(r, 1) > from(r, 0);
+}
+
 static bool returns_pop_at_0(struct fixture *r)
 {
 	fixture_set(r, 0x1c8, 0x3c4);
@@ -561,6 +570,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_SHORT] = entries_are_the_printed_ones,
 	[FAULT_LBR_TOS_NEXT] = entries_are_the_printed_ones,
 	[FAULT_LBR_FULL_STOPS] = entries_are_the_printed_ones,
+	[FAULT_LBR_FULL_CALL_STACK_STOPS] = calls_replace_the_oldest,
 	[FAULT_LBR_FROM_NEXT] = entries_are_the_printed_ones,
 	[FAULT_LBR_TO_FROM] = entries_are_the_printed_ones,
 	[FAULT_LBR_NOT_TAKEN] = entries_are_the_printed_ones,

@@ -173,7 +173,9 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 		faults_of(m)->branches_after_off--;
 	break_entry(m, b, plan);
 	fault_arch_lbr_entry(m, b, plan);
-	if (m->lbr.entry[next].from && broken(m, FAULT_LBR_FULL_STOPS))
+	if (m->lbr.entry[next].from &&
+	    (broken(m, FAULT_LBR_FULL_STOPS) || (m->lbr.select & LBR_SELECT_EN_CALLSTACK &&
+						 broken(m, FAULT_LBR_FULL_CALL_STACK_STOPS))))
 		plan->records = false;
 	if (broken(m, FAULT_LBR_CLEARS_NEXT))
 		m->lbr.entry[(next + 1) % plan->entries] = (struct lbr_entry){ 0 };
