@@ -510,36 +510,101 @@ static bool need_pdist_counter(char *reason, size_t size)
 	return false;
 }
 
+#define PDIST_MARKS	8u
+
+/* The counter overflows on each marked event of the workload in turn. */
+static bool check_marks(struct test *t, unsigned c, const struct workload *w, u16 event, u64 groups)
+{
+	enum { LEAST_PERIOD = 128 };	/* nearer ones may be like others' */
+	const u64 n = 2 * LEAST_PERIOD;
+
+	for (unsigned mark = 0; mark < PDIST_MARKS; mark++) {
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(c, event, COUNT_BOTH, calibration_period(event, n + mark + 1), groups,
+			      NEVER);
+		workload_run(w, n, pmc_one(c));
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
+		if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
+			return false;
+		CHECK_EQ(t, APEBS_34, workload_mark(w, mark), arch_at(AT_EVENTING_IP),
+			 "EventingIP, IA32_PMC%u, event %#x, overflow on mark %u, CFG_C %#lx", c,
+			 event, mark, groups);
+		arch_pebs_close();
+	}
+	return true;
+}
+
 /*
  * APEBS-34  A counter that CPUID.(23H,5):EBX or EDX has must record the event that overflowed.
  *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
  *
- * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads
- * When   one overflows on a marked load, each of eight in turn
- * Then   EventingIP is that load
+ * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads; CFG_C asks for no
+ *        group, for AUX, for GPR, for all that there are
+ * When   one overflows on a marked load, then on a marked branch, each of eight in turn
+ * Then   EventingIP is that very one
  */
-TEST(archpebs, counter_with_pdist_records_the_load_that_overflowed, REQS(APEBS_34),
-     NEEDS(need_perfmon, need_pdist_counter, need_events))
+TEST(archpebs, counter_with_pdist_records_the_event_that_overflowed, REQS(APEBS_34),
+     NEEDS(need_perfmon, need_pdist_counter, need_events, need_branches), .deadline_ms = 5000)
 {
-	enum { LEAST_PERIOD = 128, MARKS = 8 };	/* nearer ones may be like others' */
+	const struct {
+		const struct workload *workload;
+		u16 event;
+	} pieces[] = { { &workload_sample, LOADS },
+		       { &workload_jumps, EVENT_BR_INST_RETIRED_ALL_BRANCHES } };
+	const u64 there = (u64)counter_caps()->v6.groups << 32;
+	const u64 groups[] = { 0, there & GROUP_AUX, there & GROUP_GPR, there };
 
 	FOR_EACH_COUNTER (c, counter_caps()->v6.pdist & arch_load_counters())
-		for (unsigned mark = 0; mark < MARKS; mark++) {
-			const u64 n = 2 * LEAST_PERIOD;
+		for (unsigned i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+			for (unsigned p = 0; p < sizeof(pieces) / sizeof(pieces[0]); p++)
+				if (!check_marks(t, c, pieces[p].workload, pieces[p].event,
+						 groups[i]))
+					return;
+}
+
+/*
+ * APEBS-34  A counter that CPUID.(23H,5):EBX or EDX has must record the event that overflowed.
+ *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ *
+ * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads; the first record loads
+ *        the counter so that it overflows again on a marked load, each of eight in turn
+ * When   both records are made in one window
+ * Then   EventingIP of the second is a marked load too; where nothing else happens, that very one
+ */
+TEST(archpebs, counter_with_pdist_records_the_load_that_overflowed_after_a_reload, REQS(APEBS_34),
+     NEEDS(need_perfmon, need_pdist_counter, need_events))
+{
+	enum { FIRST = 300, N = 1024 };
+	const struct workload *w = &workload_sample;
+
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pdist & arch_load_counters())
+		for (unsigned mark = 0; mark < PDIST_MARKS; mark++) {
+			u64 second, ip;
 
 			arch_pebs_open(0, ARCH_PEBS_NEVER);
-			arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, n + mark + 1),
-				      0, NEVER);
-			workload_run(&workload_sample, n, pmc_one(c));
+			arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, FIRST), 0,
+				      N + 1 + mark - FIRST);
+			workload_run(w, N, pmc_one(c));
 			arch_pebs_disarm();
 			counter_program_disabled(c, 0, 0);
-			if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
-				return;
-			CHECK_EQ(t, APEBS_34, workload_mark(&workload_sample, mark),
-				 arch_at(AT_EVENTING_IP),
-				 "EventingIP, IA32_PMC%u, overflow on mark %u", c, mark);
-			arch_pebs_close();
 			counters_clear(BIT(c));
+			second = arch_next(0);
+			if (!CHECK(t, APEBS_34, second && arch_next(second) == arch_pebs_written(),
+				   "two records of IA32_PMC%u", c))
+				return;
+			ip = arch_at(second + AT_EVENTING_IP);
+			if (test_sees_exactly(t, REQ_APEBS_34))
+				CHECK_EQ(t, APEBS_34, workload_mark(w, mark), ip,
+					 "EventingIP of the second record, IA32_PMC%u, overflow on "
+					 "mark %u",
+					 c, mark);
+			else
+				CHECK_RANGE(t, APEBS_34, workload_mark(w, 0),
+					    workload_mark(w, SAMPLE_MARKS - 1), ip,
+					    "EventingIP of the second record, IA32_PMC%u", c);
+			arch_pebs_close();
 		}
 }
 

@@ -379,6 +379,16 @@ static bool pdist_is_exact(struct fixture *r)
 	return WR == 4 && AT(0x10) == sampled;
 }
 
+static bool pdist_is_exact_each_time(struct fixture *r)
+{
+	sampler(r, 0, BIT(61), NEVER);
+	fixture_start(r, BIT(0));
+	sampled = r->ip + 12;
+	fixture_nops(r, 8);
+	fixture_stop(r);
+	return AT(0x10) == sampled && AT(WR * 8 + 0x10) == sampled + 16;
+}
+
 static bool fixed_counters_sample(struct fixture *r)
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -565,6 +575,8 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_CONT_SET] = cont_is_set_but_in_the_last,
 	[FAULT_ARCH_ONE_LAYOUT] = each_has_its_layout,
 	[FAULT_ARCH_PDIST_NEXT] = pdist_is_exact,
+	[FAULT_ARCH_PDIST_FIRST_ALONE] = pdist_is_exact_each_time,
+	[FAULT_ARCH_PDIST_BASIC_ALONE] = pdist_is_exact_each_time,
 	[FAULT_ARCH_PDIST_FIXED_LATE] = fixed_0_is_precise,
 	[FAULT_ARCH_THRESHOLD_NOT_FIXED] = fixed_counters_reach_the_threshold,
 	[FAULT_ARCH_MODE_IN_COMPATIBILITY] = a_header_of_compatibility_mode_is_not,

@@ -369,6 +369,10 @@ void fault_ext_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 		overflow->interrupt = false;
 	if (!(overflow->due && model_pdist_counters(m) & BIT(i)))
 		return;
+	if (m->pebs_index & IA32_PEBS_INDEX_WR && broken(m, FAULT_ARCH_PDIST_FIRST_ALONE))
+		overflow->due = false;
+	if (m->cfg_c[i] & model_arch_pebs_groups(m) && broken(m, FAULT_ARCH_PDIST_BASIC_ALONE))
+		overflow->due = false;
 	if (broken(m, FAULT_ARCH_PDIST_NEXT))
 		overflow->due = false;
 	if (i == FIRST_FIXED && broken(m, FAULT_ARCH_PDIST_FIXED_LATE)) {
