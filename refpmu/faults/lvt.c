@@ -145,7 +145,8 @@ void fault_request(struct model *m, const struct pmi *pmi, struct request_plan *
 	if (m->config.fault == FAULT_NONE)
 		return;
 	sibling = model_core_sibling(m);
-	if (model_has_fault(m, FAULT_PMI_LOST_IN_HLT))
+	if (model_has_fault(m, FAULT_PMI_LOST_IN_HLT) ||
+	    model_has_fault(m, FAULT_PMI_OF_OTHERS_LOST_IN_HLT))
 		plan->distance += LATE_PMI;
 	if (is_lost(m, pmi))
 		plan->to[0] = NULL;
@@ -173,7 +174,9 @@ void fault_halt(struct model *m)
 	fault_v5_halt(m);
 	count_halt(m);
 	faults_of(m)->halted = true;
-	if (m->n_requests && broken(m, FAULT_PMI_LOST_IN_HLT))
+	if (m->n_requests &&
+	    (broken(m, FAULT_PMI_LOST_IN_HLT) ||
+	     (m->request[0].pmi.counter && broken(m, FAULT_PMI_OF_OTHERS_LOST_IN_HLT))))
 		m->n_requests = 0;
 }
 

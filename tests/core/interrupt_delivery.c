@@ -340,53 +340,70 @@ TEST(pmi, pmi_requested_before_hlt_is_delivered, REQS(PMI_01), NEEDS(need_perfmo
 #define UP_TO_HLT	32
 #define LEAST_WRAPS	4	/* STI, HLT and what switches counting off */
 
-static unsigned taken_around_hlt(unsigned n, bool *wrapped)
+static unsigned taken_around_hlt(unsigned c, unsigned n, bool *wrapped)
 {
 	const struct pmi_log *log;
 	unsigned taken = 0;
 
 	pmi_open(NULL);
-	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_OS | COUNT_INT);
-	counter_preset(0, n);
+	counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_OS | COUNT_INT);
+	counter_preset(c, n);
 	prepare_halt();
-	counters_enable(pmc_one(0));
+	counters_enable(pmc_one(c));
 	halt();
 	counters_disable();
 	log = pmi_settle();
 	for (unsigned i = 0; i < log->count && i < PMI_LOG_SIZE; i++)
 		taken += log->entry[i].vector == VECTOR_PMI;
 	pmi_close();
-	*wrapped = counter_read(0) < BIT(counter_width(0) - 1);
-	overflow_off(0);
+	*wrapped = counter_read(c) < BIT(counter_width(c) - 1);
+	overflow_off(c);
 	return taken;
+}
+
+static void check_around_hlt(struct test *t, unsigned c)
+{
+	const struct test_claim claim = PMC_IS_FIXED(c) ? AT(PMI_02) : AT(PMI_01);
+	unsigned wraps = 0;
+
+	for (unsigned n = 1; n <= UP_TO_HLT; n++) {
+		bool wrapped;
+		unsigned taken = taken_around_hlt(c, n, &wrapped);
+
+		if (wrapped)
+			wraps++;
+		test_check_range(t, claim, wrapped, wrapped ? overflow_most(t, 1, taken) : 0, taken,
+				 "interrupts of counter %u, the overflow on instruction %u, HLT "
+				 "among them",
+				 c, n);
+	}
+	CONTROL_RANGE(t, IDS(PMI_01, PMI_02), LEAST_WRAPS, UP_TO_HLT, wraps,
+		      "overflows of counter %u", c);
 }
 
 /*
  * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
  *         through the local APIC's LVTPC.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-02  The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
+ *         LVTPC.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  IA32_PMC0 counts instructions at CPL 0, and is preset to overflow on each of those around
- *        HLT, itself among them
+ * Given  IA32_PMC0, the last general-purpose counter and fixed counter 0 in turn count instructions
+ *        at CPL 0, and are preset to overflow on each of those around HLT, itself among them
  * When   STI and HLT are executed
  * Then   one interrupt is delivered exactly if the counter has wrapped
  * Control: it wraps in at least 4 of these windows
  */
-TEST(pmi, overflow_on_or_around_hlt_interrupts, REQS(PMI_01),
+TEST(pmi, overflow_on_or_around_hlt_interrupts, REQS(PMI_01, PMI_02),
      NEEDS(need_perfmon, need_instructions))
 {
-	unsigned wraps = 0;
+	const struct pmu_caps *caps = counter_caps();
 
-	for (unsigned n = 1; n <= UP_TO_HLT; n++) {
-		bool wrapped;
-		unsigned taken = taken_around_hlt(n, &wrapped);
-
-		if (wrapped)
-			wraps++;
-		CHECK_RANGE(t, PMI_01, wrapped, wrapped ? overflow_most(t, 1, taken) : 0, taken,
-			    "interrupts, the overflow on instruction %u, HLT among them", n);
-	}
-	CONTROL_RANGE(t, PMI_01, LEAST_WRAPS, UP_TO_HLT, wraps, "overflows");
+	check_around_hlt(t, 0);
+	check_around_hlt(t, caps->gp - 1);
+	if (caps->fixed)
+		check_around_hlt(t, PMC_FIXED(0));
 }
 
 /* Each counter that there is, under the requirement of its kind, and off afterwards. */

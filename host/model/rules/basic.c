@@ -53,6 +53,16 @@ static bool mispredictions_keep_to_their_level(struct fixture *r)
 	return !PMC(0) && PMC(1) == 1;
 }
 
+/* IA32_PMC1 overflows right before HLT. */
+static bool halting_loses_no_interrupt(struct fixture *r)
+{
+	fixture_program(r, 1, INST, INT, 3);
+	fixture_start(r, BIT(1));
+	fixture_nops(r, 3);
+	model_halt(&r->m);
+	return r->n_interrupts == 1;
+}
+
 /* What only the shell can break: it asks whether the fault is on. */
 RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
 RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
@@ -492,6 +502,7 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_RET_IMM16_UNCOUNTED] = ret_imm16_is_a_return,
 	[FAULT_REP_LOADS_COUNT_ONCE] = each_iteration_loads,
 	[FAULT_RDMSR_KEEPS_RAX] = rdmsr_clears_rax,
+	[FAULT_PMI_OF_OTHERS_LOST_IN_HLT] = halting_loses_no_interrupt,
 	[FAULT_ARCHITECTURAL_ANY_LEVEL] = mispredictions_keep_to_their_level,
 	[FAULT_RDPMC_KEEPS_RAX] = rdpmc_clears_rax,
 	[FAULT_WRMSR_WIDE_RDX] = wrmsr_ignores_upper_rdx,
