@@ -451,7 +451,8 @@ TEST(tsx, record_that_aborts_reloads_its_counter_and_meets_the_threshold,
 		for (unsigned i = 0; i < RECORD_TRIES && !found; i++) {
 			ds_open(&setup);
 			pmi_open(NULL);
-			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+			/* With PDist a period is of the same load each time. */
+			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD + i);
 			counters_enable(pmc_one(c));
 			for (unsigned k = 0; k < TRIES && !ds_records(); k++)
 				piece->run(transaction_words(), PERIOD / 2);
