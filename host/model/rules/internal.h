@@ -114,6 +114,7 @@ extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const skylake_rules[FAULT_COUNT];
 extern rule *const skylake_record_rules[FAULT_COUNT];
 extern rule *const icelake_rules[FAULT_COUNT];
+extern rule *const metrics_rules[FAULT_COUNT];	/* of fixed counter 3 and MSR_PERF_METRICS */
 extern rule *const goldencove_rules[FAULT_COUNT];
 extern rule *const event_log_rules[FAULT_COUNT];	/* of last branch records */
 extern rule *const lioncove_rules[FAULT_COUNT];

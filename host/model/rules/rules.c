@@ -22,6 +22,7 @@ static const struct {
 	{ GEN_SKYLAKE, skylake_rules, PROFILE_NONE },
 	{ GEN_SKYLAKE, skylake_record_rules, PROFILE_NONE },
 	{ GEN_ICELAKE, icelake_rules, PROFILE_NONE },
+	{ GEN_ICELAKE, metrics_rules, PROFILE_NONE },
 	{ GEN_SAPPHIRERAPIDS, goldencove_rules, PROFILE_NONE },
 	{ GEN_SIERRAFOREST, event_log_rules, PROFILE_NONE },
 	{ GEN_LUNARLAKE, lioncove_rules, PROFILE_NONE },
