@@ -214,7 +214,7 @@ TEST(unc, uncore_select_bit_interrupts_both_threads_of_a_core_or_none, REQS(PMI_
 }
 
 #define UNTIL_ASLEEP	50	/* us: HLT is a few instructions away */
-#define UNTIL_AWAKE	200000	/* us, of one that is to wake up: other work may keep it waiting */
+#define UNTIL_AWAKE	1500000	/* us, of one that is to wake up: other work may keep it waiting */
 #define STAYS_ASLEEP	1000	/* us, of one that isn't */
 #define VECTOR_WAKE	(VECTOR_IPI + 1)
 
