@@ -255,6 +255,19 @@ static void break_next_ip(struct model *m, const struct retire_ctx *s, struct re
 		record->rip = s->r->next_ip;
 }
 
+/* That of RSP from before an instruction which moves it. */
+static enum fault_id stack_fault(const struct model_retired *r)
+{
+	switch (r->branch) {
+	case BRANCH_CALL:
+		return FAULT_RSP_BEFORE_CALL;
+	case BRANCH_RETURN:
+		return FAULT_RSP_BEFORE_RETURN;
+	default:
+		return r->stores ? FAULT_RSP_BEFORE_PUSH : FAULT_RSP_BEFORE_POP;
+	}
+}
+
 /* What the instruction has changed, as if it hadn't. */
 static void break_changes(struct model *m, const struct retire_ctx *s, struct record *record)
 {
@@ -273,6 +286,8 @@ static void break_changes(struct model *m, const struct retire_ctx *s, struct re
 			 broken(m, FAULT_UPPER_HALF_STALE))
 			gpr[i] |= before->gpr[i] & BITS(32, 63);
 	}
+	if (gpr[REG_RSP] != before->gpr[REG_RSP] && broken(m, stack_fault(s->r)))
+		gpr[REG_RSP] = before->gpr[REG_RSP];
 	model_record_gprs(gpr, record);
 	if (s->r->loads && s->r->stores && broken(m, FAULT_ADDED_FLAGS_STALE))
 		record->rflags = before->rflags;

@@ -96,6 +96,9 @@ static const struct workload *const workloads[] = {
 	&workload_xmm_sample,
 	&workload_chain_sample,
 	&workload_push_sample,
+	&workload_call_sample,
+	&workload_return_sample,
+	&workload_pop_sample,
 };
 
 /* Several processors may run a piece at once. */

@@ -101,6 +101,12 @@ extern const struct workload workload_sample_registers	/* n loads, then into eac
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sample_add /* n stores, then marked additions to memory */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_call_sample /* n calls, then marked ones, each of the next */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_return_sample /* n returns, then marked ones, to the next */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_pop_sample /* n loads, then marked pops */
+	__attribute__((visibility("hidden")));
 #define SAMPLE_TURNS	8	/* workload_sample_registers: of 15 marks each */
 
 /* tests/measure/workload_adaptive.asm */

@@ -35,6 +35,71 @@ marks_jumps:
 %endrep
 END jumps
 
+; The marked instructions move RSP by 8 each. CALLS, before them: n calls and returns.
+%macro CALLS 0
+.next:	call	.function
+	dec	rdi
+	jnz	.next
+	jmp	short .past
+.function:
+	ret
+.past:
+%endmacro
+
+; instructions 4n + 130, loads n, stores n + 128, branches 3n + 129: the marked ones are calls, each
+; of the next
+DECLARE call_sample, marks_call_sample, 5, JUMP_STRIDE, \
+	4, 2 + SAMPLE_MARKS,  1, 0,  1, SAMPLE_MARKS,  0, 0, \
+	3, 1 + SAMPLE_MARKS,  1, 0,  3, SAMPLE_MARKS,  1, SAMPLE_MARKS,  1, 0
+SAMPLE_BEGIN call_sample
+	CALLS
+marks_call_sample:
+%assign i 0
+%rep SAMPLE_MARKS
+.mark%[i]:
+	call	.mark%[i] + JUMP_STRIDE
+	times JUMP_STRIDE - 5 nop
+%assign i i + 1
+%endrep
+	lea	rsp, [rsp + 8 * SAMPLE_MARKS]
+SAMPLE_END call_sample
+
+; instructions 4n + 643, loads n + 128, stores n + 128, branches 3n + 257: the marked ones are
+; returns, each to the next
+DECLARE return_sample, marks_return_sample, 1, JUMP_STRIDE, \
+	4, 3 + 5 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0, \
+	3, 1 + 2 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  3, 2 * SAMPLE_MARKS - 1,  1, 0,  1, SAMPLE_MARKS
+SAMPLE_BEGIN return_sample
+	CALLS
+	lea	rax, [marks_return_sample + JUMP_STRIDE * SAMPLE_MARKS]
+	mov	ecx, SAMPLE_MARKS
+.push:	push	rax
+	sub	rax, JUMP_STRIDE
+	dec	ecx
+	jnz	.push
+marks_return_sample:
+%rep SAMPLE_MARKS
+	ret
+	times JUMP_STRIDE - 1 nop
+%endrep
+SAMPLE_END return_sample
+
+; instructions 3n + 385, loads n + 128, branches n: the marked ones are pops
+DECLARE pop_sample, marks_pop_sample, 2, 4, \
+	3, 1 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
+SAMPLE_BEGIN pop_sample
+.next:	mov	rax, [rsi]
+	dec	rdi
+	jnz	.next
+	lea	rsp, [rsp - 8 * SAMPLE_MARKS]
+marks_pop_sample:
+%rep SAMPLE_MARKS
+	pop	r8
+	nop
+	nop
+%endrep
+SAMPLE_END pop_sample
+
 ; instructions 3n + 386, loads n + 128, branches n: the marked loads run with RFLAGS.DF set
 DECLARE backward, marks_backward, 7, 9, \
 	3, 2 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a record says that its own instruction has changed: each general register that it loads, and
- * the flags of an addition to memory. SDM "Processor Event Based Sampling (PEBS)", Table 18-23.
+ * the flags of an addition to memory, and RSP. SDM "Processor Event Based Sampling (PEBS)", Table
+ * 18-23.
  */
 #include "tests/frame/needs.h"
 #include "tests/measure/marked_walk.h"
@@ -21,9 +22,9 @@ static u64 operand(unsigned mark)
 	return 0x1234567800000001ULL * (mark + 3);
 }
 
-/* The record of an overflow some events before the marks; which of them it is of, or -1. */
-static int take(struct test *t, struct test_claim claim, const struct workload *w, u16 event,
-		unsigned marks, unsigned earlier, struct pebs_record *record)
+/* The record of an overflow some events before the marks. false: there isn't exactly one. */
+static bool take_record(struct test *t, struct test_claim claim, const struct workload *w,
+			u16 event, unsigned earlier, struct pebs_record *record)
 {
 	struct ds_setup setup = sampling_setup(8);
 
@@ -33,9 +34,15 @@ static int take(struct test *t, struct test_claim claim, const struct workload *
 	pebs_disarm();
 	counter_program_disabled(0, 0, 0);
 	counters_clear(BIT(0));
-	if (!sampling_one_record(t, claim, record))
-		return -1;
-	return sampling_mark(w, marks, record);
+	return sampling_one_record(t, claim, record);
+}
+
+/* The same: which of the marks it is of, or -1. */
+static int take(struct test *t, struct test_claim claim, const struct workload *w, u16 event,
+		unsigned marks, unsigned earlier, struct pebs_record *record)
+{
+	return take_record(t, claim, w, event, earlier, record) ? sampling_mark(w, marks, record) :
+								  -1;
 }
 
 /*
@@ -109,4 +116,77 @@ TEST(record, flags_of_a_recorded_addition_to_memory_are_its_own, REQS(REC_11),
 			 "status flags after addition %d", mark);
 	}
 	CONTROL_RANGE(t, REC_11, LEAST, TURN, seen, "records of marked additions");
+}
+
+/* Marked instructions that move RSP by 8 each; `falls`: down from the top of the stack, else up to
+ * it. Of a branch the next instruction is the next mark. */
+static const struct {
+	const struct workload *w;
+	enum event_kind kind;
+	bool falls, branch;
+} moving[] = {
+	{ &workload_call_sample, EK_STORES, true, true },
+	{ &workload_call_sample, EK_NEAR_CALLS, true, true },
+	{ &workload_return_sample, EK_LOADS, false, true },
+	{ &workload_return_sample, EK_NEAR_RETURNS, false, true },
+	{ &workload_push_sample, EK_STORES, true, false },
+	{ &workload_pop_sample, EK_LOADS, false, false },
+};
+
+#define MOVING_TURNS	4u
+
+/* Which mark the record is of, by EventingIP or by the next instruction; -1: none. */
+static int moving_mark(unsigned kind, const struct pebs_record *record)
+{
+	const struct workload *w = moving[kind].w;
+	u64 ip = sampling_field(record, RECORD_rip), at;
+
+	if (record_get(record, RECORD_eventing_ip, &at))
+		return workload_mark_at(w, SAMPLE_MARKS, at);
+	return workload_mark_at(w, SAMPLE_MARKS,
+				ip - (moving[kind].branch ? w->mark_stride : w->mark_length));
+}
+
+/*
+ * REC-04  The register fields must hold the values after the causing instruction retired, a
+ *         register that it loaded included.
+ * REC-12  The RSP field must be the stack pointer of the sampled code.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  marked calls, returns, pushes and pops, each of which moves RSP by 8
+ * When   IA32_PMC0 makes records of them by events of stores, loads, calls and returns, where the
+ *        event has PEBS; each is a mark further on
+ * Then   RSP is what the call, return, push or pop that the record names has left
+ */
+TEST(record, stack_pointer_in_a_record_is_that_after_its_call_return_push_or_pop,
+     REQS(REC_04, REC_12), NEEDS(need_perfmon, need_pebs, need_events))
+{
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned kind = 0; kind < sizeof(moving) / sizeof(moving[0]); kind++) {
+		const struct workload *w = moving[kind].w;
+		const u16 event = sampling_event(moving[kind].kind);
+		unsigned seen = 0;
+
+		for (unsigned k = 0; event && k < MOVING_TURNS; k++) {
+			struct pebs_record record;
+			u64 moved;
+			int mark;
+
+			if (!take_record(t, AT(REC_04), w, event, k, &record))
+				return;
+			mark = moving_mark(kind, &record);
+			if (mark < 0)
+				continue;
+			seen++;
+			moved = 8 *
+				(moving[kind].falls ? (u64)mark + 1 : SAMPLE_MARKS - 1 - (u64)mark);
+			CHECK_EQ(t, IDS(REC_04, REC_12), workload_stack() - moved,
+				 sampling_field(&record, RECORD_rsp), "RSP after mark %d of %s",
+				 mark, w->name);
+		}
+		if (event)
+			CONTROL_RANGE(t, REC_04, MOVING_TURNS / 2, MOVING_TURNS, seen,
+				      "records of marks of %s, event 0x%x", w->name, event);
+	}
 }
