@@ -47,6 +47,10 @@ static u64 store_status(struct model *m, const struct model_access *a,
 		status &= ~(u64)DATA_SOURCE_PS_STLB_MISS;
 	if (o->stlb_miss && broken(m, FAULT_PS_WALK_MISSES))
 		status &= ~(u64)DATA_SOURCE_PS_L1D_HIT;
+	if (a->locked && o->l1_hit && broken(m, FAULT_PS_LOCKED_MISSES))
+		status &= ~(u64)DATA_SOURCE_PS_L1D_HIT;
+	if (a->locked && broken(m, FAULT_PS_LOCKED_WALKS))
+		status |= DATA_SOURCE_PS_STLB_MISS;
 	if (broken(m, FAULT_PS_LOCK_ALWAYS))
 		status |= DATA_SOURCE_PS_LOCKED;
 	if (a->locked && (broken(m, FAULT_PS_LOCK_NEVER) ||

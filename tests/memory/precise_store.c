@@ -227,22 +227,26 @@ static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum acc
  *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
  *
  * Given  stores to one line, which hit the L1, and stores to lines that are in the L2, in the L3
- *        or only in memory; stores after INVLPG to a line in the L1
+ *        or only in memory; stores after INVLPG to a line in the L1; locked additions to one line,
+ *        and locked accesses of each size to one
  * When   records are made of each in turn, twice, so that a bit left over from the record before
- *        shows; then of those after INVLPG
+ *        shows; then of those after INVLPG and of the locked ones
  * Then   bit 0 at A0H is 1 in most of the first, 0 in most of those that miss, and 1 in most of
- *        those that walk pages
+ *        those that walk pages or are locked
  */
 TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup walking = mem_sample_stores();
+	static const enum access others[] = { ACCESS_STORE_PAGE_WALK, ACCESS_LOCKED,
+					      ACCESS_LOCKED_WIDTHS };
+	struct mem_sample_setup setup = mem_sample_stores();
 
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_MISS, "have bit 0");
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_L2, "have bit 0");
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_L3, "have bit 0");
-	mem_sample_check_most(t, AT(PS_05), &walking, ACCESS_STORE_PAGE_WALK, MOST, has_bit,
-			      L1D_HIT, "have bit 0");
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		mem_sample_check_most(t, AT(PS_05), &setup, others[i], MOST, has_bit, L1D_HIT,
+				      "have bit 0");
 }
 
 /*
@@ -250,10 +254,10 @@ TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
  *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
  *
  * Given  stores after INVLPG, which need a page walk, within a line, across its end and across a
- *        page's end; and stores to one line
+ *        page's end; stores to one line, and locked additions to it
  * When   records are made of each in turn, twice, so that a bit left over from the record before
- *        shows
- * Then   bit 4 at A0H is 1 in most of the first, and 0 in most of the second
+ *        shows; then of the locked ones
+ * Then   bit 4 at A0H is 1 in most of those after INVLPG, and 0 in most of the others
  */
 TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
@@ -261,8 +265,12 @@ TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
 	static const enum access walking[] = { ACCESS_STORE_PAGE_WALK, ACCESS_STORE_SPLIT_WALK,
 					       ACCESS_STORE_PAGE_END_WALK };
 
+	struct mem_sample_setup setup = mem_sample_stores();
+
 	for (unsigned i = 0; i < sizeof(walking) / sizeof(walking[0]); i++)
 		check_bit(t, AT(PS_06), STLB_MISS, walking[i], ACCESS_STORE_HIT, "have bit 4");
+	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_LOCKED, FEW, has_bit, STLB_MISS,
+			      "have bit 4");
 }
 
 /* Of the accesses of workload_lock_widths, those that no record is of: bit n, number n. */
