@@ -40,6 +40,12 @@ static void break_response(struct model *m, struct offcore_access *access)
 		access->source = SOURCE_L3_SNOOP_HIT;
 	else if (access->source == SOURCE_L3_SNOOP_HIT && broken(m, FAULT_OFFCORE_CORE_AS_L3))
 		access->source = SOURCE_L3;
+	else if (access->source == SOURCE_LOCAL_EXCLUSIVE && access->n == 1 &&
+		 broken(m, FAULT_OFFCORE_SECOND_REMOTE))
+		access->source = SOURCE_REMOTE_EXCLUSIVE;
+	else if (access->source == SOURCE_REMOTE_EXCLUSIVE &&
+		 broken(m, FAULT_OFFCORE_REMOTE_AS_LOCAL))
+		access->source = SOURCE_LOCAL_EXCLUSIVE;
 	if (later && access->select & OFFCORE_RSP_ANY_RESPONSE) {
 		if (access->select & SUPPLIERS_AND_SNOOPS && broken(m, FAULT_OFFCORE_ANY_NARROWED))
 			access->select &= ~OFFCORE_RSP_ANY_RESPONSE;

@@ -356,8 +356,40 @@ static const struct {
 	{ ", naming hits without a snoop", BIT(8), BIT(31) | BIT(32) },
 	{ ", naming clean copies of another core", BIT(9), BIT(34) },
 	{ ", naming modified copies", BIT(10), BIT(36) },
-	{ ", naming memory", BIT(13) | BIT(14), 0 },
+	{ ", naming remote memory", BIT(13), 0 },
+	{ ", naming local memory", BIT(14), 0 },
 };
+
+#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+/* Loads that get one of these responses, with a setting in MSR_OFFCORE_RSP_n. false: the test has
+ * ended. */
+static bool check_response(struct test *t, const struct remote_lines *place, u64 got, unsigned s,
+			   unsigned n, const struct event *event)
+{
+	const bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
+	const u64 asked = later ? settings[s].later : settings[s].nehalem;
+	u64 value;
+
+	if (!asked)
+		return true;
+	if (msr_try_write(MSR_OFFCORE_RSP_0 + n,
+			  asked | REMOTE_LINES_DEMAND_READ | (later ? ANY_SUPPLIER : 0))
+		    .raised) {
+		test_note(t, "MSR_OFFCORE_RSP_%u refuses a value%s", n, settings[s].name);
+		return true;
+	}
+	if (!remote_lines_count(t, place, 0, event->code, &value))
+		return false;
+	/* Asked for all that it may have got, or for nothing of that. */
+	if (!(got & ~asked))
+		check_lines(t, AT(MSR_40), place, SEEN_BY_OFFCORE, MOST, value, event->name,
+			    settings[s].name);
+	else if (!(got & asked))
+		check_lines(t, AT(MSR_40), place, SEEN_BY_OFFCORE, FEW, value, event->name,
+			    settings[s].name);
+	return true;
+}
 
 /*
  * MSR-40  An off-core response event must count a request by the response that it got, and not
@@ -367,7 +399,8 @@ static const struct {
  *
  * Given  an exerciser puts lines where their loads get each kind of response: from the L3, another
  *        core, memory, another package
- * When   MSR_OFFCORE_RSP_0 names one kind of response for demand reads
+ * When   MSR_OFFCORE_RSP_0, or MSR_OFFCORE_RSP_1 where it exists, names one kind of response for
+ *        demand reads
  * Then   at least half of the loads count where it names all that they may get, and at most a
  *        quarter where it names nothing of that
  */
@@ -375,39 +408,24 @@ TEST(offcore, off_core_responses_are_counted_by_what_answered, REQS(MSR_40),
      NEEDS(need_perfmon, need_offcore, need_exerciser))
 {
 	bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
-	struct event event;
+	struct event event[2];
+	unsigned registers = 0;
 
-	if (!HARNESS_CHECK(t, event_get(EK_OFFCORE_0, 0, &event), "the event is in the table"))
+	while (registers < 2 && event_get(EK_OFFCORE_0 + registers, 0, &event[registers]))
+		registers++;
+	if (!HARNESS_CHECK(t, registers, "the event is in the table"))
 		return;
 	for (unsigned p = 0; p < RESPONSES; p++) {
 		struct remote_lines place = *responses[p].place;
-		/* One of these. */
 		u64 got = later ? responses[p].later : responses[p].nehalem;
 
 		if (!remote_lines_prepare(t, &place))
 			return;
-		for (unsigned s = 0; got && s < sizeof(settings) / sizeof(settings[0]); s++) {
-			u64 asked = later ? settings[s].later : settings[s].nehalem, value;
-
-			if (!asked)
-				continue;
-			if (msr_try_write(MSR_OFFCORE_RSP_0, asked | REMOTE_LINES_DEMAND_READ |
-								     (later ? ANY_SUPPLIER : 0))
-				    .raised) {
-				test_note(t, "MSR_OFFCORE_RSP_0 refuses a value%s",
-					  settings[s].name);
-				continue;
-			}
-			if (!remote_lines_count(t, &place, 0, event.code, &value))
-				return;
-			/* Asked for all that it may have got, or for nothing of that. */
-			if (!(got & ~asked))
-				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, MOST, value,
-					    event.name, settings[s].name);
-			else if (!(got & asked))
-				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, FEW, value,
-					    event.name, settings[s].name);
-		}
+		for (unsigned s = 0; got && s < SETTINGS; s++)
+			for (unsigned n = 0; n < registers; n++)
+				if (!check_response(t, &place, got, s, n, &event[n]))
+					return;
 	}
-	msr_try_write(MSR_OFFCORE_RSP_0, 0);
+	for (unsigned n = 0; n < registers; n++)
+		msr_try_write(MSR_OFFCORE_RSP_0 + n, 0);
 }
