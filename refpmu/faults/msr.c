@@ -349,11 +349,30 @@ static bool is_lost(struct model *m, const struct msr_ref *p, u64 value)
 		broken(m, FAULT_DS_AREA_STICKS));
 }
 
+/* What a counter takes instead that is counting. */
+static u64 taken_running(struct model *m, const struct msr_ref *p, u64 value)
+{
+	const u64 low = (u64)(int64_t)(int32_t)value & model_width_mask(m, p->counter);
+
+	switch (p->reg) {
+	case MODEL_REG_A_PMC:
+		return low != value && broken(m, FAULT_FULL_WIDTH_RUNNING_32) ? low : value;
+	case MODEL_REG_PMC:
+		return value >> 32 && broken(m, FAULT_PMC_RUNNING_UNSIGNED) ? (u32)value : value;
+	case MODEL_REG_FIXED_CTR:
+		return low != value && broken(m, FAULT_FIXED_RUNNING_32) ? low : value;
+	default:
+		return value;
+	}
+}
+
 /* What the register takes instead. */
 static u64 taken(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (p->reg == MODEL_REG_PMC && value & BIT(31) && broken(m, FAULT_PMC_NOT_SIGN_EXTENDED))
 		return value & BITS(0, 31);
+	if (p->counter != MODEL_NO_COUNTER && m->active & BIT(p->counter))
+		value = taken_running(m, p, value);
 	if (p->reg == MODEL_REG_A_PMC && broken(m, FAULT_FULL_WIDTH_TRUNCATED))
 		return value & BITS(0, 31);
 	if (p->reg == MODEL_REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_WHILE_SMM) {

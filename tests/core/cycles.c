@@ -15,6 +15,7 @@
 #define MANY	400
 #define WRITTEN	(1u << 20)
 #define ON_THE_WAY 256	/* instructions from a write to the one that stops counting, at most */
+#define ON_THE_WAY_CYCLES BIT(24)
 #define WINDOWS	4
 #define SWITCHING	16	/* instructions that opening and closing a window add, at most */
 #define STALLS	100	/* loads from memory, each of which waits for the one before */
@@ -387,6 +388,22 @@ TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_0
 		    "cycles with fewer than two core cycles, of %lu", w.cycles);
 }
 
+/* A counter that counts instructions, or cycles, is written by this register meanwhile. */
+static void check_running(struct test *t, unsigned counter, u32 msr, u64 written, u64 from)
+{
+	const u64 most = counter == PMC_FIXED(1) ? ON_THE_WAY_CYCLES : ON_THE_WAY;
+
+	counter_program(counter, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(counter, 0);
+	counters_enable(pmc_one(counter));
+	msr_write(msr, written);
+	counters_disable();
+	CHECK_RANGE(t, CNT_45, from + 1, from + most, counter_read(counter),
+		    "counter %u, while it counted 0x%lx was written to MSR 0x%x", counter, written,
+		    msr);
+	counter_program_disabled(counter, 0, 0);
+}
+
 /*
  * CNT-45  A counter that is written while it counts must go on from the written value.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN (must be 0
@@ -395,34 +412,29 @@ TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_0
  * Given  each general-purpose counter and fixed counter 0 counts instructions, fixed counter 1
  *        cycles; a write meanwhile is software's race with itself on a processor, so it is reported
  *        there
- * When   WRITTEN is written to it while it counts; the way from there to the write that stops it
- *        is several instructions long
- * Then   it reads more than WRITTEN, of instructions by no more than ON_THE_WAY
+ * When   values with bits in each part of the width are written to it while it counts, by
+ *        IA32_A_PMCx too where that exists; the way from there to the write that stops it is
+ *        several instructions long
+ * Then   it reads more than the value, of instructions by no more than ON_THE_WAY; IA32_PMCx takes
+ *        32 bits, sign-extended
  */
 TEST(count, running_counter_goes_on_from_a_written_value, REQS(CNT_45),
      NEEDS(need_perfmon, need_instructions))
 {
-	u64 value;
+	const struct pmu_caps *caps = counter_caps();
+	const u64 gp = BIT(caps->gp_width) - 1, fixed = BIT(caps->fixed_width) - 1;
+	static const u64 values[] = { WRITTEN, 0x92345678, 0x123492345678, 0xfedc12345678 };
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
-		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
-		counter_write(c, 0);
-		counters_enable(pmc_one(c));
-		counter_write(c, WRITTEN);
-		counters_disable();
-		value = counter_read(c);
-		CHECK_RANGE(t, CNT_45, WRITTEN + 1, WRITTEN + ON_THE_WAY, value,
-			    "IA32_PMC%u, to which 1048576 was written while it counted", c);
-	}
-	for (unsigned i = 0; i < counter_caps()->fixed && i < 2; i++) {
-		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
-		counter_write(PMC_FIXED(i), 0);
-		counters_enable(pmc_one(PMC_FIXED(i)));
-		counter_write(PMC_FIXED(i), WRITTEN);
-		counters_disable();
-		CHECK_RANGE(t, CNT_45, WRITTEN + 1, i ? ~0ULL : WRITTEN + ON_THE_WAY,
-			    counter_read(PMC_FIXED(i)),
-			    "fixed counter %u, to which 1048576 was written while it counted", i);
-		counter_program_disabled(PMC_FIXED(i), 0, 0);
+	for (unsigned v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+		for (unsigned c = 0; c < caps->gp; c++) {
+			check_running(t, c, MSR_IA32_PMC0 + c, (u32)values[v],
+				      (u64)(int64_t)(int32_t)values[v] & gp);
+			if (caps->full_width)
+				check_running(t, c, MSR_IA32_A_PMC0 + c, values[v] & gp,
+					      values[v] & gp);
+		}
+		for (unsigned i = 0; i < caps->fixed && i < 2; i++)
+			check_running(t, PMC_FIXED(i), MSR_IA32_FIXED_CTR0 + i, values[v] & fixed,
+				      values[v] & fixed);
 	}
 }
