@@ -23,6 +23,10 @@ void fault_uncore_setting(struct model *m, struct uncore_setting *setting)
 		rule->edge = false;
 	if (rule->edge && broken(m, FAULT_UNCORE_EDGE_SILENT))
 		rule->kind = EK_NONE;
+	if (rule->edge && rule->invert && broken(m, FAULT_UNCORE_INVERTED_EDGE))
+		rule->edge = false;
+	if (rule->edge && rule->invert && broken(m, FAULT_UNCORE_INVERTED_EDGE_SILENT))
+		rule->kind = EK_NONE;
 	if (rule->kind == EK_L3_HIT && broken(m, FAULT_UNCORE_HITS_SILENT))
 		rule->kind = EK_NONE;
 	if ((rule->kind == EK_L3_HIT && broken(m, FAULT_UNCORE_HITS_COUNT_MISSES)) ||

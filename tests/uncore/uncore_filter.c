@@ -14,7 +14,8 @@
 #define ALWAYS		1	/* each has fewer, */
 #define REACHED		2	/* clocks with an event, */
 #define BELOW		3	/* and those without one; */
-#define RISES		4	/* how often a clock without one is followed by one with one */
+#define RISES		4	/* how often a clock without one is followed by one with one, */
+#define FALLS		5	/* and how often one with one by one without */
 
 static const u64 filters[] = {
 	[NEVER] = UNCORE_CMASK(255),
@@ -22,6 +23,7 @@ static const u64 filters[] = {
 	[REACHED] = UNCORE_CMASK(1),
 	[BELOW] = UNCORE_CMASK(1) | UNCORE_INVERT,
 	[RISES] = UNCORE_CMASK(1) | UNCORE_EDGE,
+	[FALLS] = UNCORE_CMASK(1) | UNCORE_INVERT | UNCORE_EDGE,
 };
 
 #define ROLES		(sizeof(filters) / sizeof(filters[0]))
@@ -40,13 +42,15 @@ static unsigned counter_of(unsigned turn, unsigned role)
  *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility, Figure 18-25: counter
  *         mask, invert
  *
- * Given  five counters count reads that miss the L3, with CMASK 255, with it and INV, with CMASK 1,
- *        with it and INV, with it and edge detect; each counter has each of these in turn
+ * Given  six counters count reads that miss the L3, with CMASK 255, with it and INV, with CMASK 1,
+ *        with it and INV, with it and edge detect, with it and both; each counter has each of these
+ *        in turn
  * When   flushed lines are loaded: the misses are many clocks apart
  * Then   CMASK 255 counts nothing; CMASK 1 counts at least half as many clocks as there are loads,
  *        and not every clock; CMASK 1 and the same with INV count together what CMASK 255 with INV
  *        does, every clock; with edge detect CMASK 1 counts at least half of the loads, and not
- *        more than without it
+ *        more than without it; with INV and edge detect as many, but for the first or the last:
+ *        rises and falls of a condition alternate
  * Control: there were more clocks than loads
  */
 TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_09, UNC_10),
@@ -77,6 +81,8 @@ TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_0
 			 counter_of(turn, REACHED), counter_of(turn, BELOW));
 		CHECK_RANGE(t, UNC_09, MISSES / 2, got[REACHED], got[RISES],
 			    "rises of CMASK 1, counter %u", counter_of(turn, RISES));
+		CHECK_RANGE(t, IDS(UNC_09, UNC_10), got[RISES] - 1, got[RISES] + 1, got[FALLS],
+			    "falls of CMASK 1, counter %u", counter_of(turn, FALLS));
 		uncore_off();
 	}
 }
