@@ -299,7 +299,7 @@ void fault_latency_record(struct model *m, const struct retire_ctx *s, struct re
 	if (broken(m, FAULT_LL_SOURCE_BEFORE))
 		source = &faults_of(m)->tagged_before;
 	record->data_linear_address = address_of(m, s, load);
-	record->latency = fault_glc_latency(m,
+	record->latency = fault_glc_latency(m, latency->load.locked,
 					    model_latency_field(m,
 								(u32)latency_of(m,
 										&latency->load)));

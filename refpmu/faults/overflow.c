@@ -91,6 +91,11 @@ static void skid_at_cpl_3(struct model *m, unsigned i, struct counter_overflow *
 {
 	if (i < FIRST_FIXED && broken(m, FAULT_PDIR_SKIDS_AT_CPL_3))
 		overflow->due = false;
+	if (i == 0 && broken(m, FAULT_PDIST_PMC0_SKIDS_AT_CPL_3))
+		overflow->due = false;
+	if (i == 1 && model_generation(m)->facilities & FAC_PDIST_1 &&
+	    broken(m, FAULT_PDIST_PMC1_SKIDS_AT_CPL_3))
+		overflow->due = false;
 	if (i == FIRST_FIXED && broken(m, FAULT_PDIST_SKIDS_AT_CPL_3)) {
 		overflow->due = false;
 		overflow->shadow = 1;

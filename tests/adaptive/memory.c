@@ -91,11 +91,11 @@ static u32 latency_counters(void)
 	return event.counters;
 }
 
-/* Load latency on a counter, by its own PEBS enable alone, for at most that many rounds. How many
- * records; *most becomes the rounds that they took. */
-static unsigned take_latency(unsigned counter, u64 threshold, unsigned *most)
+/* Load latency on a counter, by its own PEBS enable alone, for at most that many rounds of the
+ * piece. How many records; *most becomes the rounds that they took. */
+static unsigned take_latency(const struct workload *w, unsigned counter, u64 threshold,
+			     unsigned *most)
 {
-	const struct workload *w = &workload_uncached;
 	const struct adaptive_layout layout = { .config = LATENCY_CONFIG,
 						.size = (u16)adaptive_bytes(LATENCY_CONFIG) };
 	struct ds_setup setup = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
@@ -166,7 +166,7 @@ TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
 
 		if (!(latency_counters() & BIT(c)))
 			continue;
-		records = take_latency(c, LATENCY_THRESHOLD_LEAST, &most);
+		records = take_latency(&workload_uncached, c, LATENCY_THRESHOLD_LEAST, &most);
 		if (!enough(t, AT(ADP_48, HYB_08, HYB_10), records, c))
 			return;
 		for (unsigned i = 0; i < records; i++) {
@@ -203,7 +203,7 @@ TEST(adaptive, latency_of_a_memory_group_is_above_the_threshold, REQS(ADP_49),
 	unsigned most = MEM_SAMPLE_ROUNDS_MOST;
 
 	for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
-		unsigned records = take_latency(counter, thresholds[i], &most);
+		unsigned records = take_latency(&workload_uncached, counter, thresholds[i], &most);
 
 		if (!i && !enough(t, CONTROL_AT(ADP_49), records, counter))
 			return;
@@ -238,32 +238,41 @@ static bool need_split_latency(char *reason, size_t size)
  *         Linux struct pebs_meminfo, PMU_FL_INSTR_LATENCY
  *
  * Given  the load latency event on its first counter; loads of a line that was just flushed, which
- *        the memory subsystem has to bring
+ *        the memory subsystem has to bring; then locked loads of one line
  * When   records are made
- * Then   bits 15:0 of the latency are 0 in none, bits 47:32 not in all, and these are never above
- *        bits 15:0
+ * Then   bits 15:0 of the latency are 0 in none, bits 47:32 never above them, and these not 0 in
+ *        all records of the line that was flushed
  */
 TEST(adaptive, latency_of_a_memory_group_is_that_of_the_instruction_and_of_the_cache,
      REQS(ADP_12, HYB_15, HYB_16),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_split_latency),
      .deadline_ms = 5000)
 {
+	static const struct workload *const pieces[] = { &workload_uncached, &workload_lock };
 	const unsigned counter = (unsigned)__builtin_ctz(latency_counters());
-	unsigned most = MEM_SAMPLE_ROUNDS_MOST, with_cache = 0, records;
 
-	records = take_latency(counter, LATENCY_THRESHOLD_LEAST, &most);
-	if (!enough(t, AT(ADP_12, HYB_15, HYB_16), records, counter))
-		return;
-	for (unsigned i = 0; i < records; i++) {
-		const u64 word = adaptive_at(i * adaptive_bytes(LATENCY_CONFIG) + AT_LATENCY);
-		const u64 instruction = word & 0xffff, cache = word >> 32 & 0xffff;
+	for (unsigned p = 0; p < sizeof(pieces) / sizeof(pieces[0]); p++) {
+		unsigned most = MEM_SAMPLE_ROUNDS_MOST, with_cache = 0, records;
 
-		CHECK_RANGE(t, IDS(ADP_12, HYB_16), 1, 0xffff, instruction,
-			    "bits 15:0 of the latency of record %u, %#lx", i, word);
-		CHECK_RANGE(t, HYB_15, 0, instruction, cache,
-			    "bits 47:32 of the latency of record %u, %#lx", i, word);
-		with_cache += cache != 0;
+		records = take_latency(pieces[p], counter, LATENCY_THRESHOLD_LEAST, &most);
+		if (!enough(t, AT(ADP_12, HYB_15, HYB_16), records, counter))
+			return;
+		for (unsigned i = 0; i < records; i++) {
+			const unsigned at = i * adaptive_bytes(LATENCY_CONFIG);
+			const u64 word = adaptive_at(at + AT_LATENCY);
+			const u64 instruction = word & 0xffff, cache = word >> 32 & 0xffff;
+
+			CHECK_RANGE(t, IDS(ADP_12, HYB_16), 1, 0xffff, instruction,
+				    "bits 15:0 of the latency of record %u of %s, %#lx", i,
+				    pieces[p]->name, word);
+			CHECK_RANGE(t, HYB_15, 0, instruction, cache,
+				    "bits 47:32 of the latency of record %u of %s, %#lx", i,
+				    pieces[p]->name, word);
+			with_cache += cache != 0;
+		}
+		if (pieces[p] == &workload_uncached)
+			CHECK_RANGE(t, IDS(ADP_12, HYB_16), 1, records, with_cache,
+				    "of %u records those whose bits 47:32 of the latency aren't 0",
+				    records);
 	}
-	CHECK_RANGE(t, IDS(ADP_12, HYB_16), 1, records, with_cache,
-		    "of %u records those whose bits 47:32 of the latency aren't 0", records);
 }

@@ -42,15 +42,6 @@ static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 
 			 with);
 }
 
-static bool need_pdist_of_pmc1(char *reason, size_t size)
-{
-	if (counter_caps()->facilities & FAC_PDIST_1)
-		return true;
-	fmt_print(reason, size, "no PDist on IA32_PMC1 known for family %02x model %02x",
-		  counter_caps()->family, counter_caps()->model);
-	return false;
-}
-
 /* Loads, then branches: the counter overflows on a marked one, and the record names that very one.
  */
 static void check_marked_events(struct test *t, struct test_claim claim, unsigned counter,

@@ -238,8 +238,8 @@ static bool need_latencies(char *reason, size_t size)
 #define LATENCY_THRESHOLD	3u
 #define LATENCY_RECORDS		4u	/* at least */
 
-/* Records of load latency with AUX. */
-static void take_latencies(unsigned c, u16 event)
+/* Records of load latency with AUX, of loads of the piece. */
+static void take_latencies(const struct workload *w, unsigned c, u16 event)
 {
 	enum { ROUNDS = 512, WINDOWS = 64, EACH = 8, BYTES = 0x80 };
 
@@ -247,7 +247,7 @@ static void take_latencies(unsigned c, u16 event)
 	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_THRESHOLD);
 	arch_pebs_arm(c, event, COUNT_BOTH, EACH, GROUP_AUX, EACH);
 	for (unsigned i = 0; i < WINDOWS && arch_pebs_written() < LATENCY_RECORDS * BYTES; i++)
-		workload_run(&workload_uncached, ROUNDS, pmc_one(c));
+		workload_run(w, ROUNDS, pmc_one(c));
 	arch_pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
@@ -259,46 +259,56 @@ static void take_latencies(unsigned c, u16 event)
  * APEBS-19  AUX+30H must be the instruction's latency in [15:0] and the cache's in [47:32].
  *           Linux struct arch_pebs_aux
  *
- * Given  load latency with a threshold of 3 cycles, and loads of a line that has just been flushed
+ * Given  load latency with a threshold of 3 cycles, and loads of a line that has just been flushed;
+ *        then locked loads of one line
  * When   each counter that does load latency makes records with AUX
  * Then   in each AUX+30H has the instruction's latency in 15:0, which is above the threshold, and
- *        the cache's in 47:32, which isn't longer; in one at least the cache's isn't 0, in a
- *        strict run in each; the source at 28H isn't 0
+ *        the cache's in 47:32, which isn't longer; in one at least of the line that was flushed
+ *        the cache's isn't 0, in a strict run in each; the source at 28H isn't 0
  */
 TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
      NEEDS(need_perfmon, need_latencies, need_events))
 {
 	struct event event;
 
-	FOR_EACH_COUNTER (c, latency_counters(&event)) {
-		unsigned records = 0, waited = 0;
-		struct arch_fragment f;
+	FOR_EACH_COUNTER (c, latency_counters(&event))
+		for (unsigned locked = 0; locked < 2; locked++) {
+			unsigned records = 0, waited = 0;
+			struct arch_fragment f;
 
-		take_latencies(c, event.code);
-		for (u64 at = 0, next; (next = arch_next(at)); at = next) {
-			const u64 aux = arch_group(at, ARCH_AUX, &f);
-			const u64 latency = arch_at(aux + 0x30);
+			take_latencies(locked ? &workload_lock : &workload_uncached, c, event.code);
+			for (u64 at = 0, next; (next = arch_next(at)); at = next) {
+				const u64 aux = arch_group(at, ARCH_AUX, &f);
+				const u64 latency = arch_at(aux + 0x30);
 
-			if (!CONTROL(t, IDS(APEBS_18, APEBS_19), aux, "AUX of record %u", records))
-				return;
-			CHECK(t, APEBS_18, arch_at(aux + 0x28), "the source at 28H is told");
-			CHECK_RANGE(t, APEBS_19, LATENCY_THRESHOLD + 1, 0xffff, latency & 0xffff,
-				    "bits 15:0 of the latencies, threshold %u, IA32_PMC%u",
-				    LATENCY_THRESHOLD, c);
-			CHECK_RANGE(t, APEBS_19, 0, latency & 0xffff, latency >> 32 & 0xffff,
-				    "bits 47:32 of the latencies, IA32_PMC%u", c);
-			waited += !!(latency >> 32 & 0xffff);
-			records++;
+				if (!CONTROL(t, IDS(APEBS_18, APEBS_19), aux, "AUX of record %u",
+					     records))
+					return;
+				CHECK(t, APEBS_18, arch_at(aux + 0x28),
+				      "the source at 28H is told");
+				CHECK_RANGE(t, APEBS_19, LATENCY_THRESHOLD + 1, 0xffff,
+					    latency & 0xffff,
+					    "bits 15:0 of the latencies, threshold %u, IA32_PMC%u",
+					    LATENCY_THRESHOLD, c);
+				CHECK_RANGE(t, APEBS_19, 0, latency & 0xffff,
+					    latency >> 32 & 0xffff,
+					    "bits 47:32 of the latencies, IA32_PMC%u", c);
+				waited += !!(latency >> 32 & 0xffff);
+				records++;
+			}
+			if (records < LATENCY_RECORDS)
+				test_missed(t);
+			CONTROL_RANGE(t, IDS(APEBS_18, APEBS_19), LATENCY_RECORDS, ~0ULL, records,
+				      "records of load latency, IA32_PMC%u", c);
+			if (!locked)
+				CHECK_RANGE(t, APEBS_19, test_is_strict(t) ? records : 1, records,
+					    waited,
+					    "records of loads that miss whose bits 47:32 aren't 0, "
+					    "IA32_PMC%u",
+					    c);
+			arch_pebs_close();
+			counter_reset();
 		}
-		if (records < LATENCY_RECORDS)
-			test_missed(t);
-		CONTROL_RANGE(t, IDS(APEBS_18, APEBS_19), LATENCY_RECORDS, ~0ULL, records,
-			      "records of load latency, IA32_PMC%u", c);
-		CHECK_RANGE(t, APEBS_19, test_is_strict(t) ? records : 1, records, waited,
-			    "records of loads that miss whose bits 47:32 aren't 0, IA32_PMC%u", c);
-		arch_pebs_close();
-		counter_reset();
-	}
 }
 
 /* What a record of a marked load has in GPR. */
@@ -518,6 +528,29 @@ static bool check_lbr(struct test *t, struct test_claim contents, struct test_cl
 	return true;
 }
 
+/* The same while nothing is recorded: only the number is checked. */
+static bool check_lbr_off(struct test *t, struct test_claim number, unsigned depth, unsigned code)
+{
+	const struct arch_run run = { .counter = counter(), .groups = GROUP_LBR(code) };
+	const unsigned entries = code == 3 ? depth : 8 * code;
+	struct arch_fragment f;
+
+	arch_lbr_open(depth);
+	msr_write(MSR_IA32_LBR_CTL, arch_lbr_everything() & ~(u64)IA32_LBR_CTL_LBREN);
+	arch_window(&run);
+	msr_write(MSR_IA32_LBR_CTL, 0);
+	arch_lbr_close();
+	if (!arch_one_record(t, number, 0))
+		return false;
+	if (arch_group(0, ARCH_LBR, &f))
+		test_check_eq(t, number, 0x30 + 0x18 * entries, f.size - f.offset[ARCH_LBR],
+			      "bytes from the group on, of %u entries, code %u, depth %u, LBREn = "
+			      "0",
+			      entries, code, depth);
+	arch_pebs_close();
+	return true;
+}
+
 /*
  * APEBS-23  LBR must begin with 30H bytes that have IA32_LBR_CTL at 08H and IA32_LBR_DEPTH at 10H,
  *           and then have FROM, TO and INFO of each entry, the newest first.
@@ -529,9 +562,10 @@ static bool check_lbr(struct test *t, struct test_claim contents, struct test_cl
  * Given  last branch records on, of each depth that CPUID.1CH lists, and a chain of 48 jumps that
  *        ends at the marked loads
  * When   CFG_C[41:40] is 1 and 2, where the depth isn't less than 8 and 16, and 3; and IA32_PMC0
- *        makes a record
- * Then   there are 8 entries, 16, and as many as the depth; the head has IA32_LBR_CTL and
- *        IA32_LBR_DEPTH; entry i is the jump i before the last one
+ *        makes a record; the same with IA32_LBR_CTL.LBREn = 0
+ * Then   there are 8 entries, 16, and as many as the depth, and so in the group of a record with
+ *        LBREn = 0; the head has IA32_LBR_CTL and IA32_LBR_DEPTH; entry i is the jump i before the
+ *        last one
  */
 TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(APEBS_23, APEBS_24),
      NEEDS(need_perfmon, need_lbr_codes, need_events), .under_every_fault = true)
@@ -545,7 +579,8 @@ TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(A
 		for (unsigned code = 1; code <= 3; code++)
 			/* 16 entries of 8 aren't told. */
 			if ((code == 3 || 8 * code <= depth) &&
-			    !check_lbr(t, AT(APEBS_23), AT(APEBS_24), depth, code))
+			    (!check_lbr(t, AT(APEBS_23), AT(APEBS_24), depth, code) ||
+			     !check_lbr_off(t, AT(APEBS_24), depth, code)))
 				return;
 	}
 }

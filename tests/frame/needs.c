@@ -310,6 +310,15 @@ bool need_pdist(char *reason, size_t size)
 	return false;
 }
 
+bool need_pdist_of_pmc1(char *reason, size_t size)
+{
+	if (counter_caps()->facilities & FAC_PDIST_1)
+		return true;
+	fmt_print(reason, size, "no PDist on IA32_PMC1 known for family %02x model %02x",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
 bool need_pebs_available(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();

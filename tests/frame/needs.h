@@ -37,6 +37,7 @@ bool need_slots(char *reason, size_t size);
 bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
 bool need_store_sample(char *reason, size_t size);	/* MEM_TRANS_RETIRED.STORE_SAMPLE */
 bool need_pdist(char *reason, size_t size);		/* precise distribution, of IA32_PMC0 too */
+bool need_pdist_of_pmc1(char *reason, size_t size);	/* and of IA32_PMC1 */
 bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record with registers */
 bool need_any_pebs(char *reason, size_t size);		/* the same, or the basic group alone */
 bool need_pebs_available(char *reason,

@@ -15,16 +15,29 @@
 #define PDIR_PERIOD	192u
 #define PDIST_PERIOD	PDIST_LEAST_PERIOD
 
-/* The NOPs of workload_precise at CPL 3, with these counters on around it. */
-__attribute__((noinline)) static void run_nops(struct pmc_mask on)
+#define BRANCH		EVENT_BR_INST_RETIRED_ALL_BRANCHES
+#define BRANCHES_BEFORE 320u	/* more than PDIST_LEAST_PERIOD */
+
+/* The piece, which reads READER, at CPL 3 after so many branches there; these counters on around.
+ */
+__attribute__((noinline)) static void run_piece(const struct workload *w, u64 branches,
+						struct pmc_mask on)
 {
 	const u64 cr4 = cr4_read();
 
 	cr4_write(cr4 | CR4_PCE);	/* the piece reads a counter */
 	counters_enable(on);
-	workload_run_user(&workload_precise, 0);
+	if (branches)
+		workload_run_user(&workload_branch, branches);
+	workload_run_user(w, 0);
 	counters_disable();
 	cr4_write(cr4);
+}
+
+/* The NOPs of workload_precise. */
+static void run_nops(struct pmc_mask on)
+{
+	run_piece(&workload_precise, 0, on);
 }
 
 /* How many instructions before the window's first one are counted with these levels: the counter,
@@ -135,4 +148,75 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_at_cpl_3_is_as_precise, REQS(FIX_
 			    "EventingIP at CPL 3, overflow %lu instructions after the start",
 			    period);
 	}
+}
+
+/* Branches at CPL 3 before the first marked one, by RDPMC. */
+static u64 branches_before(void)
+{
+	counter_program(READER, BRANCH, COUNT_USR);
+	counter_write(READER, 0);
+	run_piece(&workload_precise_jumps, BRANCHES_BEFORE, pmc_one(READER));
+	counter_program_disabled(READER, 0, 0);
+	return (u32)workload_memory()[0];
+}
+
+/* The counter overflows at CPL 3 on each of some marked branches in turn. */
+static void check_branches(struct test *t, struct test_claim claim, unsigned counter)
+{
+	const u64 before = branches_before();
+
+	if (before != branches_before() || before < PDIST_PERIOD) {
+		test_inconclusive(t, "%lu branches are counted before the marked ones", before);
+		return;
+	}
+	for (unsigned mark = 0; mark < NOPS_TRIED; mark++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+
+		ds_open(&setup);
+		pebs_arm(counter, BRANCH, COUNT_USR, before + 1 + mark);
+		run_piece(&workload_precise_jumps, BRANCHES_BEFORE, pmc_one(counter));
+		pebs_disarm();
+		counter_program_disabled(counter, 0, 0);
+		counters_clear(counters_status());
+		if (!sampling_one_record(t, claim, &record))
+			return;
+		test_check_eq(t, claim, workload_mark(&workload_precise_jumps, mark),
+			      sampling_ip(&workload_precise_jumps, &record),
+			      "EventingIP at CPL 3, IA32_PMC%u overflows on branch %u of those "
+			      "that are marked",
+			      counter, mark);
+	}
+}
+
+/*
+ * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
+ *         on which it overflowed.
+ *         intel/perfmon README: PDist, Precise Distribution
+ *
+ * Given  branches at CPL 3, the last of them marked, each at an address of its own
+ * When   IA32_PMC0 overflows on a marked one, each of three in turn, more than 256 branches after
+ *        its start
+ * Then   EventingIP is that very one
+ */
+TEST(adaptive, pdist_record_of_pmc0_at_cpl_3_is_as_precise, REQS(FIX_13),
+     NEEDS(need_perfmon, need_baseline, need_branches, need_pdist))
+{
+	check_branches(t, AT(FIX_13), 0);
+}
+
+/*
+ * FIX-14  On Crestmont and Skymont IA32_PMC1 that overflows 256 events at least after its start
+ *         must record the very event on which it overflowed.
+ *         Linux cmt_get_event_constraints: fixed counter 0, IA32_PMC0 and IA32_PMC1
+ *
+ * Given  branches at CPL 3, the last of them marked, each at an address of its own
+ * When   IA32_PMC1 overflows on a marked one, each of three in turn, more than 256 branches after
+ *        its start
+ * Then   EventingIP is that very one
+ */
+TEST(adaptive, pdist_record_of_pmc1_at_cpl_3_is_as_precise, REQS(FIX_14),
+     NEEDS(need_perfmon, need_baseline, need_branches, need_pdist_of_pmc1))
+{
+	check_branches(t, AT(FIX_14), 1);
 }

@@ -325,6 +325,14 @@ static bool lbr_has_head_and_entries(struct fixture *r)
 	return true;
 }
 
+static bool entries_are_as_many_while_off(struct fixture *r)
+{
+	branches(r);
+	fixture_wrmsr(r, 0x14ce, 0x7f0006);
+	one(r, LBR(2));
+	return (AT(0) & 0xffff) == 0x70 + 0x18 * 16;
+}
+
 /* Counters 0, 2 and fixed 1; slots and metrics. */
 static bool counters_are_in_order(struct fixture *r)
 {
@@ -570,6 +578,7 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_XER_LOWER_REGISTERS] = one_register_is_enough,
 	[FAULT_ARCH_LBR_WITHOUT_HEAD] = lbr_has_head_and_entries,
 	[FAULT_ARCH_LBR_ALL] = lbr_has_head_and_entries,
+	[FAULT_ARCH_LBR_8_WHILE_OFF] = entries_are_as_many_while_off,
 	[FAULT_ARCH_COUNTERS_REVERSED] = counters_are_in_order,
 	[FAULT_ARCH_SAMPLER_ALWAYS] = sampler_is_in_it_as_others,
 	[FAULT_ARCH_CONT_SET] = cont_is_set_but_in_the_last,

@@ -17,6 +17,16 @@ static bool pmc1_is_precise(struct fixture *r)
 	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
 }
 
+static bool pmc1_is_precise_at_cpl_3(struct fixture *r)
+{
+	bool precise;
+
+	r->cpl = 3;
+	precise = pmc1_is_precise(r);
+	r->cpl = 0;
+	return precise;
+}
+
 RULE(loads_are_sampled_on_two,
      event_makes_record(r, 0, LATENCY) && event_makes_record(r, 1, LATENCY))
 RULE(stores_are_sampled_on_all,
@@ -92,6 +102,7 @@ static bool fixed_5_overflows(struct fixture *r)
 }
 
 rule *const skymont_rules[FAULT_COUNT] = {
+	[FAULT_PDIST_PMC1_SKIDS_AT_CPL_3] = pmc1_is_precise_at_cpl_3,
 	[FAULT_PDIST_PMC1_NEXT] = pmc1_is_precise,
 	[FAULT_LATENCY_PMC0_ONLY] = loads_are_sampled_on_two,
 	[FAULT_STORE_SAMPLE_PMC0_ONLY] = stores_are_sampled_on_all,

@@ -324,6 +324,16 @@ static bool pmc0_is_precise(struct fixture *r)
 	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
 }
 
+static bool pmc0_is_precise_at_cpl_3(struct fixture *r)
+{
+	bool precise;
+
+	r->cpl = 3;
+	precise = pmc0_is_precise(r);
+	r->cpl = 0;
+	return precise;
+}
+
 static bool latencies_are_two(struct fixture *r)
 {
 	for (unsigned n = 1; n < 8; n++)
@@ -331,6 +341,26 @@ static bool latencies_are_two(struct fixture *r)
 		    (at(r, 0x30) & 0xffff) != (at(r, 0x30) >> 32) + 4)
 			return false;
 	return true;
+}
+
+static bool locked_loads_have_the_same_two(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, MEM);
+	fixture_wrmsr(r, 0x3f6, 3);
+	fixture_program_pebs(r, 1, 0x01cd, BIT(34), 2);
+	fixture_start(r, BIT(1));
+	for (unsigned i = 0; i < 200 && fixture_index(r) == FIXTURE_BUFFER; i++) {
+		struct model_retired one = {
+			.loads = 1,
+					     .n_access = 1,
+			.access = { { ADDRESS + 0x40ULL * i, 8, false, true } }
+		};
+
+		fixture_retire(r, &one);
+	}
+	fixture_stop(r);
+	return (at(r, 0x30) & 0xffff) == (at(r, 0x30) >> 32) + 4;
 }
 
 /* An instruction that loads and then stores somewhere else. */
@@ -403,6 +433,7 @@ rule *const without_arch_lbr_rules[FAULT_COUNT] = {
 
 rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_PDIST_SKIDS_AT_CPL_3] = fixed_0_is_precise_at_cpl_3,
+	[FAULT_PDIST_PMC0_SKIDS_AT_CPL_3] = pmc0_is_precise_at_cpl_3,
 	[FAULT_PDIST_FIXED_LATE] = fixed_0_is_precise,
 	[FAULT_PDIST_ADAPTIVE_ONLY] = pmc0_is_precise,
 	[FAULT_PDIST_PMC0_NEXT] = pmc0_is_precise,
@@ -411,6 +442,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_LATENCY_INSTRUCTION_8_BITS] = a_long_latency_is_whole,
 	[FAULT_LATENCY_ONE_FIELD] = latencies_are_two,
 	[FAULT_LATENCIES_EXCHANGED] = latencies_are_two,
+	[FAULT_LATENCIES_EXCHANGED_IF_LOCKED] = locked_loads_have_the_same_two,
 	[FAULT_LATENCY_FIRST_FOUR] = latencies_are_two,
 	[FAULT_STORE_SAMPLE_FIRST] = moves_are_sampled_as_stores,
 	[FAULT_STORE_SAMPLE_LOADS] = stores_are_sampled,

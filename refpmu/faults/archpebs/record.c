@@ -8,6 +8,7 @@
 
 #define NOT_WRITTEN	0xa5a5a5a5a5a5a5a5ULL
 #define BASIC_AT	ARCH_PEBS_HEADER_BYTES
+#define ENTRIES_WHILE_OFF 8	/* of fault arch-lbr-8-while-off */
 #define INSTRUCTIONS_LATE 2	/* that are passed by, of fault arch-pdist-fixed-late */
 #define MOST_ENTRIES	32	/* of the last branch records */
 
@@ -99,6 +100,9 @@ void fault_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 		l->entries = MOST_ENTRIES;
 	if (l->entries != model_lbr_entries(m) && broken(m, FAULT_ARCH_LBR_ALL))
 		l->entries = model_lbr_entries(m);
+	if (l->entries > ENTRIES_WHILE_OFF && !model_lbr_enabled(m) &&
+	    broken(m, FAULT_ARCH_LBR_8_WHILE_OFF))
+		l->entries = ENTRIES_WHILE_OFF;
 }
 
 /* ---- bytes, of the first fragment ---- */

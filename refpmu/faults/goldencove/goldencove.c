@@ -86,7 +86,7 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 		overflow->due = false;
 }
 
-u64 fault_glc_latency(struct model *m, u64 value)
+u64 fault_glc_latency(struct model *m, bool locked, u64 value)
 {
 	const u64 instruction = value & ADAPTIVE_LATENCY_INSTRUCTION;
 	const u64 cache = value & ADAPTIVE_LATENCY_CACHE;
@@ -97,7 +97,8 @@ u64 fault_glc_latency(struct model *m, u64 value)
 		return value & ~BITS(8, 15);
 	if (broken(m, FAULT_LATENCY_ONE_FIELD))
 		return instruction;
-	if (broken(m, FAULT_LATENCIES_EXCHANGED))
+	if (broken(m, FAULT_LATENCIES_EXCHANGED) ||
+	    (locked && broken(m, FAULT_LATENCIES_EXCHANGED_IF_LOCKED)))
 		return cache >> ADAPTIVE_LATENCY_CACHE_SHIFT |
 		       instruction << ADAPTIVE_LATENCY_CACHE_SHIFT;
 	return value;
