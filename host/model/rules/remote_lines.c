@@ -59,10 +59,8 @@ static bool remote_modified_has_no_code_of_ours(struct fixture *r)
 	return !seen || (seen > 7 && seen < 16);
 }
 
-/* How many of these loads an event counts. */
-static u64 counted(struct fixture *r, u16 event, u64 from, enum exerciser_state state)
+static u64 counted_now(struct fixture *r, u16 event, u64 from, enum exerciser_state state)
 {
-	become(r);
 	fixture_program(r, 0, event, 0, 0);
 	fixture_start(r, BIT(0));
 	for (u64 i = 0; i < LINES; i++) {
@@ -70,6 +68,31 @@ static u64 counted(struct fixture *r, u16 event, u64 from, enum exerciser_state 
 		fixture_load(r, from + 64 * i);
 	}
 	return fixture_get(r, MSR_IA32_PMC0);
+}
+
+/* How many of these loads an event counts. */
+static u64 counted(struct fixture *r, u16 event, u64 from, enum exerciser_state state)
+{
+	become(r);
+	return counted_now(r, event, from, state);
+}
+
+/* Either event, by a register that names demand reads, local or remote memory, and each snoop. */
+static bool off_core_tells_memories_apart(struct fixture *r)
+{
+	const u64 from[] = { A, REMOTE }, suppliers[] = { BIT(22), BIT(23) };
+	const u16 events[] = { 0x1b7, 0x1bb };
+
+	for (u32 i = 0; i < 8; i++) {
+		const u32 n = i & 1, home = i >> 1 & 1, named = i >> 2;
+
+		become(r);
+		fixture_set(r, 0x1a6 + n, BIT(0) | suppliers[named] | BITS(31, 37));
+		if (counted_now(r, events[n], from[home], EXERCISE_NOWHERE) !=
+		    (home == named ? LINES : 0))
+			return false;
+	}
+	return true;
 }
 
 static bool local_is_local(struct fixture *r)
@@ -107,6 +130,8 @@ rule *const remote_lines_rules[FAULT_COUNT] = {
 	[FAULT_LL_REMOTE_SHARED_AS_LOCAL] = remote_shared_is_11,
 	[FAULT_LL_REMOTE_HITM_AS_L3] = remote_modified_has_no_code_of_ours,
 	[FAULT_LOCAL_COUNTS_REMOTE] = local_is_local,
+	[FAULT_OFFCORE_SECOND_REMOTE] = off_core_tells_memories_apart,
+	[FAULT_OFFCORE_REMOTE_AS_LOCAL] = off_core_tells_memories_apart,
 	[FAULT_DLA_XSNP_MISS] = misses_have_addresses,
 	[FAULT_DLA_XSNP_NONE] = l3_hits_have_addresses,
 };
