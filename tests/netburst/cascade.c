@@ -245,6 +245,43 @@ TEST(netburst, cascaded_counter_counts_on_when_its_alternate_overflows_again, RE
 }
 
 /*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ *
+ * Given  each of the eighteen counters has been started by its alternate counter and has overflowed
+ *        itself; it waits again
+ * When   its alternate counter overflows in the middle of a second window, while the OVF flag of
+ *        the waiting counter is still set, or that of the alternate counter
+ * Then   the waiting counter has counted about half of the window's events: the flag tells of an
+ *        overflow, and no more
+ * Control: the flag is set before the second window
+ */
+TEST(netburst, cascaded_counter_starts_whatever_the_overflow_flags_are, REQS(NB_09),
+     NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		const unsigned from = alternate[i];
+		const u64 all = events_of(from);
+		const unsigned cleared[] = { from, i };
+
+		for (unsigned k = 0; k < 2; k++) {
+			const unsigned left = cleared[!k];
+
+			cascade_program(from, all / 2, i, NB_CCCR_CASCADE);
+			cascade_window_until(from, i, all / 8);
+			netburst_clear(cleared[k]);
+			netburst_preset(from, all / 2);
+			CONTROL(t, NB_09, netburst_overflowed(left), "OVF of counter %u", left);
+			CHECK_RANGE(t, NB_09, all / 4, all - all / 4, cascade_window(from, i),
+				    "counter %u, started by counter %u, OVF of counter %u set", i,
+				    from, left);
+			netburst_reset();
+		}
+	}
+}
+
+/*
  * NB-21  An overflow must set the OVF flag although no PMI is enabled.
  *        SDM 18.16.2 CCCR MSRs
  *

@@ -229,10 +229,10 @@ TEST(netburst, each_nbogus_bit_counts_the_tag_bit_of_its_number, REQS(NB_35), NE
  *
  * Given  MSR_FIRM_ESCR1 alone tags packed additions; then MSR_FIRM_ESCR0 tags those of single
  *        precision with bit 0 and MSR_FIRM_ESCR1 those of double precision with bit 1; a counter
- *        that each can feed runs
- * When   execution_event counts them by NBOGUS0, by NBOGUS1, and by both
+ *        that each can feed runs; then both tag those of single precision, with these bits
+ * When   execution_event counts them by NBOGUS0, by NBOGUS1, and, but for the last, by both
  * Then   MSR_FIRM_ESCR1 tags as MSR_FIRM_ESCR0 does; each mask bit counts the additions of its own
- *        ESCR, and both bits those of both
+ *        ESCR, whatever the other one tags, and both bits those of both
  */
 TEST(netburst, both_firm_escrs_tag_at_once, REQS(NB_35), NEEDS(need_netburst))
 {
@@ -265,6 +265,14 @@ TEST(netburst, both_firm_escrs_tag_at_once, REQS(NB_35), NEEDS(need_netburst))
 		CHECK_EQ(t, NB_35, (NETBURST_MORE - NETBURST_FEWER) * by[i].additions,
 			 netburst_gain_once(&s, &workload_simd, false),
 			 "vector additions by mask %#x", by[i].mask);
+	}
+	msr_write(MSR_NB_FIRM_ESCR1,
+		  (msr_read(MSR_NB_FIRM_ESCR0) & ~NB_ESCR_TAG_VALUE) | TAG(TAG_2));
+	for (unsigned bit = 0; bit < 2; bit++) {
+		s.mask = by[bit].mask;
+		CHECK_EQ(t, NB_35, netburst_declared(&workload_packed, WORKLOAD_BRANCHES),
+			 netburst_gain_once(&s, &workload_packed, false),
+			 "packed additions that both ESCRs tag, by NBOGUS%u", bit);
 	}
 	msr_write(second, s.beside_cccr);
 }

@@ -272,6 +272,15 @@ static bool cascades_again(struct netburst_fixture *r)
 	return value(r, 14) == before + 5;
 }
 
+/* 12 starts 14; the OVF flags of both are set. */
+static bool cascades_beside_ovf(struct netburst_fixture *r)
+{
+	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), CASCADE | BIT(31), 0);
+	instructions(r, T0O, ENABLE | BIT(31), TOP - 2);
+	nbfixture_nops(r, 0, false, 8);
+	return value(r, 14) == 5;
+}
+
 /* 12 starts 14, whose overflow starts 16. */
 static bool cascades_in_a_chain(struct netburst_fixture *r)
 {
@@ -385,6 +394,17 @@ static bool netburst_loads_wait(struct netburst_fixture *r)
 		return false;
 	nbfixture_set(r, 0, 0x3aa, escr(3, BIT(5), 15));
 	return load_behind_store(r, 0, 4, 8) == 0 && load_behind_store(r, 0, 4, 4) == 1;
+}
+
+/* MSR_FIRM_ESCR0 and MSR_FIRM_ESCR1 tag the same addition; counter 12 counts the tag of the first.
+ */
+static bool two_escrs_tag_alike(struct netburst_fixture *r)
+{
+	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15) | BIT(4) | BIT(5), ENABLE, 0);
+	program(r, 10, 0x3a5, 1, escr(8, BIT(15), 15) | BIT(4) | BIT(6), ENABLE, 0);
+	program(r, 12, 0x3cc, 5, escr(12, 1, 15), ENABLE, 0);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	return value(r, 12) == 1;
 }
 
 static bool netburst_mispredictions_are_tagged(struct netburst_fixture *r)
@@ -599,6 +619,9 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_CASCADE_NEIGHBOUR] = cascade,
 	[FAULT_NB_CASCADE_16_INTO_14] = cascade,
 	[FAULT_NB_CASCADE_ONCE] = cascades_again,
+	[FAULT_NB_CASCADE_OWN_OVF] = cascades_beside_ovf,
+	[FAULT_NB_CASCADE_FIRST_OVF] = cascades_beside_ovf,
+	[FAULT_NB_ONE_TAG_OF_TWO] = two_escrs_tag_alike,
 	[FAULT_NB_EXTENDED_NEVER] = extended_cascade,
 	[FAULT_NB_EXTENDED_AT_ONCE] = extended_cascade,
 	[FAULT_NB_PEBS_NO_EXECUTION] = netburst_three_events_sample,

@@ -357,6 +357,9 @@ static bool is_cascaded(const struct model *m, unsigned i, u64 cccr)
 
 u64 fault_nb_shows(struct model *m, unsigned i, u64 cccr, u64 shown)
 {
+	u32 *flagged = &netburst_faults(netburst_of(m))->flagged;
+
+	*flagged = (*flagged & ~(u32)BIT(i)) | (cccr & NB_CCCR_OVF ? (u32)BIT(i) : 0);
 	if (is_cascaded(m, i, cccr) && broken(m, FAULT_NB_CASCADED_NO_OVF))
 		return cccr;
 	if (!(cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1)) &&
@@ -413,6 +416,22 @@ static u32 start_again(struct model *m, u32 started)
 	return started;
 }
 
+/* What flags of earlier overflows leave of them. */
+static u32 overflowed_before(struct model *m, const struct netburst_step *s, unsigned i,
+			     u32 started)
+{
+	if (netburst_faults(netburst_of(m))->flagged & BIT(i) &&
+	    broken(m, FAULT_NB_CASCADE_FIRST_OVF))
+		return 0;
+	for (u32 left = started; left; left &= left - 1) {
+		const unsigned k = (unsigned)__builtin_ctz(left);
+
+		if (s->with->cccr[k] & NB_CCCR_OVF && broken(m, FAULT_NB_CASCADE_OWN_OVF))
+			started &= ~(u32)BIT(k);
+	}
+	return started;
+}
+
 u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i, u32 started)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -423,7 +442,7 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 			started |= (u32)BIT(k);
 	if (started && is_cascaded(m, i, s->with->cccr[i]) && broken(m, FAULT_NB_CASCADE_NO_CHAIN))
 		return 0;
-	return start_again(m, started);
+	return start_again(m, overflowed_before(m, s, i, started));
 }
 
 void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netburst_pmi *pmi)

@@ -267,6 +267,20 @@ void fault_nb_input(struct model *m, const struct netburst_step *s, unsigned n, 
 
 /* ---- tags ---- */
 
+/* Does a later ESCR tag by the same event and mask, with other tag bits? */
+static bool tags_again(const struct netburst_step *s, unsigned e)
+{
+	const u64 kind = (u64)NB_ESCR_EVENT_SELECT | (u64)NB_ESCR_EVENT_MASK | NB_ESCR_TAG_ENABLE;
+
+	for (u64 left = s->with->taggers >> e >> 1; left; left &= left - 1) {
+		const u64 other = s->with->escr[e + 1 + (unsigned)__builtin_ctzll(left)];
+
+		if (!((other ^ s->with->escr[e]) & kind))
+			return true;
+	}
+	return false;
+}
+
 bool fault_nb_tags(struct model *m, const struct netburst_step *s, unsigned e, bool tags)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -275,7 +289,8 @@ bool fault_nb_tags(struct model *m, const struct netburst_step *s, unsigned e, b
 		return s->with->meaning[e].event == NB_EVENT_UOP_TYPE &&
 		       broken(m, FAULT_NB_UOP_TYPE_FLAGS);
 	return !(e == NB_FIRM_ESCR1 && broken(m, FAULT_NB_FIRM_ESCR1)) &&
-	       !(s->with->taggers >> e > 1 && broken(m, FAULT_NB_LAST_ESCR_TAGS));
+	       !(s->with->taggers >> e > 1 && broken(m, FAULT_NB_LAST_ESCR_TAGS)) &&
+	       !(tags_again(s, e) && broken(m, FAULT_NB_ONE_TAG_OF_TWO));
 }
 
 void fault_nb_access_tags(struct model *m, u64 escr, bool *loads, bool *stores)

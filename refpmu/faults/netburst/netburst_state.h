@@ -11,6 +11,7 @@
 struct netburst_core_faults {
 	u32 pmi_later;		/* bit n: nb-pmi-one-count-late holds counter n's PMI */
 	u32 cascaded;		/* nb-cascade-once: bit n, counter n was started by another one */
+	u32 flagged;		/* bit n: at its last overflow counter n had OVF set already */
 	u64 last_ds_area;	/* nb-ds-area-shared */
 	/* nb-counters-per-thread: the logical processor that has written it last */
 	u8 counter_writer[NB_COUNTERS], cccr_writer[NB_COUNTERS];
