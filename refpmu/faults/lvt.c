@@ -29,7 +29,9 @@ static void freeze_other_counters(struct model *m, struct freeze_plan *plan)
 	}
 	if (broken(m, FAULT_FREEZE_ONCE))
 		m->debugctl &= ~IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
-	if (sibling && broken(m, FAULT_FREEZE_STOPS_SIBLING))
+	if (sibling && (broken(m, FAULT_FREEZE_STOPS_SIBLING) ||
+			(sibling->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+			 broken(m, FAULT_FREEZE_STOPS_ASKING_SIBLING))))
 		model_freeze(sibling, &(struct freeze_plan){
 					      .counters = true,
 					      .streamlined = plan->streamlined,

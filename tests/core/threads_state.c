@@ -451,9 +451,12 @@ TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22),
 }
 
 /* ------------------------------------------------------------------ freeze */
+#define FREEZE_PERFMON IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
+
 struct freeze {
 	struct two_cpus both;
 	unsigned freezer;	/* the side that overflows with its freeze bit on */
+	u64 other;		/* IA32_DEBUGCTL of the other one */
 	u64 control[2], status[2], counted;
 };
 
@@ -466,10 +469,11 @@ static void freeze_and_count(void *arg)
 
 	if (side == f->freezer) {
 		pmi_open(&masked);
-		msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+		msr_write(MSR_IA32_DEBUGCTL, FREEZE_PERFMON);
 		counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_USR | COUNT_INT);
 		counter_preset(0, PERIOD);
 	} else {
+		msr_write(MSR_IA32_DEBUGCTL, f->other);
 		counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_USR);
 		counter_write(0, 0);
 	}
@@ -484,12 +488,12 @@ static void freeze_and_count(void *arg)
 		workload_run_user(&workload_branch, PERIOD);
 	two_cpus_barrier(&f->both);
 	counters_disable();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
 	if (side != f->freezer) {
 		f->counted = counter_read(0);
 		counters_clear(overflow_status());
 		return;
 	}
-	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counter_program_disabled(0, 0, 0);
 	counters_clear(overflow_status());
 	pmi_unmask();		/* what waits is taken here */
@@ -588,6 +592,31 @@ TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24),
 	}
 }
 
+/* One of both freezes, each in turn; with that IA32_DEBUGCTL of the other one. */
+static void check_streamlined(struct test *t, struct test_claim claim, struct test_claim control,
+			      u64 other)
+{
+	const u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
+
+	FOR_EACH_PARTNER (cpu)
+		for (unsigned freezer = 0; freezer < 2; freezer++) {
+			struct freeze f = { .freezer = freezer, .other = other };
+			const char *whose = two_cpus_whose(cpu, !freezer);
+
+			if (!two_cpus_run(t, &f.both, cpu, freeze_and_count, &f))
+				return;
+			test_check_eq(t, control, CTR_FRZ | 1, f.status[freezer],
+				      "status of the side that froze (%u)", freezer);
+			test_check_eq(t, claim, 0, f.status[!freezer],
+				      "status of %s, which didn't overflow", whose);
+			test_check_eq(t, claim, 1, f.control[!freezer],
+				      "IA32_PERF_GLOBAL_CTRL of %s", whose);
+			test_check_range(t, claim, whole, ~0ULL, f.counted,
+					 "instructions at CPL 3 that %s counts after the freeze",
+					 whose);
+		}
+}
+
 /*
  * FRZ-24  A frozen logical processor must not freeze another one.
  *         SDM Table 35-2 and those of each processor (scope: Thread)
@@ -601,22 +630,22 @@ TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24),
 TEST(pmi, streamlined_freeze_on_pmi_stops_its_own_processor_only, REQS(FRZ_24),
      NEEDS(need_perfmon, need_instructions, need_version_4, need_freeze, need_second_processor))
 {
-	const u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
+	check_streamlined(t, AT(FRZ_24), CONTROL_AT(FRZ_24), 0);
+}
 
-	FOR_EACH_PARTNER (cpu)
-		for (unsigned freezer = 0; freezer < 2; freezer++) {
-			struct freeze f = { .freezer = freezer };
-			const char *whose = two_cpus_whose(cpu, !freezer);
-
-			if (!two_cpus_run(t, &f.both, cpu, freeze_and_count, &f))
-				return;
-			CONTROL_EQ(t, FRZ_24, CTR_FRZ | 1, f.status[freezer],
-				   "status of the side that froze (%u)", freezer);
-			CHECK_EQ(t, FRZ_24, 0, f.status[!freezer],
-				 "status of %s, which didn't overflow", whose);
-			CHECK_EQ(t, FRZ_24, 1, f.control[!freezer], "IA32_PERF_GLOBAL_CTRL of %s",
-				 whose);
-			CHECK_RANGE(t, FRZ_24, whole, ~0ULL, f.counted,
-				    "instructions at CPL 3 that %s counts after the freeze", whose);
-		}
+/*
+ * FRZ-24  A frozen logical processor must not freeze another one.
+ *         SDM Table 35-2 and those of each processor (scope: Thread)
+ *
+ * Given  two processors count at CPL 3, both with IA32_DEBUGCTL[12] = 1, one of them with an
+ *        overflow
+ * When   that one overflows; the other one works on
+ * Then   the other one's status stays 0, its IA32_PERF_GLOBAL_CTRL is unchanged, and it counts all
+ *        its instructions
+ * Control: CTR_Frz and the overflow bit of the one that overflowed are set
+ */
+TEST(pmi, streamlined_freeze_on_pmi_leaves_a_processor_that_would_freeze_too, REQS(FRZ_24),
+     NEEDS(need_perfmon, need_instructions, need_version_4, need_freeze, need_second_processor))
+{
+	check_streamlined(t, AT(FRZ_24), CONTROL_AT(FRZ_24), FREEZE_PERFMON);
 }

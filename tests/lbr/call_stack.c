@@ -9,6 +9,7 @@
 #include "tests/lbr/arch.h"
 
 #define CALLS	3u
+#define OTHER_CALLS 7u	/* of the level that is kept out */
 
 /*
  * LBR-02  MSR_LASTBRANCH_TOS must be the index of the newest entry; older entries must be at
@@ -141,5 +142,76 @@ TEST(lbr, calls_beyond_the_depth_replace_the_oldest_in_call_stack_mode,
 			check_deep(t, depth + more, 0, top);
 			check_deep(t, depth + more, RETURNS, top);
 		}
+	}
+}
+
+/* The piece at CPL 3 or 0, recorded into the stack as it is. */
+static void go_on_at(bool user, const struct lbr_piece *piece, u64 n, struct lbr_stack *stack)
+{
+	if (!user) {
+		lbr_go_on(piece, n, IA32_DEBUGCTL_LBR, stack);
+		return;
+	}
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	workload_run_user(piece->workload, n);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	lbr_read(stack);
+}
+
+/* Three calls at one level, then seven and so many returns at the other one. */
+static void record_levels(bool first_user, u64 select, unsigned returns, struct lbr_stack *stack)
+{
+	lbr_open(LBR_SELECT_CALL_STACK | select, 0);
+	go_on_at(first_user, &lbr_piece_lbr_nested, 0, stack);
+	go_on_at(!first_user, &lbr_piece_lbr_deep, OTHER_CALLS | (u64)returns << 16, stack);
+	lbr_close();
+}
+
+/*
+ * LBR-09  MSR_LBR_SELECT[0] = 1 must keep branches that end at CPL 0 out, and [1] = 1 those that
+ *         end at CPL > 0.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ * LBR-16  In call-stack mode, MSR_LBR_SELECT[9] = 1, a matching return must remove the newest
+ *         call.
+ *         SDM 17.9 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Haswell Microarchitecture
+ *
+ * Given  call-stack mode with MSR_LBR_SELECT[0] = 1, and with [1] = 1; three calls of the level
+ *        that is recorded
+ * When   seven calls in each other are executed at the other level, and none or six of them return
+ * Then   the stack is the same: a return that is kept out removes no entry
+ * Control: the outermost of the three calls is in the stack; with neither bit the returns move
+ *        MSR_LASTBRANCH_TOS
+ */
+TEST(lbr, return_of_a_level_that_is_kept_out_removes_no_call, REQS(LBR_09, LBR_16),
+     NEEDS(need_lbr, need_lbr_call_stack))
+{
+	for (unsigned user = 0; user < 2; user++) {
+		const u64 select = user ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0;
+		struct lbr_stack with, without;
+
+		record_levels(user, 0, 0, &without);
+		record_levels(user, 0, OTHER_CALLS - 1, &with);
+		if (lbr_is_lost(t, &with) || lbr_is_lost(t, &without))
+			return;
+		CONTROL_EQ(t, IDS(LBR_09, LBR_16), OTHER_CALLS - 1,
+			   (without.top - with.top) % with.depth,
+			   "entries that returns at CPL %u remove", user ? 0 : 3);
+		record_levels(user, select, 0, &without);
+		record_levels(user, select, OTHER_CALLS - 1, &with);
+		if (lbr_is_lost(t, &with) || lbr_is_lost(t, &without))
+			return;
+		CONTROL_RANGE(t, IDS(LBR_09, LBR_16), 0, with.depth - 1,
+			      lbr_find(&without, lbr_piece_lbr_nested.rows[0].from),
+			      "entry of the first call at CPL %u", user ? 3 : 0);
+		CHECK_EQ(t, IDS(LBR_09, LBR_16), without.top, with.top,
+			 "MSR_LASTBRANCH_TOS after returns at the other level, MSR_LBR_SELECT %#lx",
+			 LBR_SELECT_CALL_STACK | select);
+		for (unsigned i = 0; i < with.depth; i++)
+			CHECK_EQ(t, IDS(LBR_09, LBR_16), without.branch[i].from,
+				 with.branch[i].from,
+				 "FROM of entry %u after returns at the other level, "
+				 "MSR_LBR_SELECT %#lx",
+				 i, LBR_SELECT_CALL_STACK | select);
 	}
 }

@@ -343,6 +343,15 @@ static bool returns_pop_calls(struct fixture *r)
 	return used(r) == 1 && fixture_get(r, 0x1c9) == 1 && !from(r, 2);
 }
 
+static bool returns_kept_out_pop_nothing(struct fixture *r)
+{
+	fixture_set(r, 0x1c8, 0x3c6);	/* the same, at CPL 0 alone */
+	DEBUGCTL(BIT(0));
+	a_branch(r, BRANCH_CALL, false, true, 0);
+	a_branch(r, BRANCH_RETURN, false, true, 3);
+	return used(r) == 1 && fixture_get(r, 0x1c9) == 1;
+}
+
 static bool calls_replace_the_oldest(struct fixture *r)
 {
 	fixture_set(r, 0x1c8, 0x3c4);
@@ -410,6 +419,22 @@ static bool a_core_has_two_freezes(struct fixture *one)
 	fixture_open_core(r, &core, &config);
 	fixture_set(&r[0], 0x391, CTR_FRZ | BIT(33));
 	return fixture_get(&r[1], 0x38e) == 0;
+}
+
+static bool a_freeze_is_of_one_thread(struct fixture *one)
+{
+	static struct fixture r[CORE_THREADS];
+	static struct model_core core;
+	struct model_config config = one->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_core(r, &core, &config);
+	for (unsigned i = 0; i < CORE_THREADS; i++)
+		fixture_set(&r[i], 0x1d9, BIT(12));
+	fixture_program(&r[0], 0, INST, IA32_PERFEVTSEL_INT, 2);
+	fixture_start(&r[0], BIT(0));
+	fixture_nops(&r[0], 20);
+	return fixture_get(&r[0], 0x38e) & CTR_FRZ && !fixture_get(&r[1], 0x38e);
 }
 
 static bool code_may_be_in_the_upper_half(struct fixture *r)
@@ -505,6 +530,8 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_OVFBUF_BY_OVERFLOW] = each_overflow_is_shown,
 	[FAULT_FROZEN_TOGETHER] = a_core_has_two_freezes,
 	[FAULT_STATUS_SET_LEAKS] = a_core_has_two_freezes,
+	[FAULT_FREEZE_STOPS_ASKING_SIBLING] = a_freeze_is_of_one_thread,
+	[FAULT_LBR_POP_BY_ANY_LEVEL] = returns_kept_out_pop_nothing,
 	[FAULT_FREEZE_COUNTERS_ONCE] = a_freeze_stays_asked_for,
 	[FAULT_FREEZE_SMM_REFUSED] = smm_freeze_is_there,
 	[FAULT_SMM_FREEZE_LOST_BESIDE_FREEZE] = debug_control_keeps,

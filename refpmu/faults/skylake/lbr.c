@@ -154,7 +154,11 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 	if (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ && !plan->pops &&
 	    broken(m, FAULT_LBR_FRZ_POPS))
 		plan->records = false;
-	else if (!plan->pops)
+	else if (!plan->pops && !plan->records && m->lbr.select & LBR_SELECT_EN_CALLSTACK &&
+		 b->kind == LBR_SELECT_NEAR_RET && broken(m, FAULT_LBR_POP_BY_ANY_LEVEL)) {
+		plan->pops = true;
+		plan->step = -1;
+	} else if (!plan->pops)
 		plan->records = is_recorded(m, b, plan->records);
 	else if (broken(m, FAULT_LBR_CALL_KEPT))
 		plan->pops = false;
