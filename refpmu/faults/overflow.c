@@ -68,6 +68,9 @@ static void arm(struct model *m, unsigned i, const struct model_rule *rule,
 		overflow->shadow++;
 	if (i == 1 && overflow->due && m->active & 1 && broken(m, FAULT_PDIR_ALONE))
 		overflow->due = false;
+	if (i == 1 && overflow->due && m->counter[0].rule.pebs &&
+	    !(model_generation(m)->facilities & FAC_PDIST) && broken(m, FAULT_PDIR_BESIDE_PEBS))
+		overflow->due = false;
 	if (i == 3 && broken(m, FAULT_PMC3_NEXT_BUT_ONE))
 		overflow->shadow++;
 	if (overflow->due ? broken(m, FAULT_PDIR_SKIDS) : broken(m, FAULT_RECORD_AT_OVERFLOW))

@@ -485,12 +485,13 @@ TEST(arm, pdir_record_names_the_conditional_branch_that_overflowed, REQS(ARM_09,
  * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs that are known one by one;
  *        another counter counts beside it, each in turn, then all of them (Sandy Bridge alone wants
  *        them quiesced)
- * When   IA32_PMC1 overflows on a NOP
- * Then   the record names that very NOP
+ * When   IA32_PMC1 overflows on a NOP; and on a jump while another counter with PEBS, each in turn,
+ *        counts jumps beside it
+ * Then   the record names that very NOP or jump
  * Control: the others count
  */
 TEST(arm, pdir_record_is_as_precise_beside_other_counters, REQS(SKL_09),
-     NEEDS(need_perfmon, need_pebs, need_pdir, need_fixed, need_instructions))
+     NEEDS(need_perfmon, need_pebs, need_pdir, need_fixed, need_instructions, need_branches))
 {
 	const u64 every = (counters_gp().bits | counters_fixed().bits) & ~BIT(1);
 
@@ -516,6 +517,25 @@ TEST(arm, pdir_record_is_as_precise_beside_other_counters, REQS(SKL_09),
 			if (others.bits & BIT(i) && i != PMC_FIXED(2))
 				CONTROL_RANGE(t, SKL_09, 1, ~0ULL, counter_read(i),
 					      "count of counter %u beside IA32_PMC1", i);
+		counter_reset();
+	}
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		const struct workload *w = &workload_precise_jumps;
+		u64 before, start;
+
+		if (c == 1)
+			continue;
+		pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, COUNT_BOTH, NEVER);
+		start = counter_read(c);
+		before = counted_before(w, pmc_one(c));
+		if (before != counted_before(w, pmc_one(c)) || before > PERIOD) {
+			test_inconclusive(t, "%ld instructions are counted before the window",
+					  (long)before);
+			return;
+		}
+		check_pdir(t, AT(SKL_09), w, 0, before, pmc_one(c));
+		CONTROL_RANGE(t, SKL_09, start + 1, ~0ULL, counter_read(c),
+			      "count of IA32_PMC%u with PEBS beside IA32_PMC1", c);
 		counter_reset();
 	}
 }

@@ -102,6 +102,17 @@ static bool pdir_is_precise_beside_pmc0(struct fixture *r)
 	return fixture_records(r) == 1;
 }
 
+static bool pdir_is_precise_beside_pebs(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 100);
+	fixture_wrmsr(r, 0x3f1, BIT(0) | BIT(1));
+	fixture_program_pebs(r, 1, 0x01c0, 0, 3);
+	fixture_wrmsr(r, 0x3f1, BIT(0) | BIT(1));
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_nops(r, 3);
+	return fixture_records(r) == 1;
+}
+
 static bool short_periods_work(struct fixture *r)
 {
 	fixture_program_pebs(r, 0, LOADS, 0, 5);
@@ -144,6 +155,7 @@ rule *const skylake_record_rules[FAULT_COUNT] = {
 	[FAULT_FORCE_ABORT_INERT] = forced_transactions_abort,
 	[FAULT_PEBS_OF_EIGHT] = eight_counters_have_four_with_pebs,
 	[FAULT_PDIR_ALONE] = pdir_is_precise_beside_pmc0,
+	[FAULT_PDIR_BESIDE_PEBS] = pdir_is_precise_beside_pebs,
 	[FAULT_TSC_ZERO] = records_are_those_of_table_18_55,
 	[FAULT_TSC_LOW_HALF_USER] = records_of_cpl_3_have_the_time,
 	[FAULT_TSC_LOW_HALF] = records_are_those_of_table_18_55,
