@@ -250,9 +250,7 @@ void workload_run_user_at(const struct workload *w, u64 n, const struct workload
 {
 	struct workload_call *call = set_up(n, 0, 0);
 
-	call->memory = (u64)(uintptr_t)at->memory;
-	call->stride = at->stride;
-	call->mask = at->mask;
+	put_at(call, at);
 	user_call_at(3, w->entry, (u64)(uintptr_t)call);
 }
 
