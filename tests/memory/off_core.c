@@ -24,7 +24,7 @@
 /* Bits that no load of a flushed line answers to: modified in the L3, and a snoop that found it. */
 #define L3_MODIFIED	BIT(18)
 #define SNOOP_HITM	BIT(36)
-/* Who may have answered: the L3, or something behind it. */
+/* What may have answered: the L3, or something beyond it. */
 #define L3_SUPPLIERS	BITS(18, 21)
 #define FAR_SUPPLIERS	(BIT(17) | BITS(22, 30))
 #define NHM_L3		BITS(8, 10)
@@ -344,7 +344,7 @@ TEST(offcore, each_counter_counts_both_requests_that_its_register_names, REQS(MS
  *         SDM Off-core Response Performance Monitoring, response types; supplier and snoop
  *         information
  *
- * Given  loads of a flushed line, and stores to one: something behind the L3 answers
+ * Given  loads of a flushed line, and stores to one: something beyond the L3 answers
  * When   MSR_OFFCORE_RSP_0, or MSR_OFFCORE_RSP_1 where it exists, names their kind of request with
  *        the responses of the L3 alone, and with those of everything else alone; from Sandy Bridge
  *        on by supplier, and with every snoop result

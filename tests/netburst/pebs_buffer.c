@@ -34,7 +34,7 @@ static struct netburst_taken taken;
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
  * Given  a period of 16 marked loads, each of which is executed once
- * When   the counter overflows several times amid them
+ * When   the counter overflows several times between them
  * Then   the second record is of a later marked load than the first
  */
 TEST(netburst, pebs_records_follow_each_other_as_their_loads_do, REQS(NB_38),

@@ -82,7 +82,7 @@ u64 *transaction_words(void);
 unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times);
 
 /* Another processor stores to word TRANSACTION_WATCHED from one to the other. false: it didn't. */
-#define WATCHED 2000	/* loads of transaction_watch that a store comes amid */
+#define WATCHED 2000	/* loads of transaction_watch: a store comes between two */
 bool transaction_write_on(struct test *t);
 bool transaction_write_off(struct test *t);
 

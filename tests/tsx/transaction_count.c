@@ -258,7 +258,7 @@ TEST(tsx, in_tx_holds_for_any_event_and_privilege_level, REQS(TSX_06),
 	}
 }
 
-/* IA32_PMC2 begins FEWER below these: the carry comes amid the loads of a transaction. Or it is
+/* IA32_PMC2 begins FEWER below these: the carry comes within a transaction's loads. Or it is
  * negative and doesn't overflow. */
 static const u64 carries[] = { BIT(32), BIT(40), BIT(47), BITS(20, 47) };
 
