@@ -67,11 +67,12 @@ void arch_lbr_put(unsigned i, const struct lbr_raw *raw)
 void arch_lbr_read(struct lbr_stack *stack)
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();
+	const bool rtm = cpuid_get(CPUID_RTM);
 
 	*stack = (struct lbr_stack){ .depth = arch_lbr_depth() };
 	for (unsigned i = 0; i < stack->depth; i++) {
 		stack->raw[i] = arch_lbr_entry(i);
-		stack->branch[i] = lbr_arch_decode(&leaf, cpuid_get(CPUID_RTM), &stack->raw[i]);
+		stack->branch[i] = lbr_arch_decode(&leaf, rtm, &stack->raw[i]);
 	}
 }
 
