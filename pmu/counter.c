@@ -136,6 +136,11 @@ bool counter_reset(void)
 	return counter_this_cpu()->operations->reset(&refusals[cpu_index()]);
 }
 
+void counter_quiet(void)
+{
+	counter_this_cpu()->operations->quiet();
+}
+
 const struct reset_refusal *counter_refusal(unsigned cpu)
 {
 	return &refusals[cpu];

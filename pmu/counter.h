@@ -54,6 +54,9 @@ const struct pmu_caps *counter_caps_of(unsigned cpu);
  * monitoring. Fit for a handler and for giving the machine back.
  */
 bool counter_reset(void);
+/* Only what counts, records or interrupts by itself is off: between two tests, of which the second
+ * begins with counter_reset(). */
+void counter_quiet(void);
 /* What the last counter_reset() on that processor that returned false was refused. */
 const struct reset_refusal *counter_refusal(unsigned cpu);
 

@@ -31,6 +31,17 @@ static bool architectural_reset(struct reset_refusal *refusal)
 	return true;
 }
 
+static void architectural_quiet(void)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	if (!caps->version)
+		return;
+	reset_quiet();
+	if ((caps->facilities & FAC_UNCORE) && uncore_present())
+		(void)uncore_reset();
+}
+
 static void architectural_interrupted(struct pmi_entry *entry, bool keep_counting)
 {
 	if (counter_caps()->version < 2)
@@ -52,6 +63,7 @@ static void architectural_clear(u64 status)
 
 const struct pmu_operations pmu_architectural = {
 	.reset = architectural_reset,
+	.quiet = architectural_quiet,
 	.interrupted = architectural_interrupted,
 	.clear = architectural_clear,
 };

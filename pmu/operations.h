@@ -14,6 +14,8 @@ struct reset_refusal;
 struct pmu_operations {
 	/* Everything off and zero, counter_reset(). false: what may disturb a test was refused. */
 	bool (*reset)(struct reset_refusal *refusal);
+	/* What counts, records or interrupts by itself off, counter_quiet(). */
+	void (*quiet)(void);
 	/* In the handler of an interrupt: stop the counters, unless told not to, and note the
 	 * overflow bits, and what else there is of global registers. */
 	void (*interrupted)(struct pmi_entry *entry, bool keep_counting);

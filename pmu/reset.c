@@ -255,6 +255,23 @@ bool reset_all(struct reset_refusal *refusal)
 	return good;
 }
 
+void reset_quiet(void)
+{
+	static const enum reset_item quiets[] = {
+		RESET_GLOBAL_CTRL, RESET_PEBS_ENABLE, RESET_STATUS, RESET_DS_AREA, RESET_DEBUGCTL,
+		RESET_LBR_CTL,
+	};
+	struct reset_refusal refusal;
+
+	if (!exists(RESET_GLOBAL_CTRL)) {
+		(void)reset_all(&refusal);
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(quiets) / sizeof(quiets[0]); i++)
+		if (exists(quiets[i]) && !(reset_this_cpu()->left & BIT(quiets[i])))
+			(void)reset_put(quiets[i]);
+}
+
 bool reset_leaves_alone(enum reset_item item, struct reset_refusal *refusal)
 {
 	describe(item, refusal);

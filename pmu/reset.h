@@ -29,6 +29,9 @@ struct reset_refusal {
 void reset_learn(void);
 /* Everything architectural off and zero. false: what may disturb a test was refused; *refusal. */
 bool reset_all(struct reset_refusal *refusal);
+/* Only what counts, records or interrupts by itself is off, and status is clear: a few writes. A
+ * PMU without global control is reset. */
+void reset_quiet(void);
 /* Is that register left alone? Then *refusal says what was refused. */
 bool reset_leaves_alone(enum reset_item item, struct reset_refusal *refusal);
 /* Bits of IA32_PERF_GLOBAL_STATUS that may be cleared here: writing another one raises #GP. */

@@ -277,6 +277,15 @@ static bool reset(struct reset_refusal *refusal)
 	return netburst_reset();
 }
 
+/* Without its CCCR's enable no counter counts. */
+static void quiet(void)
+{
+	(void)netburst_put(MSR_NB_PEBS_ENABLE, 0);
+	(void)put_all(cccr_msr, NB_COUNTERS, NB_CCCR_ACTIVE_THREAD);
+	(void)netburst_put(MSR_IA32_DS_AREA, 0);
+	(void)netburst_put(MSR_NB_DEBUGCTLA, 0);
+}
+
 static void interrupted(struct pmi_entry *entry, bool keep_counting)
 {
 	if (!keep_counting)
@@ -290,5 +299,5 @@ static void clear(u64 status)
 }
 
 const struct pmu_operations netburst_operations = {
-	.reset = reset, .interrupted = interrupted, .clear = clear,
+	.reset = reset, .quiet = quiet, .interrupted = interrupted, .clear = clear,
 };

@@ -228,7 +228,7 @@ static void after(void *arg)
 	struct around *around = arg;
 
 	disturbance_look(&around->attempt);
-	counter_reset();
+	counter_quiet();
 	pmi_close();
 	intr_set_handler(VECTOR_DB, NULL);
 	pmi_init();
