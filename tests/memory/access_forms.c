@@ -83,7 +83,6 @@ static u64 more_events(const struct mem_sample_setup *setup, const struct cache_
 {
 	u64 few, many;
 
-	mem_sample_count(setup, h, ROUNDS);	/* caches and TLBs as the rounds leave them */
 	few = mem_sample_count(setup, h, ROUNDS);
 	many = mem_sample_count(setup, h, 2 * ROUNDS);
 	return many > few ? many - few : 0;

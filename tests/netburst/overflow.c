@@ -442,8 +442,8 @@ static void check_left_alone(struct test *t, u64 mine)
  *
  * Given  counters 4 to 17, far from their end, with FORCE_OVF, and with none, either and both of
  *        OVF_PMI_T0 and (with Hyper-Threading) OVF_PMI_T1, LVTPC being masked
- * When   they count, three times each, OVF being cleared in between; and one with the PMI flag of
- *        this thread counts while its CCCR is left alone
+ * When   they count, with none three times each, OVF being cleared in between; and one with the
+ *        PMI flag of this thread counts while its CCCR is left alone
  * Then   OVF is set each time; interrupts come, and go on coming
  * Control: OVF is clear without FORCE_OVF and before the counter counts; without FORCE_OVF there
  *          is no interrupt
@@ -468,7 +468,7 @@ TEST(netburst, force_ovf_makes_every_increment_an_overflow, REQS(NB_17), NEEDS(n
 			i, asked[k % n]);
 		s.flags |= NB_CCCR_FORCE_OVF;
 		netburst_program(&s);
-		for (unsigned again = 0; again < AGAIN; again++) {
+		for (unsigned again = 0; again < (asked[k % n] ? 1 : AGAIN); again++) {
 			CONTROL(t, NB_17, !netburst_overflowed(i), "counter %u before it counts",
 				i);
 			run_from(i, NETBURST_NEVER);
