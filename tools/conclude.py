@@ -46,8 +46,8 @@ def harness_tap(run, settings):
     out += [line for line in lines[1:] if not line.startswith("Bail out!")]
     if run.problem:
         out.append(f"Bail out! {run.problem}")
-    rows = {row["id"]: row for row in spec.with_cpus()}
     if run.settings.get("require"):
+        rows = {row["id"]: row for row in spec.with_cpus()}
         out += ["# " + line for line in
                 decide.reference_only(run, rows, run.settings["require"].split(","))]
     if run.engine_text:
