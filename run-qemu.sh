@@ -12,7 +12,7 @@ usage()
 	cat << 'EOF'
 usage: ./run-qemu.sh [OPTION]...
   --cpu NAME        generation that the reference PMU presents (default haswell)
-  --all             every generation, side by side
+  --all             every generation, side by side; drawn tests have 1s on each, not 2s
   --pmu WHICH       reference: software model on QEMU's TCG (default); host: the host's vPMU
                     through KVM; none: no PMU at all
   --tests GLOB      only tests whose name matches (default all); a comma separates patterns;
@@ -191,6 +191,7 @@ if [ -n "$all" ]; then
 	for option in cpu efi linux gui gdb personality personality_of; do
 		[ -z "${!option}" ] || bad "--all can't be combined with --${option//_/-}"
 	done
+	draw=${draw:-1s}
 fi
 if [ -n "$personality" ]; then
 	[ -z "$cpu$personality_of" ] || bad "--personality names the generation itself"
