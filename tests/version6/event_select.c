@@ -2,7 +2,11 @@
 /* IA32_PERFEVTSELx[47:40], the second unit mask, and [36], the Equal flag: CPUID.(23H,0):EBX. */
 #include "kernel/interrupt/fault.h"
 #include "pmu/event.h"
+#include "pmu/pebs.h"
+#include "pmu/version6/arch_pebs.h"
 #include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
 #include "tests/measure/window.h"
 #include "tests/version6/version6.h"
 
@@ -82,9 +86,10 @@ static const struct {
 	u32 generations;
 	enum event_kind kind;
 	u32 code;		/* 23:16 the second unit mask */
+	u64 counters;
 } rows[] = {
 #define EVENT_UMASK2(gens, name, event, umask, umask2, kind, flags, counters, source) \
-	{ gens, kind, EVENT2_##name },
+	{ gens, kind, EVENT2_##name, counters },
 #include "spec/event.def"
 };
 
@@ -107,6 +112,11 @@ static bool need_branches_outside_loops(char *reason, size_t size)
 {
 	return version6_need(counter_caps()->v6.umask2 && branches_outside_loops(),
 			     "event with a second unit mask that is known", reason, size);
+}
+
+static bool need_recording(char *reason, size_t size)
+{
+	return counter_caps()->arch_pebs || need_pebs(reason, size);
 }
 
 /*
@@ -182,6 +192,15 @@ static bool conditional_branches(struct test *t, unsigned counter, u64 mask, u16
 				     2 * ROUNDS, &e->value);
 }
 
+/* A line that stays in L1 is loaded once a round. */
+static bool hits(struct test *t, unsigned counter, u64 mask, u16 event, struct expected *e)
+{
+	*e = (struct expected){ .least = ROUNDS - ROUNDS / 8, .most = ROUNDS + ROUNDS / 8,
+				.of = "loads that hit L1" };
+	return window_difference_one(t, counter, event, COUNT_BOTH | mask, &workload_load, ROUNDS,
+				     2 * ROUNDS, &e->value);
+}
+
 /* false: it isn't one of these kinds, or no window could be measured. */
 static bool count_kind(struct test *t, unsigned counter, enum event_kind kind, u32 code,
 		       struct expected *e)
@@ -198,6 +217,8 @@ static bool count_kind(struct test *t, unsigned counter, enum event_kind kind, u
 		return conditional_branches(t, counter, mask, event, 2, e);
 	case EK_COND_TAKEN:
 		return conditional_branches(t, counter, mask, event, 1, e);
+	case EK_L1_HIT:
+		return hits(t, counter, mask, event, e);
 	default:
 		return false;
 	}
@@ -207,12 +228,14 @@ static bool count_kind(struct test *t, unsigned counter, enum event_kind kind, u
  * V6-07  IA32_PERFEVTSELx[47:40] must be part of the event: with them another one is counted.
  *        intel/perfmon; Linux
  *
- * Given  each general-purpose counter with each event of branches that has a second unit mask on
- *        this processor: far ones, conditional ones, taken ones of these, those that go forward
- * When   a loop runs at CPL 3; loops with a random branch, and with two conditional branches a
- *        round, run 2048 rounds and 4096
+ * Given  each general-purpose counter with each event that has a second unit mask on this
+ *        processor: far branches, conditional ones, taken ones of these, those that go forward,
+ *        hits of L1
+ * When   a loop runs at CPL 3; loops with a random branch, with two conditional branches a round,
+ *        and with a load of one line run 2048 rounds and 4096
  * Then   far branches are counted, fewer than half of the rounds; of the random ones between one in
- *        eight and seven in eight; two, and one taken, in each round of the last
+ *        eight and seven in eight; two, and one taken, in each round of the next; a hit a round
+ *        of the last, give or take an eighth
  */
 TEST(version6, event_with_a_second_unit_mask_counts_what_it_names, REQS(V6_07),
      NEEDS(need_perfmon, need_branches_outside_loops, need_branches))
@@ -224,10 +247,62 @@ TEST(version6, event_with_a_second_unit_mask_counts_what_it_names, REQS(V6_07),
 
 		if (!(rows[i].generations & g->set))
 			continue;
-		FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
+		FOR_EACH_COUNTER (c, counter_caps()->gp_mask & rows[i].counters)
 			if (count_kind(t, c, rows[i].kind, rows[i].code, &e))
 				CHECK_RANGE(t, V6_07, e.least, e.most, e.value,
 					    "%s, IA32_PMC%u, event %#x with UMASK2 %#x", e.of, c,
 					    (u16)rows[i].code, rows[i].code >> 16);
+	}
+}
+
+/* Does a counter of that event record anything of a loop's branches? */
+static bool records_loop(unsigned counter, u16 event, u64 flags)
+{
+	const struct ds_setup setup = sampling_setup(1);
+	bool any;
+
+	if (counter_caps()->arch_pebs) {
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(counter, event, flags, PERIOD, 0, NEVER);
+		workload_run(&workload_load, ROUNDS, pmc_one(counter));
+		any = arch_pebs_written();
+		arch_pebs_close();
+	} else {
+		ds_open(&setup);
+		pebs_arm(counter, event, flags, PERIOD);
+		workload_run(&workload_load, ROUNDS, pmc_one(counter));
+		pebs_disarm();
+		any = ds_records();
+		ds_close();
+	}
+	counter_program_disabled(counter, 0, 0);
+	return any;
+}
+
+/*
+ * V6-07  IA32_PERFEVTSELx[47:40] must be part of the event: with them another one is counted.
+ *        intel/perfmon; Linux
+ *
+ * Given  each general-purpose counter that can record, with an event that counts far branches, or
+ *        taken conditional ones that go forward, and with all branches: with a second unit mask,
+ *        and without it
+ * When   a loop whose branches go backward runs 2048 rounds, and the period is 64
+ * Then   with the mask there is no record
+ * Control: without it there is one
+ */
+TEST(version6, second_unit_mask_is_part_of_the_event_that_is_recorded, REQS(V6_07),
+     NEEDS(need_perfmon, need_branches_outside_loops, need_branches, need_recording))
+{
+	const u64 mask = (u64)(branches_outside_loops() >> 16) << IA32_PERFEVTSEL_UMASK2_SHIFT;
+	const u16 event = (u16)branches_outside_loops();
+	const struct pmu_caps *caps = counter_caps();
+
+	FOR_EACH_COUNTER (c, caps->gp_mask & (caps->arch_pebs ? caps->v6.pebs : ~0ULL)) {
+		if (!CONTROL(t, V6_07, records_loop(c, event, COUNT_BOTH),
+			     "branches are recorded, IA32_PMC%u, event %#x", c, event))
+			continue;
+		CHECK(t, V6_07, !records_loop(c, event, COUNT_BOTH | mask),
+		      "branches that aren't the loop's are recorded, IA32_PMC%u, UMASK2 %#lx", c,
+		      mask >> IA32_PERFEVTSEL_UMASK2_SHIFT);
 	}
 }

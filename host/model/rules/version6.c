@@ -9,6 +9,9 @@
 #define CTR(n)		(0x1900 + 4u * (n))
 #define CFG_A(n)	(0x1901 + 4u * (n))
 #define CFG_B(n)	(0x1902 + 4u * (n))
+#define CFG_C_1		0x1907
+#define PEBS_INDEX	0x3f5
+#define PEBS		BIT(63)
 #define FX_CTR(i)	(0x1980 + 4u * (i))
 #define FX_CFG_B(i)	(0x1982 + 4u * (i))
 #define FIXED_0		32u	/* bit of fixed counter 0 */
@@ -58,6 +61,28 @@ static bool umask2_is_of_the_event(struct fixture *r)
 	fixture_branch(r, BRANCH_FAR, true);
 	fixture_stop(r);
 	return PMC(1) == 1 && PMC(2) == 2;
+}
+
+/* 01D1 with UMASK2 01 counts loads that hit L1, once the line is there. */
+static bool umask2_is_of_loads(struct fixture *r)
+{
+	fixture_program(r, 1, 0x01d1, BIT(40), 0);
+	fixture_start(r, BIT(1));
+	for (unsigned i = 0; i < 1000; i++)
+		fixture_load(r, ADDRESS);
+	fixture_stop(r);
+	return PMC(1) > 0;
+}
+
+static bool umask2_is_of_what_is_recorded(struct fixture *r)
+{
+	fixture_wrmsr(r, PEBS_INDEX, BIT(32));
+	fixture_wrmsr(r, CFG_C_1, PEBS);
+	fixture_program(r, 1, 0xc4, BIT(40), 0);
+	fixture_start(r, BIT(1));
+	fixture_branch(r, BRANCH_JUMP, true);
+	fixture_stop(r);
+	return PMC(1) == 0;
 }
 
 /* An instruction with two loads is no cycle with one. */
@@ -362,6 +387,8 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_UMASK2_REFUSED] = umask2_is_taken,
 	[FAULT_UMASK2_IGNORED] = umask2_is_of_the_event,
 	[FAULT_UMASK2_COUNTS_NOTHING] = umask2_is_of_the_event,
+	[FAULT_UMASK2_OF_LOADS_COUNTS_NOTHING] = umask2_is_of_loads,
+	[FAULT_UMASK2_RECORDS_ANY] = umask2_is_of_what_is_recorded,
 	[FAULT_EQ_REFUSED] = eq_is_taken,
 	[FAULT_EQ_AT_LEAST] = eq_wants_as_many,
 	[FAULT_RDPMC_HIDE_REFUSED] = counters_can_be_hidden,

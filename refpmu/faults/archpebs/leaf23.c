@@ -7,6 +7,7 @@
 #define FIRST_FOUR	4
 #define SHORT_COUNTER	BITS(0, 41)
 #define UMASK2_OF_NONE	0xff	/* no event has it */
+#define EVENT_OF_LOADS	0xd1	/* MEM_LOAD_RETIRED */
 
 /* The counters that the P-core of the package has too. */
 static void counters_of_both(struct model *m, u32 regs[4])
@@ -54,9 +55,15 @@ void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 
 u64 fault_umask2(struct model *m, unsigned n, u64 umask2)
 {
+	const u8 event = (u8)m->perfevtsel[n];
+
 	if (umask2 && broken(m, FAULT_UMASK2_COUNTS_NOTHING))
 		return UMASK2_OF_NONE;
+	if (umask2 && event == EVENT_OF_LOADS && broken(m, FAULT_UMASK2_OF_LOADS_COUNTS_NOTHING))
+		return UMASK2_OF_NONE;
 	if (umask2 && n >= FIRST_FOUR && broken(m, FAULT_UMASK2_LOWER_COUNTERS))
+		return 0;
+	if (umask2 && model_pebs_enabled(m, n) && broken(m, FAULT_UMASK2_RECORDS_ANY))
 		return 0;
 	return umask2 && broken(m, FAULT_UMASK2_IGNORED) ? 0 : umask2;
 }
