@@ -322,12 +322,15 @@ static void look(void)
 			see_register(msr);
 		see_register(0x1a0);
 		see_register(0x600);
+		see_register(0x1d9);
 		for (u32 n = 0; n < 20; n++) {
 			struct msr_result fast = model_rdpmc(&fixture.m[t], n);
 			struct msr_result low = model_rdpmc(&fixture.m[t], (u32)BIT(31) + n);
 
 			standard_see(s, (u64)fast.status << 60 ^ fast.value);
 			standard_see(s, (u64)low.status << 60 ^ low.value);
+			standard_see(s, model_rdpmc(&fixture.m[t], 32 + n).status);
+			standard_see(s, model_rdpmc(&fixture.m[t], (u32)BIT(30) + n).status);
 		}
 		for (u32 leaf = 0; leaf < 11; leaf++) {
 			u32 regs[4] = { 0x16, 0x756e6547, 0xffffffff, 0x0fffffff };

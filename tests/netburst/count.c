@@ -208,11 +208,17 @@ TEST(msr, netburst_registers_hold_values_of_their_own_at_once, REQS(NB_30, NB_48
  * When   they are read by RDMSR, by RDPMC of their number, and by RDPMC with ECX[31] set; all 40
  *        bits are written as ones
  * Then   the first two give the value, the fast read its lower 32 bits; all ones are kept; RDPMC
- *        of counter 18, which doesn't exist, raises #GP either way
+ *        of a number that no counter has raises #GP either way: of 18 and more, of numbers that
+ *        end as those of counters do, and of those of other families
  */
 TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst),
      .under_every_fault = true)
 {
+	/* 19 to 25 are the L3 counters of some processors; bits 29 and 30 are family 6's. */
+	static const u32 absent[] = {
+		NB_COUNTERS, 26,      31,	    32,		  32 + 17,	   64,
+		0x100,	     0x10000, (u32)BIT(29), (u32)BIT(30), (u32)BIT(30) + 1
+	};
 	u64 value = 0;
 
 	for (unsigned i = 0; i < NB_COUNTERS; i++)
@@ -230,11 +236,12 @@ TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst),
 		CHECK_EQ(t, NB_29, ONES, netburst_read(i), "%s with all 40 bits set",
 			 cccrs[i].name);
 	}
-	for (unsigned i = 0; i < 2; i++) {
-		struct fault fault = rdpmc_try(NB_COUNTERS | (i ? (u32)NB_RDPMC_FAST : 0), &value);
+	for (unsigned i = 0; i < 2 * sizeof(absent) / sizeof(absent[0]); i++) {
+		u32 ecx = absent[i / 2] | (i & 1 ? (u32)NB_RDPMC_FAST : 0);
+		struct fault fault = rdpmc_try(ecx, &value);
 
 		CHECK(t, NB_29, fault.raised && fault.vector == VECTOR_GP,
-		      "RDPMC of counter %u, which isn't there, raises #GP", NB_COUNTERS);
+		      "RDPMC of 0x%x, which no counter has, raises #GP", ecx);
 	}
 }
 
@@ -658,11 +665,11 @@ static void check_reserved(struct test *t, u32 msr, u64 fields, const char *name
 }
 
 /*
- * NB-41  Setting a reserved bit of an ESCR, a CCCR, MSR_PEBS_ENABLE or MSR_PEBS_MATRIX_VERT must
- *        raise #GP.
+ * NB-41  Setting a reserved bit of an ESCR, a CCCR, MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT or
+ *        MSR_DEBUGCTLA must raise #GP.
  *        SDM 18.15.1 ESCR MSRs, 18.15.3 CCCR MSRs, Table 35-41
  *
- * Given  every ESCR, every CCCR, MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT
+ * Given  every ESCR, every CCCR, MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT and MSR_DEBUGCTLA
  * When   each bit that no field has is set
  * Then   the write raises #GP, and the register keeps its value
  */
@@ -676,4 +683,5 @@ TEST(msr, netburst_registers_refuse_reserved_bits, REQS(NB_41), NEEDS(need_netbu
 	check_reserved(t, MSR_NB_PEBS_ENABLE, fields_of("PEBS_ENABLE", false), "MSR_PEBS_ENABLE");
 	check_reserved(t, MSR_NB_PEBS_MATRIX_VERT, fields_of("PEBS_MATRIX_VERT", false),
 		       "MSR_PEBS_MATRIX_VERT");
+	check_reserved(t, MSR_NB_DEBUGCTLA, BITS(0, 6), "MSR_DEBUGCTLA");
 }

@@ -409,8 +409,8 @@ TEST(msr, netburst_counters_escrs_and_cccrs_are_shared_by_both_threads, REQS(NB_
 }
 
 /*
- * NB-40  Each logical processor must have an IA32_DS_AREA of its own.
- *        SDM Table 35-41: IA32_DS_AREA
+ * NB-40  Each logical processor must have an IA32_DS_AREA and an MSR_DEBUGCTLA of its own.
+ *        SDM Table 35-41: IA32_DS_AREA, MSR_DEBUGCTLA
  *
  * Given  both threads with another address in IA32_DS_AREA
  * When   each reads it, after both have written
@@ -435,4 +435,38 @@ TEST(msr, netburst_threads_have_ds_areas_of_their_own, REQS(NB_40),
 		if (!on(t, thread, write_it, &none))
 			return;
 	}
+}
+
+/*
+ * NB-40  Each logical processor must have an IA32_DS_AREA and an MSR_DEBUGCTLA of its own.
+ *        SDM Table 35-41: IA32_DS_AREA, MSR_DEBUGCTLA
+ *
+ * Given  bits LBR and BTF of MSR_DEBUGCTLA, in each pair of values that differ by thread
+ * When   both threads have written their own
+ * Then   each reads it
+ */
+TEST(msr, netburst_threads_have_debugctlas_of_their_own, REQS(NB_40),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	static const u64 values[][2] = { { 1, 0 }, { 0, 1 }, { 2, 1 }, { 1, 2 }, { 3, 0 } };
+
+	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		for (unsigned last = 0; last < 2; last++) {
+			struct access own[2] = { { MSR_NB_DEBUGCTLA, values[i][0] },
+						 { MSR_NB_DEBUGCTLA, values[i][1] } };
+
+			if (!on(t, !last, write_it, &own[!last]) ||
+			    !on(t, last, write_it, &own[last]))
+				return;
+			for (unsigned thread = 0; thread < 2; thread++) {
+				struct access none = { MSR_NB_DEBUGCTLA, 0 };
+
+				if (!on(t, thread, read_it, &own[thread]))
+					return;
+				CHECK_EQ(t, NB_40, values[i][thread], own[thread].value,
+					 "MSR_DEBUGCTLA of T%u, T%u wrote last", thread, last);
+				if (!on(t, thread, write_it, &none))
+					return;
+			}
+		}
 }

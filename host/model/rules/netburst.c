@@ -5,58 +5,13 @@
  * 17-7 and 17-8.
  */
 #include "host/model/rules/internal.h"
-#include "host/model/netburst_fixture.h"
+#include "host/model/rules/netburst.h"
 
 typedef bool netburst_rule_fn(struct netburst_fixture *r);
 
 /* One that is an expression, of the rig r. */
 #define NETBURST_RULE(name, ...) \
 	static bool name(struct netburst_fixture *r) { return __VA_ARGS__; }
-
-#define T1U	BIT(0)
-#define T1O	BIT(1)
-#define T0U	BIT(2)
-#define T0O	BIT(3)
-#define ENABLE	BIT(12)
-#define SELECT(n) ((u64)(n) << 13)
-#define ANY	(3ULL << 16)
-#define COMPARE	BIT(18)
-#define THRESHOLD(n) ((u64)(n) << 20)
-#define EDGE	BIT(24)
-#define CASCADE	BIT(30)
-#define TOP	BITS(0, 39)
-#define COUNTER(n) (0x300u + (n))
-#define CCCR(n)	(0x360u + (n))
-#define PEBS	0x3f1
-#define VERT	0x3f2
-#define MY	BIT(25)
-#define OTHER	BIT(26)
-#define UOP_TAG	BIT(24)
-
-static u64 escr(unsigned event, u64 mask, u64 flags)
-{
-	return (u64)event << 25 | mask << 9 | flags;
-}
-
-/* Counter n, which its CCCR gives ESCR number `select`, at this MSR. */
-static void program(struct netburst_fixture *r, unsigned n, u32 escr_msr, unsigned select,
-		    u64 value, u64 cccr, u64 from)
-{
-	nbfixture_set(r, 0, COUNTER(n), from);
-	nbfixture_set(r, 0, escr_msr, value);
-	nbfixture_set(r, 0, CCCR(n), SELECT(select) | ANY | cccr);
-}
-
-/* instr_retired on MSR_IQ_COUNTER0. */
-static void instructions(struct netburst_fixture *r, u64 flags, u64 cccr, u64 from)
-{
-	program(r, 12, 0x3b8, 4, escr(2, 3, flags), cccr, from);
-}
-
-static u64 value(struct netburst_fixture *r, unsigned n)
-{
-	return nbfixture_get(r, 0, COUNTER(n));
-}
 
 /* ---- which threads and levels are counted ---- */
 
@@ -93,6 +48,16 @@ static bool os_is_cpl_0_of_branches_too(struct netburst_fixture *r)
 	program(r, 7, 0x3c3, 2, escr(4, BIT(1), T0O), ENABLE, 0);
 	nbfixture_retire(r, 0, true, &(struct model_retired){ .branch = BRANCH_CONDITIONAL });
 	return value(r, 7) == 0;
+}
+
+/* Both OS flags; T0 adds at CPL 1 while T1 is at CPL 3. */
+static bool os_is_cpl_0_of_additions_too(struct netburst_fixture *r)
+{
+	program(r, 8, 0x3a4, 1, escr(8, BIT(15), T0O | T1O), ENABLE, 0);
+	nbfixture_nops(r, 1, true, 1);
+	r->user_cpl = 1;
+	nbfixture_compute(r, 0, true, ARITHMETIC_PACKED_SP);
+	return value(r, 8) == 0;
 }
 
 /* ---- counting ---- */
@@ -302,22 +267,21 @@ static bool extended_cascade(struct netburst_fixture *r)
 	return value(r, 12) == 5;
 }
 
-/* ---- interrupts ---- */
+/* 16 starts 12 once more, which overflows; both have this OVF flag before. */
+static bool extended_once_more(struct netburst_fixture *r, u64 ovf)
+{
+	nbfixture_set(r, 0, CCCR(16), 0);
+	nbfixture_set(r, 0, CCCR(12), SELECT(4) | ANY | BIT(11) | ovf);
+	nbfixture_set(r, 0, COUNTER(12), TOP);
+	program(r, 16, 0x3b8, 4, escr(2, 3, T0O), ENABLE | ovf, TOP - 2);
+	nbfixture_nops(r, 0, false, 8);
+	return value(r, 12) == 4 && nbfixture_get(r, 0, CCCR(12)) & BIT(31);
+}
 
-/* ---- registers ---- */
-
-/* ---- tagged micro-operations and records ---- */
+NETBURST_RULE(extended_cascades_again,
+	      extended_cascade(r) && extended_once_more(r, 0) && extended_once_more(r, BIT(31)))
 
 /* ---- tags ---- */
-
-/* front_end_event with uop_type tagging what `mask` says, counter n of the even or odd IQ half. */
-static void front_end(struct netburst_fixture *r, unsigned n, u64 mask, u64 from)
-{
-	bool odd = n & 1 ? n != 13 : n == 14;
-
-	nbfixture_set(r, 0, odd ? 0x3bd : 0x3bc, escr(2, mask, 15));
-	program(r, n, odd ? 0x3cd : 0x3cc, 5, escr(8, 1, 15), ENABLE, from);
-}
 
 /* Page n is met for the first time by a load or a store. */
 static u64 replayed(struct netburst_fixture *r, u64 enable, u64 vert, unsigned n, bool store)
@@ -491,24 +455,39 @@ static bool write_either(void *ctx, u64 linear, const void *from, size_t bytes)
 }
 
 /* One record, of code and into a buffer above 4 GiB. */
-static bool netburst_addresses_are_whole(struct netburst_fixture *r)
+static bool addresses_are_whole(struct netburst_fixture *r, unsigned t)
 {
 	enum { BASE = 0x20, INDEX = 0x28, RESET = 0x40, RIP = 8, BYTES = 0x90 };
 
-	fixture_write = r->host[0].write;
-	r->host[0].write = write_either;
-	nbfixture_set(r, 0, PEBS, MY);
+	fixture_write = r->host[t].write;
+	r->host[t].write = write_either;
+	nbfixture_set(r, t, PEBS, MY);
 	nbfixture_ds(r, 4, 4, TOP - 1);
 	for (unsigned field = BASE; field < RESET; field += 8)
-		nbfixture_poke(r, NBFIXTURE_DS(0) + field,
-			       nbfixture_peek(r, NBFIXTURE_DS(0) + field, 8) | HIGH, 8);
-	front_end(r, 16, 2, TOP - 1);
-	r->ip[0] |= HIGH;
-	nbfixture_load(r, 0, NBFIXTURE_DATA);
-	nbfixture_load(r, 0, NBFIXTURE_DATA);
-	return nbfixture_peek(r, NBFIXTURE_DS(0) + INDEX, 8) ==
-		       (NBFIXTURE_BUFFER(0) | HIGH) + BYTES &&
-	       nbfixture_record(r, 0, 0, RIP) & HIGH;
+		nbfixture_poke(r, NBFIXTURE_DS(t) + field,
+			       nbfixture_peek(r, NBFIXTURE_DS(t) + field, 8) | HIGH, 8);
+	front_end(r, 16 + t, 2, TOP - 1);
+	r->ip[t] |= HIGH;
+	nbfixture_load(r, t, NBFIXTURE_DATA);
+	nbfixture_load(r, t, NBFIXTURE_DATA);
+	return nbfixture_peek(r, NBFIXTURE_DS(t) + INDEX, 8) ==
+		       (NBFIXTURE_BUFFER(t) | HIGH) + BYTES &&
+	       nbfixture_record(r, t, 0, RIP) & HIGH;
+}
+
+NETBURST_RULE(netburst_addresses_are_whole, addresses_are_whole(r, 0))
+NETBURST_RULE(netburst_addresses_of_t1_are_whole, addresses_are_whole(r, 1))
+
+/* One record, with the absolute maximum in the middle of the second. */
+static bool netburst_records_end_below_the_maximum(struct netburst_fixture *r)
+{
+	nbfixture_set(r, 0, PEBS, MY);
+	nbfixture_ds(r, 1, 4, TOP);
+	nbfixture_poke(r, NBFIXTURE_DS(0) + 0x30, NBFIXTURE_BUFFER(0) + 0x90 + 0x48, 8);
+	front_end(r, 16, 2, TOP);
+	for (unsigned i = 0; i < 4; i++)
+		nbfixture_load(r, 0, NBFIXTURE_DATA);
+	return nbfixture_records(r, 0) == 1;
 }
 
 /* Two records where the lower halves of maximum and threshold are those of one. */
@@ -632,6 +611,13 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_BRANCH_TYPE_CPL_1] = os_is_cpl_0_of_branches_too,
 	[FAULT_NB_FLAME_SELECT_3] = select_3_is_another_escr,
 	[FAULT_NB_CASCADE_NO_CHAIN] = cascades_in_a_chain,
+	[FAULT_NB_EXTENDED_ONCE] = extended_cascades_again,
+	[FAULT_NB_EXTENDED_OWN_OVF] = extended_cascades_again,
+	[FAULT_NB_EXTENDED_FIRST_OVF] = extended_cascades_again,
+	[FAULT_NB_EXTENDED_NO_OVF] = extended_cascades_again,
+	[FAULT_NB_MAXIMUM_OF_STARTS] = netburst_records_end_below_the_maximum,
+	[FAULT_NB_RIP_32_T1] = netburst_addresses_of_t1_are_whole,
+	[FAULT_NB_TI_USR_CPL_3] = os_is_cpl_0_of_additions_too,
 	[FAULT_NB_RIP_32] = netburst_addresses_are_whole,
 	[FAULT_NB_INDEX_32] = netburst_addresses_are_whole,
 	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,

@@ -19,6 +19,8 @@ static const struct {
 #undef FAULT
 };
 
+#define RDPMC_5_BITS	0x1fu
+
 static struct netburst_thread_faults *own(struct model *m)
 {
 	return netburst_thread_faults(&netburst_of(m)->thread[netburst_thread_of(m)]);
@@ -70,6 +72,9 @@ static u64 fault_netburst_read(struct model *m, const struct netburst_place *p, 
 		return broken(m, FAULT_NB_PEBS_ENABLE_PER_THREAD) ? own(m)->own_pebs_enable : value;
 	case NBR_MATRIX_VERT:
 		return broken(m, FAULT_NB_MATRIX_PER_THREAD) ? own(m)->own_matrix_vert : value;
+	case NBR_DEBUGCTLA:
+		return broken(m, FAULT_NB_DEBUGCTLA_SHARED) ? netburst_faults(n)->last_debugctla :
+							      value;
 	default:
 		return value;
 	}
@@ -91,8 +96,12 @@ void fault_nb_rdpmc(struct model *m, u32 ecx, struct msr_result *result)
 	if (m->config.fault == FAULT_NONE)
 		return;
 	if (i >= NB_COUNTERS) {
-		if (broken(m, FAULT_NB_RDPMC_ABSENT))
+		if ((i == NB_COUNTERS && broken(m, FAULT_NB_RDPMC_ABSENT)) ||
+		    (i & (BIT(30) | BIT(29)) && broken(m, FAULT_NB_RDPMC_TYPES)))
 			*result = (struct msr_result){ .status = MSR_DONE };
+		i &= RDPMC_5_BITS;
+		if (i < NB_COUNTERS && broken(m, FAULT_NB_RDPMC_5_BITS))
+			*result = (struct msr_result){ .status = MSR_DONE, .value = n->counter[i] };
 		return;
 	}
 	if (broken(m, FAULT_NB_RDPMC_NEIGHBOUR))
@@ -136,11 +145,19 @@ static u64 pebs_bits_of_first(struct model *m, u64 value)
 		       value;
 }
 
+/* Is it a counter that its CCCR has enabled? */
+static bool is_running(const struct model *m, const struct netburst_place *p)
+{
+	return p->reg == NBR_COUNTER && netburst_of(m)->now.cccr[p->i] & NB_CCCR_ENABLE;
+}
+
 /* What the register takes instead. */
 static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 {
 	if (p->reg == NBR_COUNTER && p->i == NB_MS_COUNTER0 && broken(m, FAULT_NB_COUNTER_4_NARROW))
 		value &= BITS(0, NB_WIDTH - 2);
+	if (is_running(m, p) && broken(m, FAULT_NB_RUNNING_NARROW))
+		value = (netburst_of(m)->counter[p->i] & ~BITS(0, 31)) | (value & BITS(0, 31));
 	if (p->reg == NBR_PEBS_ENABLE) {
 		if (netburst_of(m)->now.pebs_threads & BIT(!netburst_thread_of(m)) &&
 		    broken(m, FAULT_NB_PEBS_OTHER_STAYS))
@@ -174,6 +191,8 @@ static void note_write(struct model *m, const struct netburst_place *p, u64 valu
 		f->forced &= ~(u32)BIT(p->i);
 		if (!(value & NB_CCCR_CASCADE))
 			f->cascaded &= ~(u32)BIT(p->i);
+		if (!(value & NB_CCCR_EXTENDED_CASCADE))
+			f->extended &= ~(u32)BIT(p->i);
 		break;
 	case NBR_ESCR:
 		own(m)->own_escr = value;
@@ -185,6 +204,9 @@ static void note_write(struct model *m, const struct netburst_place *p, u64 valu
 		break;
 	case NBR_MATRIX_VERT:
 		own(m)->own_matrix_vert = value;
+		break;
+	case NBR_DEBUGCTLA:
+		f->last_debugctla = value;
 		break;
 	default:
 		break;
@@ -200,6 +222,8 @@ void fault_nb_wrmsr(struct model *m, const struct netburst_place *p, struct msr_
 		write->taken = true;
 	}
 	if (write->taken && broken(m, generated[p->reg].write_dropped))
+		write->taken = false;
+	if (write->taken && is_running(m, p) && broken(m, FAULT_NB_RUNNING_KEEPS))
 		write->taken = false;
 	if (!write->taken)
 		return;
@@ -246,7 +270,10 @@ static bool threads_fit(struct model *m, unsigned i, u64 cccr, bool fit)
 	u64 field = (cccr & NB_CCCR_ACTIVE_THREAD) >> NB_CCCR_ACTIVE_THREAD_SHIFT;
 
 	if (!netburst_has_ht(m) || broken(m, FAULT_NB_ACTIVE_IGNORED) ||
-	    (i >= NB_FLAME_COUNTER0 && i < NB_IQ_COUNTER0 && broken(m, FAULT_NB_ACTIVE_FLAME)))
+	    broken(m, i < NB_MS_COUNTER0    ? FAULT_NB_ACTIVE_BPU :
+		      i < NB_FLAME_COUNTER0 ? FAULT_NB_ACTIVE_MS :
+		      i < NB_IQ_COUNTER0    ? FAULT_NB_ACTIVE_FLAME :
+					      FAULT_NONE))
 		return true;
 	return broken(m, FAULT_NB_HALTED_ACTIVE) ?
 		       field != NB_ACTIVE_NONE && field != NB_ACTIVE_ONE :
@@ -362,6 +389,9 @@ u64 fault_nb_shows(struct model *m, unsigned i, u64 cccr, u64 shown)
 	*flagged = (*flagged & ~(u32)BIT(i)) | (cccr & NB_CCCR_OVF ? (u32)BIT(i) : 0);
 	if (is_cascaded(m, i, cccr) && broken(m, FAULT_NB_CASCADED_NO_OVF))
 		return cccr;
+	if (netburst_faults(netburst_of(m))->extended & BIT(i) && !(cccr & NB_CCCR_ENABLE) &&
+	    broken(m, FAULT_NB_EXTENDED_NO_OVF))
+		return cccr;
 	if (!(cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1)) &&
 	    broken(m, FAULT_NB_OVF_NEEDS_PMI))
 		return cccr;
@@ -385,6 +415,12 @@ void fault_nb_wrapped(struct model *m, unsigned i)
 		n->counter[i] |= BIT(NB_WIDTH - 1);
 }
 
+/* Does counter k, with this CCCR, wait for the overflow of counter i by Table 18-65? */
+static bool is_extended(unsigned k, u64 cccr, unsigned i)
+{
+	return cccr & NB_CCCR_EXTENDED_CASCADE && netburst_counters[k].extended == i;
+}
+
 /* Does counter k, with this CCCR, wait for the overflow of counter i? */
 static bool waits_for(struct model *m, unsigned k, u64 cccr, unsigned i)
 {
@@ -396,8 +432,7 @@ static bool waits_for(struct model *m, unsigned k, u64 cccr, unsigned i)
 		alternate = k + 2;
 	return (alternate == i && !broken(m, FAULT_NB_CASCADE_NEVER) &&
 		(cccr & NB_CCCR_CASCADE || broken(m, FAULT_NB_CASCADE_UNASKED))) ||
-	       (cccr & NB_CCCR_EXTENDED_CASCADE && netburst_counters[k].extended == i &&
-		!broken(m, FAULT_NB_EXTENDED_NEVER));
+	       (is_extended(k, cccr, i) && !broken(m, FAULT_NB_EXTENDED_NEVER));
 }
 
 /* Of these, those that an overflow has started before, or that run. */
@@ -432,6 +467,26 @@ static u32 overflowed_before(struct model *m, const struct netburst_step *s, uns
 	return started;
 }
 
+/* Of those that counter i starts, what is left of extended cascading. */
+static u32 extended_again(struct model *m, const struct netburst_step *s, unsigned i, u32 started)
+{
+	struct netburst_core_faults *f = netburst_faults(netburst_of(m));
+
+	for (u32 left = started; left; left &= left - 1) {
+		const unsigned k = (unsigned)__builtin_ctz(left);
+		const u64 cccr = s->with->cccr[k];
+
+		if (!is_extended(k, cccr, i))
+			continue;
+		if ((f->extended & BIT(k) && broken(m, FAULT_NB_EXTENDED_ONCE)) ||
+		    (cccr & NB_CCCR_OVF && broken(m, FAULT_NB_EXTENDED_OWN_OVF)) ||
+		    (f->flagged & BIT(i) && broken(m, FAULT_NB_EXTENDED_FIRST_OVF)))
+			started &= ~(u32)BIT(k);
+		f->extended |= (u32)BIT(k);
+	}
+	return started;
+}
+
 u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i, u32 started)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -442,6 +497,7 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 			started |= (u32)BIT(k);
 	if (started && is_cascaded(m, i, s->with->cccr[i]) && broken(m, FAULT_NB_CASCADE_NO_CHAIN))
 		return 0;
+	started = extended_again(m, s, i, started);
 	return start_again(m, overflowed_before(m, s, i, started));
 }
 
@@ -516,6 +572,8 @@ bool fault_nb_samples(struct model *m, const struct netburst_step *s, unsigned i
 	if (m->config.fault == FAULT_NONE)
 		return samples;
 	if (s->core.r->cpl && broken(m, FAULT_NB_PEBS_USER_LOST))
+		return false;
+	if (s->thread && s->core.r->cpl && broken(m, FAULT_NB_PEBS_T1_USER_LOST))
 		return false;
 	if (broken(m, FAULT_NB_PEBS_EXCHANGED))
 		counter = NB_IQ_COUNTER4 + !s->thread;

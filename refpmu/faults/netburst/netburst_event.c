@@ -72,15 +72,32 @@ bool fault_nb_thread_independent(struct model *m, u64 escr, unsigned thread, boo
 	return counts || (!(escr & ALL_FLAGS) && broken(m, FAULT_NB_NO_FLAGS_COUNT));
 }
 
+/* A thread-independent event at CPL 1 or 2, which is taken for 0. */
+static bool selected_as_os(const struct netburst *n, unsigned thread, u64 escr)
+{
+	return escr & (NB_ESCR_T0_OS | NB_ESCR_T1_OS) ||
+	       (escr & (NB_ESCR_T0_USR | NB_ESCR_T1_USR) && n->thread[!thread].active &&
+		n->thread[!thread].user);
+}
+
 bool fault_nb_selected(struct model *m, const struct netburst_step *s, u64 escr, unsigned event,
 		       enum netburst_what what, bool selected)
 {
-	if (m->config.fault == FAULT_NONE || selected)
+	if (m->config.fault == FAULT_NONE)
 		return selected;
+	if (s->core.r->cpl % 3 && what >= NBW_PACKED_SP && what <= NBW_X87 &&
+	    broken(m, FAULT_NB_TI_USR_CPL_3))
+		return selected_as_os(netburst_of(m), s->thread, escr);
+	if (selected)
+		return !(event == NB_EVENT_PAGE_WALK_TYPE &&
+			 !(escr & netburst_flag_of(s->thread, s->core.r->cpl)) &&
+			 broken(m, FAULT_NB_WALKS_TS));
 	/* The flags of the other logical processor do as well. */
 	if (escr & netburst_flag_of(!s->thread, s->core.r->cpl) &&
 	    ((event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_BOTH)) ||
-	     (event == NB_EVENT_RETIRED_BRANCH_TYPE && broken(m, FAULT_NB_BRANCH_TYPE_BOTH))))
+	     (event == NB_EVENT_RETIRED_BRANCH_TYPE && broken(m, FAULT_NB_BRANCH_TYPE_BOTH)) ||
+	     ((event == NB_EVENT_LOAD_PORT_REPLAY || event == NB_EVENT_STORE_PORT_REPLAY) &&
+	      broken(m, FAULT_NB_SPLITS_TI))))
 		return true;
 	if (event == NB_EVENT_RETIRED_BRANCH_TYPE &&
 	    ((!s->thread && !s->core.r->cpl && escr & NB_ESCR_T1_OS &&
@@ -213,6 +230,8 @@ static bool makes_records(struct model *m, const struct netburst_step *s, unsign
 {
 	const u64 matrix = s->with->matrix_vert;
 
+	if (s->thread && event != NB_EVENT_FRONT_END_EVENT && broken(m, FAULT_NB_PEBS_T1_FRONT_END))
+		return false;
 	if (event == NB_EVENT_REPLAY_EVENT &&
 	    ((matrix & NB_PEBS_MATRIX_VERT_STORES && broken(m, FAULT_NB_PEBS_NO_STORES)) ||
 	     (matrix & NB_PEBS_MATRIX_VERT_BRANCHES && broken(m, FAULT_NB_PEBS_NO_BRANCHES))))

@@ -4,6 +4,7 @@
 #include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
+#include "spec/x86.h"
 
 #define FIELD	8u	/* bytes, of the 64-bit form */
 
@@ -60,6 +61,9 @@ void fault_nb_assist(struct model *m, unsigned thread, const struct netburst_ds 
 	if (assist->fits && (assist->index & low) > (ds->maximum & low) &&
 	    broken(m, FAULT_NB_MAXIMUM_32))
 		assist->fits = false;
+	if (!assist->fits && index >= ds->base && index < ds->maximum &&
+	    broken(m, FAULT_NB_MAXIMUM_OF_STARTS))
+		assist->fits = true;
 	if (assist->fits && is_stopped(m, thread, ds, assist))
 		assist->fits = false;
 	if (!assist->fits && broken(m, FAULT_NB_FULL_IGNORED))
@@ -105,8 +109,15 @@ void fault_nb_record(struct model *m, unsigned thread, unsigned form, bool first
 	}
 	if (form != NETBURST_FORM_NB64)
 		return;
-	if (broken(m, FAULT_NB_RIP_32))
+	if (broken(m, FAULT_NB_RIP_32) || (thread && broken(m, FAULT_NB_RIP_32_T1)))
 		__builtin_memset(bytes + AT_NB64_rip + FIELD / 2, 0, FIELD / 2);
+	if (broken(m, FAULT_NB_STATUS_FLAGS)) {
+		u16 flags;
+
+		__builtin_memcpy(&flags, bytes + AT_NB64_rflags, sizeof(flags));
+		flags &= (u16)~RFLAGS_STATUS;
+		__builtin_memcpy(bytes + AT_NB64_rflags, &flags, sizeof(flags));
+	}
 	__builtin_memcpy(good, bytes, sizeof(good));
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
 		unsigned at = generated[i].at;

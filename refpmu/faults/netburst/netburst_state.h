@@ -20,6 +20,8 @@ struct netburst_core_faults {
 	u64 first_had[NB_COUNTERS];
 	u32 tick;
 	u8 pebs_writer;		/* nb-pebs-bits-of-first */
+	u32 extended;		/* nb-extended-cascade-once, as cascaded */
+	u64 last_debugctla;	/* nb-debugctla-shared */
 } __attribute__((may_alias));
 
 struct netburst_thread_faults {
