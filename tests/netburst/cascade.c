@@ -23,6 +23,24 @@ static const u8 group[NB_COUNTERS] = { 0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 1
 static const u8 group_end[NB_COUNTERS] = { 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12,
 					   18, 18, 18, 18, 18, 18 };
 
+/* All that wait for another counter: those with a cascade flag, then those of Table 18-65. */
+struct link {
+	unsigned waiting, from;
+	u64 flag;
+};
+#define LINKS	(NB_COUNTERS + 4u)
+
+static struct link link_of(unsigned n)
+{
+	unsigned i = NB_IQ_COUNTER0;
+
+	if (n < NB_COUNTERS)
+		return (struct link){ n, alternate[n], NB_CCCR_CASCADE };
+	for (n -= NB_COUNTERS; extended[i] == NO || n--;)
+		i++;
+	return (struct link){ i, extended[i], NB_CCCR_EXTENDED_CASCADE };
+}
+
 /* Of a window: many, where the clocks between two WRMSRs count as well. */
 static u64 rounds_of(unsigned counter)
 {
@@ -175,15 +193,15 @@ TEST(netburst, cascaded_counter_starts_by_its_alternate_alone, REQS(NB_09), NEED
 
 /* Two windows, in which from overflows on these events; nothing but what stops and presets both is
  * written between them. What the waiting counter has counted in the second. */
-static u64 cascade_again(unsigned from, u64 nth, u64 nth_again, unsigned waiting)
+static u64 cascade_again(const struct link *l, u64 nth, u64 nth_again)
 {
 	u64 counted;
 
-	cascade_program(from, nth, waiting, NB_CCCR_CASCADE);
-	cascade_window(from, waiting);
-	netburst_clear(from);
-	netburst_preset(from, nth_again);
-	counted = cascade_window(from, waiting);
+	cascade_program(l->from, nth, l->waiting, l->flag);
+	cascade_window(l->from, l->waiting);
+	netburst_clear(l->from);
+	netburst_preset(l->from, nth_again);
+	counted = cascade_window(l->from, l->waiting);
 	netburst_reset();
 	return counted;
 }
@@ -195,25 +213,31 @@ static u64 cascade_again(unsigned from, u64 nth, u64 nth_again, unsigned waiting
  * NB-22  With its cascade flag set a counter must not count before its alternate counter has
  *        overflowed.
  *        SDM 18.16.2 CCCR MSRs
+ * NB-33  With bit 11 of its CCCR set an IQ counter must start when the counter that Table 18-65
+ *        names overflows.
+ *        SDM 18.15.5.7 Extended Cascading, Table 18-65
  *
- * Given  each of the eighteen counters has been started by its alternate counter; then its CCCR is
- *        written with the enable flag 0 and the cascade flag 1, as before the first time
- * When   in a second window the alternate counter overflows in the middle, or doesn't overflow
+ * Given  each of the eighteen counters has been started by its alternate counter, or by the one
+ *        of Table 18-65; then its CCCR is written with the enable flag 0 and the cascade flag 1, or
+ *        bit 11, as before the first time
+ * When   in a second window the first counter overflows in the middle, or doesn't overflow
  * Then   the waiting counter has counted about half of the window's events, or nothing
  */
-TEST(netburst, cascaded_counter_waits_for_the_next_overflow_and_starts_again, REQS(NB_09, NB_22),
-     NEEDS(need_netburst))
+TEST(netburst, cascaded_counter_waits_for_the_next_overflow_and_starts_again,
+     REQS(NB_09, NB_22, NB_33), NEEDS(need_netburst))
 {
-	for (unsigned i = 0; i < NB_COUNTERS; i++) {
-		unsigned from = alternate[i];
-		u64 all = events_of(from);
+	for (unsigned n = 0; n < LINKS; n++) {
+		const struct link l = link_of(n);
+		const bool by_flag = l.flag == NB_CCCR_CASCADE;
+		const u64 all = events_of(l.from);
 
-		CHECK_RANGE(t, NB_09, all / 4, all - all / 4,
-			    cascade_again(from, all / 2, all / 2, i),
-			    "counter %u, counter %u overflowing again on event %lu of %lu", i, from,
-			    all / 2, all);
-		CHECK_EQ(t, NB_22, 0, cascade_again(from, all / 2, NETBURST_NEVER, i),
-			 "counter %u, counter %u not overflowing again", i, from);
+		test_check_range(t, by_flag ? AT(NB_09) : AT(NB_33), all / 4, all - all / 4,
+				 cascade_again(&l, all / 2, all / 2),
+				 "counter %u, counter %u overflowing again on event %lu of %lu",
+				 l.waiting, l.from, all / 2, all);
+		test_check_eq(t, by_flag ? AT(NB_22) : AT(NB_33), 0,
+			      cascade_again(&l, all / 2, NETBURST_NEVER),
+			      "counter %u, counter %u not overflowing again", l.waiting, l.from);
 	}
 }
 
@@ -221,25 +245,30 @@ TEST(netburst, cascaded_counter_waits_for_the_next_overflow_and_starts_again, RE
  * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
  *        group overflows.
  *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ * NB-33  With bit 11 of its CCCR set an IQ counter must start when the counter that Table 18-65
+ *        names overflows.
+ *        SDM 18.15.5.7 Extended Cascading, Table 18-65
  *
- * Given  each of the eighteen counters waits with its cascade flag set
- * When   its alternate counter overflows on each of its events (FORCE_OVF)
+ * Given  each of the eighteen counters waits with its cascade flag set, or four with bit 11
+ * When   the counter that it waits for overflows on each of its events (FORCE_OVF)
  * Then   the waiting counter counts on: at least three quarters of the window's events
  */
-TEST(netburst, cascaded_counter_counts_on_when_its_alternate_overflows_again, REQS(NB_09),
+TEST(netburst, cascaded_counter_counts_on_when_its_alternate_overflows_again, REQS(NB_09, NB_33),
      NEEDS(need_netburst))
 {
-	for (unsigned i = 0; i < NB_COUNTERS; i++) {
-		struct netburst_setting first = usual(alternate[i], NB_CCCR_FORCE_OVF);
-		struct netburst_setting second = usual(i, NB_CCCR_CASCADE);
-		u64 all = events_of(alternate[i]);
+	for (unsigned n = 0; n < LINKS; n++) {
+		const struct link l = link_of(n);
+		struct netburst_setting first = usual(l.from, NB_CCCR_FORCE_OVF);
+		struct netburst_setting second = usual(l.waiting, l.flag);
+		u64 all = events_of(l.from);
 
 		netburst_program(&first);
-		netburst_preset(alternate[i], NETBURST_NEVER);
+		netburst_preset(l.from, NETBURST_NEVER);
 		netburst_program(&second);
-		CHECK_RANGE(t, NB_09, all - all / 4, all + all / 4, cascade_window(alternate[i], i),
-			    "counter %u, counter %u overflowing on each of %lu events", i,
-			    alternate[i], all);
+		test_check_range(t, l.flag == NB_CCCR_CASCADE ? AT(NB_09) : AT(NB_33),
+				 all - all / 4, all + all / 4, cascade_window(l.from, l.waiting),
+				 "counter %u, counter %u overflowing on each of %lu events",
+				 l.waiting, l.from, all);
 		netburst_reset();
 	}
 }
@@ -248,34 +277,40 @@ TEST(netburst, cascaded_counter_counts_on_when_its_alternate_overflows_again, RE
  * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
  *        group overflows.
  *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ * NB-33  With bit 11 of its CCCR set an IQ counter must start when the counter that Table 18-65
+ *        names overflows.
+ *        SDM 18.15.5.7 Extended Cascading, Table 18-65
  *
- * Given  each of the eighteen counters has been started by its alternate counter and has overflowed
- *        itself; it waits again
- * When   its alternate counter overflows in the middle of a second window, while the OVF flag of
- *        the waiting counter is still set, or that of the alternate counter
+ * Given  each of the eighteen counters has been started by its alternate counter, or by the one
+ *        of Table 18-65, and has overflowed itself; it waits again
+ * When   that counter overflows in the middle of a second window, while the OVF flag of the waiting
+ *        counter is still set, or its own
  * Then   the waiting counter has counted about half of the window's events: the flag tells of an
  *        overflow, and no more
  * Control: the flag is set before the second window
  */
-TEST(netburst, cascaded_counter_starts_whatever_the_overflow_flags_are, REQS(NB_09),
+TEST(netburst, cascaded_counter_starts_whatever_the_overflow_flags_are, REQS(NB_09, NB_33),
      NEEDS(need_netburst))
 {
-	for (unsigned i = 0; i < NB_COUNTERS; i++) {
-		const unsigned from = alternate[i];
-		const u64 all = events_of(from);
-		const unsigned cleared[] = { from, i };
+	for (unsigned n = 0; n < LINKS; n++) {
+		const struct link l = link_of(n);
+		const u64 all = events_of(l.from);
+		const unsigned cleared[] = { l.from, l.waiting };
 
 		for (unsigned k = 0; k < 2; k++) {
 			const unsigned left = cleared[!k];
 
-			cascade_program(from, all / 2, i, NB_CCCR_CASCADE);
-			cascade_window_until(from, i, all / 8);
+			cascade_program(l.from, all / 2, l.waiting, l.flag);
+			cascade_window_until(l.from, l.waiting, all / 8);
 			netburst_clear(cleared[k]);
-			netburst_preset(from, all / 2);
-			CONTROL(t, NB_09, netburst_overflowed(left), "OVF of counter %u", left);
-			CHECK_RANGE(t, NB_09, all / 4, all - all / 4, cascade_window(from, i),
-				    "counter %u, started by counter %u, OVF of counter %u set", i,
-				    from, left);
+			netburst_preset(l.from, all / 2);
+			CONTROL(t, IDS(NB_09, NB_33), netburst_overflowed(left),
+				"OVF of counter %u", left);
+			test_check_range(t, l.flag == NB_CCCR_CASCADE ? AT(NB_09) : AT(NB_33),
+					 all / 4, all - all / 4,
+					 cascade_window(l.from, l.waiting),
+					 "counter %u, started by counter %u, OVF of counter %u set",
+					 l.waiting, l.from, left);
 			netburst_reset();
 		}
 	}
@@ -285,29 +320,30 @@ TEST(netburst, cascaded_counter_starts_whatever_the_overflow_flags_are, REQS(NB_
  * NB-21  An overflow must set the OVF flag although no PMI is enabled.
  *        SDM 18.16.2 CCCR MSRs
  *
- * Given  each of the eighteen counters waits with its cascade flag set, to overflow on an eighth of
- *        a window's events
- * When   its alternate counter overflows in the middle of the window, or doesn't
+ * Given  each of the eighteen counters waits with its cascade flag set, or four with bit 11, to
+ *        overflow on an eighth of a window's events
+ * When   the counter that it waits for overflows in the middle of the window, or doesn't
  * Then   in the first case the waiting counter has overflowed too, and its OVF is set
  * Control: in the second case it is clear
  */
 TEST(netburst, cascaded_counter_overflows_as_others_do, REQS(NB_21), NEEDS(need_netburst))
 {
-	for (unsigned i = 0; i < NB_COUNTERS; i++) {
-		const unsigned from = alternate[i];
-		const u64 all = events_of(from);
+	for (unsigned n = 0; n < LINKS; n++) {
+		const struct link l = link_of(n);
+		const u64 all = events_of(l.from);
 
 		for (unsigned starts = 0; starts < 2; starts++) {
-			cascade_program(from, starts ? all / 2 : NETBURST_NEVER, i,
-					NB_CCCR_CASCADE);
-			cascade_window_until(from, i, all / 8);
+			cascade_program(l.from, starts ? all / 2 : NETBURST_NEVER, l.waiting,
+					l.flag);
+			cascade_window_until(l.from, l.waiting, all / 8);
 			if (starts)
-				CHECK(t, NB_21, netburst_overflowed(i),
-				      "OVF of counter %u, started by counter %u", i, from);
+				CHECK(t, NB_21, netburst_overflowed(l.waiting),
+				      "OVF of counter %u, started by counter %u", l.waiting,
+				      l.from);
 			else
-				CONTROL(t, NB_21, !netburst_overflowed(i),
-					"no OVF of counter %u, counter %u not overflowing", i,
-					from);
+				CONTROL(t, NB_21, !netburst_overflowed(l.waiting),
+					"no OVF of counter %u, counter %u not overflowing",
+					l.waiting, l.from);
 			netburst_reset();
 		}
 	}
