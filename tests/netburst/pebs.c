@@ -28,10 +28,16 @@ static u64 pebs_at(const u8 *record, unsigned offset)
 
 static void check_record(struct test *t, const struct netburst_taken *taken, const char *what)
 {
-	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~RFLAGS_STATUS;
+	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~RFLAGS_STATUS, status;
+	int mark;
 
 	if (!netburst_check_one(t, AT(NB_37), taken, what))
 		return;
+	mark = netburst_mark_of(taken->w, taken->record.value[RECORD_rip]);
+	status = pebs_at(taken->first, AT_RFLAGS) & RFLAGS_STATUS;
+	CHECK(t, NB_37, status == taken->flags[mark] || status == taken->flags[mark + 1],
+	      "status flags 0x%lx with marked load %d: 0x%lx before it, 0x%lx after it, %s", status,
+	      mark, taken->flags[mark], taken->flags[mark + 1], what);
 	CHECK_EQ(t, NB_37, SIZE, (u64)taken->bytes, "bytes by which the index moved, %s", what);
 	CHECK(t, NB_37, !taken->outside, "no byte beside the record was written, %s", what);
 	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rip], pebs_at(taken->first, AT_RIP),

@@ -119,3 +119,36 @@ TEST(netburst, pebs_index_is_compared_by_64_bits, REQS(NB_38, NB_39), NEEDS(need
 	CHECK_RANGE(t, NB_38, THIRD + 1, NETBURST_RECORDS, taken.records,
 		    "records, maximum far beyond record %u", THIRD);
 }
+
+/*
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
+ *
+ * Given  an absolute maximum one byte after the third record, as "a multiple of the PEBS record
+ *        size plus 1" asks; and, where every requirement is judged, one byte before the end of a
+ *        fourth
+ * When   loads for six periods retire
+ * Then   there are three records, and nothing was written after them
+ * Control: with the maximum at the end of a fourth record there are four
+ */
+TEST(netburst, pebs_record_that_would_end_beyond_the_maximum_is_not_written, REQS(NB_38),
+     NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = six_periods();
+	const u64 maximum[] = { THIRD * SIZE + 1, (THIRD + 1) * SIZE - 1 };
+
+	s.threshold = NETBURST_RECORDS + 1;
+	for (unsigned i = 0; i < (test_is_strict(t) ? 2 : 1); i++) {
+		s.maximum_bytes = maximum[i];
+		netburst_sample(&s, &taken);
+		CHECK_EQ(t, NB_38, THIRD, taken.records, "records, maximum after %lu bytes",
+			 maximum[i]);
+		CHECK_EQ(t, NB_38, THIRD * SIZE, (u64)taken.bytes, "bytes up to the index");
+		CHECK(t, NB_38, !taken.outside, "no byte after record %u was written", THIRD);
+	}
+	s.maximum_bytes = (THIRD + 1) * SIZE;
+	netburst_sample(&s, &taken);
+	CONTROL_EQ(t, NB_38, THIRD + 1, taken.records, "records, maximum after record %u",
+		   THIRD + 1);
+}

@@ -10,6 +10,7 @@
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/string.h"
 #include "pmu/pmi.h"
+#include "tests/measure/marked_walk.h"
 
 #define AMID	4u	/* the marked load that overflows */
 
@@ -46,7 +47,7 @@ void netburst_sample_open(const struct netburst_sampling *s)
 }
 
 /* Each marked load adds a word of memory to RAX; no two values are equal. */
-static void fill_memory(u64 *rax)
+static void fill_memory(u64 *rax, u64 *flags)
 {
 	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
 
@@ -54,6 +55,7 @@ static void fill_memory(u64 *rax)
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++) {
 		operand[i] = 0x0123456789abcdef + 0x1111111111111111 * (u64)i;
 		rax[i + 1] = rax[i] + operand[i];
+		flags[i + 1] = flags_of_add(rax[i], operand[i]);
 	}
 }
 
@@ -69,7 +71,7 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 	memset(taken, 0, sizeof(*taken));
 	taken->w = s->w;
 	taken->stack = workload_stack();
-	fill_memory(taken->rax);
+	fill_memory(taken->rax, taken->flags);
 	netburst_preset(s->what.counter, s->nth);
 	pmi_open(&listening);
 	netburst_beside(&s->what, true);

@@ -37,6 +37,7 @@ struct netburst_taken {
 	const struct workload *w;	/* that was run */
 	u64 memory, stack;		/* of the thread's workloads */
 	u64 rax[SAMPLE_MARKS + 1];	/* RAX before each marked load, and after the last */
+	u64 flags[SAMPLE_MARKS + 1];	/* the status flags there; before the first: 0 */
 };
 
 /* Loads on a counter, tagged by the front end, with PEBS enabled for neither thread; one record of
