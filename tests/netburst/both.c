@@ -138,6 +138,10 @@ static const struct specific specific[] = {
 	  "branch_retired" },
 	{ NB_EVENT_RETIRED_BRANCH_TYPE, NB_RETIRED_BRANCH_TYPE_CONDITIONAL, &workload_branch,
 	  WORKLOAD_CONDITIONAL, "retired_branch_type" },
+	{ NB_EVENT_LOAD_PORT_REPLAY, NB_LOAD_PORT_REPLAY_SPLIT_LD, &workload_split, WORKLOAD_COUNTS,
+	  "load_port_replay" },
+	{ NB_EVENT_STORE_PORT_REPLAY, NB_STORE_PORT_REPLAY_SPLIT_ST, &workload_split,
+	  WORKLOAD_COUNTS, "store_port_replay" },
 	{ NB_EVENT_UOPS_RETIRED, NB_UOPS_RETIRED_NBOGUS, &workload_load, WORKLOAD_COUNTS,
 	  "uops_retired" },
 };
@@ -183,11 +187,11 @@ static void check_specific(struct test *t, const struct specific *e)
  *        thread-specific event counts of the other.
  *        SDM 18.16.4 Performance Monitoring Events
  *
- * Given  five thread-specific events of Table 19-34, with the USR flag of one thread alone
+ * Given  seven thread-specific events of Table 19-34, with the USR flag of one thread alone
  * When   both threads have the event at CPL 3 at once; one window has more of it by T0, another
  *        one more by T1
- * Then   what the flag's thread has more is counted exactly (micro-operations: at least one); what
- *        the other one has more isn't
+ * Then   what the flag's thread has more is counted exactly (micro-operations and replays: at least
+ *        one); what the other one has more isn't
  */
 TEST(netburst, thread_specific_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
      NEEDS(need_netburst, need_sibling_thread))
