@@ -59,6 +59,97 @@ static void take_one(void *arg)
 
 static struct netburst_taken one;
 
+/* The events that make records, beside loads by front_end_event. */
+static const struct {
+	enum netburst_metric metric;
+	const struct workload *w;
+	const char *name;
+} precise[] = {
+	{ NB_METRIC_PACKED_SP_RETIRED, &workload_packed, "execution_event" },
+	{ NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, "split_load_retired" },
+	{ NB_METRIC_SPLIT_STORE_RETIRED, &workload_split, "split_store_retired" },
+	{ NB_METRIC_FIRST_LEVEL_LOAD_MISS_RETIRED, &workload_uncached,
+	  "1stL_cache_load_miss_retired" },
+	{ NB_METRIC_SECOND_LEVEL_LOAD_MISS_RETIRED, &workload_uncached,
+	  "2ndL_cache_load_miss_retired" },
+	{ NB_METRIC_DTLB_LOAD_MISS_RETIRED, &workload_fresh_page, "DTLB_load_miss_retired" },
+	{ NB_METRIC_DTLB_STORE_MISS_RETIRED, &workload_fresh_page_store,
+	  "DTLB_store_miss_retired" },
+	{ NB_METRIC_DTLB_ALL_MISS_RETIRED, &workload_fresh_page, "DTLB_all_miss_retired" },
+	{ NB_METRIC_MOB_LOAD_REPLAY_RETIRED, &workload_partial, "MOB_load_replay_retired" },
+	{ NB_METRIC_TAGGED_MISPRED_BRANCH, &workload_random, "tagged_mispred_branch" },
+	{ NB_METRIC_MEMORY_STORES, &workload_store, "front_end_event" },
+};
+#define PRECISE (sizeof(precise) / sizeof(precise[0]))
+
+static struct netburst_taken several[PRECISE];
+
+static void take_precise(void *arg)
+{
+	struct netburst_taken *taken = arg;
+	const unsigned thread = netburst_thread();
+
+	for (unsigned i = 0; i < PRECISE; i++) {
+		struct netburst_sampling s = {
+			.what = netburst_metric(precise[i].metric, NETBURST_PEBS_COUNTER(thread),
+						netburst_both(thread), 0),
+			.nth = NETBURST_PERIOD, .every = NETBURST_NEVER,
+			.threshold = NETBURST_RECORDS, .w = precise[i].w, .n = 2 * NETBURST_PERIOD,
+		};
+
+		/* Half of its branches are unpredictable. */
+		if (precise[i].metric == NB_METRIC_TAGGED_MISPRED_BRANCH) {
+			s.nth = NETBURST_PERIOD / 2;
+			s.n = 8 * NETBURST_PERIOD;
+		}
+		netburst_sample(&s, &taken[i]);
+	}
+}
+
+static void check_precise(struct test *t)
+{
+	for (unsigned i = 0; i < PRECISE; i++) {
+		CHECK_EQ(t, NB_04, 1, several[i].records, "records of %s", precise[i].name);
+		CHECK_RANGE(t, NB_04, (u64)(uintptr_t)precise[i].w->begin,
+			    (u64)(uintptr_t)precise[i].w->end, several[i].record.value[RECORD_rip],
+			    "IP of the record of %s, in the loop", precise[i].name);
+	}
+}
+
+static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
+
+static void take_of_halves(void *arg)
+{
+	struct netburst_taken *taken = arg;
+	struct netburst_sampling s = netburst_own_loads();
+
+	for (unsigned half = 0; half < 2; half++) {
+		s.above = halves[half];
+		netburst_sample(&s, &taken[half]);
+		taken[half].record.value[RECORD_rip] -= s.above;
+	}
+}
+
+static void check_halves(struct test *t)
+{
+	for (unsigned half = 0; half < 2; half++)
+		netburst_check_one(t, AT(NB_37), &several[half],
+				   half ? "upper half" : "above 4 GiB");
+}
+
+static void take_at_cpl_3(void *arg)
+{
+	const unsigned thread = netburst_thread();
+	struct netburst_sampling s = netburst_sample_loads(NETBURST_PEBS_COUNTER(thread),
+							   thread ? NB_ESCR_T1_USR :
+								    NB_ESCR_T0_USR);
+
+	s.w = &workload_user_sample;
+	s.n -= USER_LOADS;
+	s.user = true;
+	netburst_sample(&s, arg);
+}
+
 /*
  * NB-37  A record of the 64-bit form must have 144 bytes: flags, RIP, RAX, RBX, RCX, RDX, RSI,
  *        RDI, RBP, RSP, R8 to R15.
@@ -106,16 +197,8 @@ TEST(netburst, pebs_record_of_the_other_thread_is_0x90_bytes_too, REQS(NB_37),
 TEST(netburst, record_of_code_in_either_half_has_its_whole_rip, REQS(NB_37),
      NEEDS(need_netburst_pebs))
 {
-	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
-
-	for (unsigned half = 0; half < 2; half++) {
-		struct netburst_sampling s = netburst_own_loads();
-
-		s.above = halves[half];
-		netburst_sample(&s, &one);
-		one.record.value[RECORD_rip] -= s.above;
-		netburst_check_one(t, AT(NB_37), &one, half ? "upper half" : "above 4 GiB");
-	}
+	take_of_halves(several);
+	check_halves(t);
 }
 
 /*
@@ -132,15 +215,7 @@ TEST(netburst, record_of_code_in_either_half_has_its_whole_rip, REQS(NB_37),
 TEST(netburst, pebs_record_of_code_at_cpl_3_is_that_of_cpl_0, REQS(NB_37),
      NEEDS(need_netburst_pebs))
 {
-	unsigned thread = netburst_thread();
-	struct netburst_sampling s = netburst_sample_loads(NETBURST_PEBS_COUNTER(thread),
-							   thread ? NB_ESCR_T1_USR :
-								    NB_ESCR_T0_USR);
-
-	s.w = &workload_user_sample;
-	s.n -= USER_LOADS;
-	s.user = true;
-	netburst_sample(&s, &one);
+	take_at_cpl_3(&one);
 	check_record(t, &one, "CPL 3");
 }
 
@@ -570,50 +645,32 @@ TEST(netburst, at_retirement_events_but_three_write_no_record, REQS(NB_04),
  */
 TEST(netburst, execution_and_replay_events_write_records, REQS(NB_04), NEEDS(need_netburst_pebs))
 {
-	static const struct {
-		enum netburst_metric metric;
-		const struct workload *w;
-		const char *name;
-	} precise[] = {
-		{ NB_METRIC_PACKED_SP_RETIRED, &workload_packed, "execution_event" },
-		{ NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, "split_load_retired" },
-		{ NB_METRIC_SPLIT_STORE_RETIRED, &workload_split, "split_store_retired" },
-		{ NB_METRIC_FIRST_LEVEL_LOAD_MISS_RETIRED, &workload_uncached,
-		  "1stL_cache_load_miss_retired" },
-		{ NB_METRIC_SECOND_LEVEL_LOAD_MISS_RETIRED, &workload_uncached,
-		  "2ndL_cache_load_miss_retired" },
-		{ NB_METRIC_DTLB_LOAD_MISS_RETIRED, &workload_fresh_page,
-		  "DTLB_load_miss_retired" },
-		{ NB_METRIC_DTLB_STORE_MISS_RETIRED, &workload_fresh_page_store,
-		  "DTLB_store_miss_retired" },
-		{ NB_METRIC_DTLB_ALL_MISS_RETIRED, &workload_fresh_page,
-		  "DTLB_all_miss_retired" },
-		{ NB_METRIC_MOB_LOAD_REPLAY_RETIRED, &workload_partial,
-		  "MOB_load_replay_retired" },
-		{ NB_METRIC_TAGGED_MISPRED_BRANCH, &workload_random, "tagged_mispred_branch" },
-		{ NB_METRIC_MEMORY_STORES, &workload_store, "front_end_event" },
-	};
-	unsigned thread = netburst_thread();
-	struct netburst_taken taken;
+	take_precise(several);
+	check_precise(t);
+}
 
-	for (unsigned i = 0; i < sizeof(precise) / sizeof(precise[0]); i++) {
-		struct netburst_sampling s = {
-			.what = netburst_metric(precise[i].metric, NETBURST_PEBS_COUNTER(thread),
-						netburst_both(thread), 0),
-			.nth = NETBURST_PERIOD, .every = NETBURST_NEVER,
-			.threshold = NETBURST_RECORDS, .w = precise[i].w, .n = 2 * NETBURST_PERIOD,
-		};
+/*
+ * NB-37  A record of the 64-bit form must have 144 bytes: flags, RIP, RAX, RBX, RCX, RDX, RSI,
+ *        RDI, RBP, RSP, R8 to R15.
+ *        SDM 17.4.9 BTS and DS Save Area, Figure 17-8
+ * NB-04  Only Execution_event, Front_end_event and Replay_event may make PEBS records; others must
+ *        make no record.
+ *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
+ *
+ * Given  PEBS on the other thread's counter, of code above 4 GiB and in the upper half, of code at
+ *        CPL 3, and of each precise event
+ * When   the counter overflows, as in the tests of this thread
+ * Then   the record is written, and it is that of this thread's tests
+ */
+TEST(netburst, pebs_records_of_the_other_thread_are_those_of_this, REQS(NB_37, NB_04),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	const unsigned other = !netburst_thread();
 
-		/* Half of its branches are unpredictable. */
-		if (precise[i].metric == NB_METRIC_TAGGED_MISPRED_BRANCH) {
-			s.nth = NETBURST_PERIOD / 2;
-			s.n = 8 * NETBURST_PERIOD;
-		}
-
-		netburst_sample(&s, &taken);
-		CHECK_EQ(t, NB_04, 1, taken.records, "records of %s", precise[i].name);
-		CHECK_RANGE(t, NB_04, (u64)(uintptr_t)precise[i].w->begin,
-			    (u64)(uintptr_t)precise[i].w->end, taken.record.value[RECORD_rip],
-			    "IP of the record of %s, in the loop", precise[i].name);
-	}
+	if (netburst_run(t, other, NETBURST_ASLEEP, take_of_halves, several))
+		check_halves(t);
+	if (netburst_run(t, other, NETBURST_ASLEEP, take_at_cpl_3, &one))
+		check_record(t, &one, "CPL 3");
+	if (netburst_run(t, other, NETBURST_ASLEEP, take_precise, several))
+		check_precise(t);
 }

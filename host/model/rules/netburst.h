@@ -32,7 +32,7 @@ static inline u64 escr(unsigned event, u64 mask, u64 flags)
 
 /* Counter n, which its CCCR gives ESCR number `select`, at this MSR. */
 static inline void program(struct netburst_fixture *r, unsigned n, u32 escr_msr, unsigned select,
-		    u64 value, u64 cccr, u64 from)
+			   u64 value, u64 cccr, u64 from)
 {
 	nbfixture_set(r, 0, COUNTER(n), from);
 	nbfixture_set(r, 0, escr_msr, value);
