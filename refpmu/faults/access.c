@@ -85,8 +85,12 @@ static bool captured(struct model *m, const struct model_access *a)
 static bool last_level(struct model *m, enum event_kind kind, const struct model_access *a,
 		       u8 source, bool is)
 {
+	const unsigned counter = faults_of(m)->at_counter;
+
 	if (a->store)
 		return is && !broken(m, FAULT_LLC_STORES_MISSED);
+	if (!is && counter + 1 < model_gp_counters(m) && broken(m, FAULT_LLC_LOWER_COUNT_HITS))
+		return true;
 	if (kind == EK_LLC_REFERENCES)
 		return is || (source == SOURCE_L2 && broken(m, FAULT_LLC_REFERENCES_OF_L2));
 	return is || (is_l3_hit(source) && broken(m, FAULT_LLC_MISSES_OF_L3));

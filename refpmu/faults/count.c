@@ -66,11 +66,45 @@ static u64 break_occurrences(struct model *m, const struct model_rule *rule,
 	}
 }
 
+/* Table 18-1, of those that the model counts. */
+static bool is_architectural(enum event_kind kind)
+{
+	return kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES || kind == EK_INSTRUCTIONS ||
+	       kind == EK_BRANCHES || kind == EK_MISPREDICTS;
+}
+
+/* Instructions and branches are counted at CPL 3 in any case. */
+static bool not_at_cpl_3(struct model *m, enum event_kind kind)
+{
+	const bool other = kind == EK_LLC_REFERENCES || kind == EK_LLC_MISSES ||
+			   (is_architectural(kind) && kind != EK_INSTRUCTIONS &&
+			    kind != EK_BRANCHES);
+
+	return (kind == EK_UOPS && broken(m, FAULT_UOPS_NOT_OF_USER)) ||
+	       (other && faults_of(m)->at_counter < FIRST_FIXED &&
+		broken(m, FAULT_ARCHITECTURAL_NOT_OF_USER));
+}
+
+/* Accesses that a string instruction made before its last ones, of events of caches. */
+static u64 earlier_accesses(const struct model_rule *rule, const struct model_retired *r)
+{
+	const unsigned i = (unsigned)rule->kind - EK_SPLIT_LOADS;
+
+	return r->any_spilled && i && i < MODEL_SPILLED_KINDS ? r->spilled[i] : 0;
+}
+
 u64 fault_occurrences(struct model *m, const struct model_rule *rule, const struct model_retired *r,
 		      u64 occurred)
 {
+	u64 earlier;
+
 	if (m->config.fault == FAULT_NONE)
 		return occurred;
+	if (r->cpl == 3 && occurred && not_at_cpl_3(m, rule->kind))
+		return 0;
+	earlier = earlier_accesses(rule, r);
+	if (earlier && earlier <= occurred && broken(m, FAULT_REP_ACCESSES_LAST_ONLY))
+		return occurred - earlier;
 	if (rule->cmask && !rule->invert && occurred > rule->cmask &&
 	    broken(m, FAULT_CMASK_EXACTLY))
 		return 0;
@@ -206,13 +240,6 @@ u8 fault_sibling_cpl(struct model *m, u8 cpl)
 {
 	faults_of(m)->by_sibling = true;
 	return broken(m, FAULT_ANYTHREAD_OWNER_CPL) ? faults_of(m)->cpl : cpl;
-}
-
-/* Table 18-1, of those that the model counts. */
-static bool is_architectural(enum event_kind kind)
-{
-	return kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES || kind == EK_INSTRUCTIONS ||
-	       kind == EK_BRANCHES || kind == EK_MISPREDICTS;
 }
 
 bool fault_watches(struct model *m, bool watches)

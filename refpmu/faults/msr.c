@@ -65,7 +65,10 @@ bool fault_absent_answers(struct model *m, const struct msr_ref *p, bool answers
 {
 	return answers || fault_v5_absent_answers(m, p) ||
 	       (p->counter == MODEL_NO_COUNTER && broken(m, FAULT_OTHER_REGISTERS_ANSWER)) ||
-	       (p->counter < FIRST_FIXED && broken(m, FAULT_ABSENT_COUNTERS_ANSWER));
+	       (p->reg == MODEL_REG_A_PMC && p->counter < FIRST_FIXED &&
+		p->counter >= model_gp_counters(m) && broken(m, FAULT_A_PMC_4_ANSWERS)) ||
+	       (p->counter < FIRST_FIXED && (broken(m, FAULT_ABSENT_COUNTERS_ANSWER) ||
+					     broken(m, FAULT_ABSENT_COUNTERS_TAKE_WRITES)));
 }
 
 u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
@@ -74,6 +77,8 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits |= IA32_PEBS_ENABLE_PS_EN;
 	if (p->reg == MODEL_REG_PEBS_ENABLE && broken(m, FAULT_LL_ENABLE_MISSING))
 		bits &= ~IA32_PEBS_ENABLE_LL_EN_PMC;
+	if (p->reg == MODEL_REG_PERFEVTSEL && broken(m, FAULT_PIN_CONTROL_REFUSED))
+		bits &= ~(u64)IA32_PERFEVTSEL_PC;
 	if (p->reg == MODEL_REG_LD_LAT && broken(m, FAULT_LD_LAT_WIDE))
 		bits |= BITS(0, 31);
 	if (p->reg == MODEL_REG_PERFEVTSEL && model_has_tx(m) && broken(m, FAULT_IN_TXCP_ANYWHERE))
@@ -207,8 +212,13 @@ static u64 read_status(struct model *m, u64 value)
 	return status;
 }
 
-static bool unreadable(struct model *m, enum model_reg reg)
+static bool unreadable(struct model *m, const struct msr_ref *p)
 {
+	const enum model_reg reg = p->reg;
+
+	if (p->counter < FIRST_FIXED && p->counter >= model_gp_counters(m) &&
+	    broken(m, FAULT_ABSENT_COUNTERS_TAKE_WRITES))
+		return true;
 	return (reg == MODEL_REG_PEBS_ENABLE && broken(m, FAULT_PEBS_ENABLE_UNREADABLE)) ||
 	       (reg == MODEL_REG_LD_LAT && broken(m, FAULT_LD_LAT_UNREADABLE)) ||
 	       (reg == MODEL_REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_UNREADABLE));
@@ -223,6 +233,10 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 			result->value = fault_frozen_read(m, p->counter,
 							  read_by_number(m, p->counter,
 									 result->value));
+		if (p->reg == MODEL_REG_A_PMC && m->active & BIT(p->counter) &&
+		    broken(m, FAULT_A_PMC_RUNNING_STALE))
+			result->value = faults_of(m)->counter_written[p->counter] &
+					model_width_mask(m, p->counter);
 	} else if (p->reg == MODEL_REG_GLOBAL_STATUS) {
 		result->value = fault_status_shown(m, read_status(m, result->value));
 	} else if (p->reg == MODEL_REG_MISC_ENABLE && broken(m, FAULT_PEBS_SHOWN_UNAVAILABLE)) {
@@ -236,7 +250,7 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 	result->value = fault_ext_read(m, p, result->value);
 	if (p->reg == MODEL_REG_LBR_TOS && broken(m, FAULT_LBR_TOS_NEXT))
 		result->value ^= 1;
-	if (unreadable(m, p->reg))
+	if (unreadable(m, p))
 		*result = (struct msr_result){ .status = MSR_GP };
 	else if (broken(m, generated[p->reg].reads_zero))
 		result->value = 0;

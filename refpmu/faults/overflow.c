@@ -56,6 +56,12 @@ static bool stays_quiet(struct model *m, const struct retire_ctx *s, unsigned i,
 		return true;
 	if (m->pebs_enable && i >= FIRST_FIXED && broken(m, FAULT_FIXED_QUIET_BESIDE_PEBS))
 		return true;
+	if (i < FIRST_FIXED && m->perfevtsel[i] & IA32_PERFEVTSEL_PC &&
+	    broken(m, FAULT_PIN_CONTROL_QUIET))
+		return true;
+	if (rule->kind >= EK_SPLIT_LOADS && rule->kind <= EK_OFFCORE_1 &&
+	    broken(m, FAULT_MEMORY_PMI_LOST))
+		return true;
 	return (again && broken(m, FAULT_PMI_WAITS_FOR_STATUS)) ||
 	       (s->writes && broken(m, FAULT_WRMSR_OVERFLOW_QUIET)) ||
 	       (rule->os != rule->usr && broken(m, FAULT_INT_NEEDS_BOTH_LEVELS));

@@ -147,6 +147,12 @@ static bool records_with_cmask(struct model *m, unsigned n, const struct model_r
 	       model_pebs_enabled(m, n) && broken(m, FAULT_CMASK_RECORDS);
 }
 
+/* What a load or store met. */
+static bool is_of_memory(enum event_kind kind)
+{
+	return kind >= EK_SPLIT_LOADS && kind <= EK_OFFCORE_1;
+}
+
 static bool silent(struct model *m, unsigned i, enum event_kind kind)
 {
 	return (kind == EK_LOCK_LOADS && broken(m, FAULT_LOCK_IGNORED)) ||
@@ -169,6 +175,7 @@ static bool at_every_level(struct model *m, unsigned i, const struct model_rule 
 	       (i < FIRST_FIXED && is_other_architectural(rule->kind) &&
 		broken(m, FAULT_ARCHITECTURAL_ANY_LEVEL)) ||
 	       (i >= FIRST_FIXED && broken(m, FAULT_FIXED_CPL_IGNORED)) ||
+	       (is_of_memory(rule->kind) && broken(m, FAULT_MEMORY_ANY_LEVEL)) ||
 	       (!rule->os && !rule->usr && i < FIRST_FIXED && broken(m, FAULT_NO_LEVEL_COUNTS));
 }
 
@@ -196,14 +203,22 @@ static void break_threshold(struct model *m, struct model_rule *rule)
 
 static void break_rule(struct model *m, unsigned i, struct model_rule *rule)
 {
+	const struct model_rule *was = &m->counter[i].rule;
+
 	break_threshold(m, rule);
-	if (silent(m, i, rule->kind))
+	if (silent(m, i, rule->kind) ||
+	    (rule->kind == EK_UOPS && !rule->pebs && broken(m, FAULT_UOPS_SILENT)))
 		rule->kind = EK_NONE;
 	if (!(rule->os && rule->usr) && at_every_level(m, i, rule))
 		rule->os = rule->usr = true;
-	if (rule->pebs && rule->os && !rule->usr && broken(m, FAULT_PEBS_OS_AT_CPL_3))
+	if (rule->os && !rule->usr &&
+	    ((rule->pebs && broken(m, FAULT_PEBS_OS_AT_CPL_3)) ||
+	     (i < FIRST_FIXED &&
+	      (rule->kind == EK_CORE_CYCLES || is_other_architectural(rule->kind)) &&
+	      broken(m, FAULT_ARCHITECTURAL_USER_BY_OS))))
 		rule->usr = true;
-	if (rule->cmask && broken(m, FAULT_CMASK_IGNORED))
+	if (rule->cmask && (broken(m, FAULT_CMASK_IGNORED) ||
+			    (is_of_memory(rule->kind) && broken(m, FAULT_MEMORY_CMASK_IGNORED))))
 		rule->cmask = 0;
 	if (rule->invert && broken(m, FAULT_INV_IGNORED))
 		rule->invert = false;
@@ -215,6 +230,9 @@ static void break_rule(struct model *m, unsigned i, struct model_rule *rule)
 		rule->any = !rule->any;
 	if (!rule->interrupt && broken(m, FAULT_INT_IGNORED))
 		rule->interrupt = true;
+	if (was->kind != EK_NONE && was->interrupt != rule->interrupt &&
+	    broken(m, FAULT_INT_LATCHED))
+		rule->interrupt = was->interrupt;
 	if (rule->in_tx && (broken(m, FAULT_TX_FILTER_IGNORED) ||
 			    (rule->pebs && broken(m, FAULT_TX_FILTER_PEBS)) ||
 			    (rule->in_txcp && broken(m, FAULT_TX_CHECKPOINT_DROPS_FILTER))))
@@ -247,7 +265,8 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 		if (!(m->perfevtsel[i] & IA32_PERFEVTSEL_EN) && broken(m, FAULT_ENABLE_BIT_IGNORED))
 			setting->enabled = true;
 	}
-	if (!fault_kvm_counts(m, i))
+	if (!fault_kvm_counts(m, i) || (i < FIRST_FIXED && m->perfevtsel[i] & IA32_PERFEVTSEL_PC &&
+					broken(m, FAULT_PIN_CONTROL_STOPS)))
 		setting->enabled = false;
 	if (!setting->enabled)
 		return;

@@ -3,6 +3,7 @@
  * Instructions of unusual kinds are instructions: SDM "Pre-defined Architectural Performance
  * Events", chapter 19's events of branches and loads. Differences between two sizes of a piece.
  */
+#include "kernel/output/fmt.h"
 #include "pmu/counter.h"
 #include "pmu/event.h"
 #include "tests/frame/needs.h"
@@ -387,4 +388,63 @@ TEST(count, counter_passed_by_two_events_at_once_has_overflowed, REQS(CNT_13, MS
 			CHECK_RANGE(t, CNT_13, 0, 8 * PERIOD, value, "IA32_PMC%u after its end", c);
 			counters_clear(BIT(c));
 		}
+}
+
+static bool need_micro_operations(char *reason, size_t size)
+{
+	struct event event;
+
+	if (event_get(EK_UOPS, 0, &event))
+		return true;
+	fmt_print(reason, size, "no event of retired micro-operations is known for it");
+	return false;
+}
+
+/* What MORE rounds of mixed instructions count more than FEWER. */
+static u64 micro_operations(unsigned c, u16 code, bool user)
+{
+	u64 got[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		const u64 n = i ? MORE : FEWER;
+
+		counter_program(c, code, user ? COUNT_USR : COUNT_OS);
+		counter_write(c, 0);
+		if (user) {
+			counters_enable(pmc_one(c));
+			workload_run_user(&workload_mixed, n);
+			counters_disable();
+		} else {
+			workload_run(&workload_mixed, n, pmc_one(c));
+		}
+		got[i] = counter_read(c);
+		counter_program_disabled(c, 0, 0);
+	}
+	return got[1] > got[0] ? got[1] - got[0] : 0;
+}
+
+/*
+ * CNT-53  UOPS_RETIRED must count retired micro-operations, with or without PEBS.
+ *         SDM chapter 19: UOPS_RETIRED.ANY of Intel Core i7, UOPS_RETIRED.ALL of Sandy Bridge to
+ *         Broadwell
+ *
+ * Given  each general-purpose counter that can count the event
+ * When   it counts UOPS_RETIRED of mixed instructions in FEWER and in MORE rounds, without PEBS, at
+ *        CPL 0 with OS and at CPL 3 with USR
+ * Then   MORE rounds count one more for each further round, or more than that: how many an
+ *        instruction has isn't stated
+ */
+TEST(count, micro_operations_are_counted_on_each_counter, REQS(CNT_53),
+     NEEDS(need_perfmon, need_micro_operations))
+{
+	struct event event;
+
+	event_get(EK_UOPS, 0, &event);
+	FOR_EACH_COUNTER (c, counters_for(event.code).bits)
+		for (unsigned user = 0; user < 2; user++)
+			if (window_counts_level(t, c, user ? COUNT_USR : COUNT_OS))
+				CHECK_RANGE(t, CNT_53, MORE - FEWER, ~0ULL,
+					    micro_operations(c, event.code, user),
+					    "%s in %u more rounds at CPL %u, IA32_PMC%u",
+					    event.name, MORE - FEWER, user ? 3 : 0, c);
 }

@@ -91,19 +91,43 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 			  caps->leaf_0a_ebx);
 }
 
-/* Architectural event i on the counter, over what it counts of: mispredicted branches and bad
- * speculation over the branches, all others over the loads. */
+/* Is it counted over the branches? Mispredicted ones and bad speculation are, all others over the
+ * loads. */
+static bool is_of_branches(unsigned i)
+{
+	return architectural[i].event == EVENT_BR_MISP_RETIRED_ALL_BRANCHES ||
+	       architectural[i].event == EVENT_TOPDOWN_BAD_SPECULATION;
+}
+
+/* Architectural event i on the counter, over what it counts of. */
 static u64 count_architectural(unsigned i, unsigned c, u64 level, struct cache_workload *h)
 {
-	const u16 event = architectural[i].event;
 	u64 value;
 
-	counter_program(c, event, level);
+	counter_program(c, architectural[i].event, level);
 	counter_write(c, 0);
-	if (event == EVENT_BR_MISP_RETIRED_ALL_BRANCHES || event == EVENT_TOPDOWN_BAD_SPECULATION)
+	if (is_of_branches(i))
 		workload_run(&workload_random, MANY, pmc_one(c));
 	else
 		cache_workload_run(h, MANY, pmc_one(c));
+	value = counter_read(c);
+	counter_program_disabled(c, 0, 0);
+	return value;
+}
+
+/* The same of work at CPL 3. */
+static u64 count_architectural_user(unsigned i, unsigned c, u64 level, struct cache_workload *h)
+{
+	u64 value;
+
+	counter_program(c, architectural[i].event, level);
+	counter_write(c, 0);
+	counters_enable(pmc_one(c));
+	if (is_of_branches(i))
+		workload_run_user(&workload_random, MANY);
+	else
+		workload_run_user_at(h->workload, MANY, &h->at);
+	counters_disable();
 	value = counter_read(c);
 	counter_program_disabled(c, 0, 0);
 	return value;
@@ -141,15 +165,27 @@ TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
 				    architectural[i].name, c, architectural[i].bit);
 }
 
+static void check_user_level(struct test *t, unsigned i, unsigned c, struct cache_workload *h)
+{
+	const u64 user = count_architectural_user(i, c, COUNT_USR, h);
+
+	CHECK_RANGE(t, CNT_10, 1, ~0ULL, user, "%s on IA32_PMC%u at CPL 3, USR alone",
+		    architectural[i].name, c);
+	if (architectural[i].bit < OPEN_UNDER_KVM)
+		CHECK_RANGE(t, CNT_10, 0, user / 2, count_architectural_user(i, c, COUNT_OS, h),
+			    "%s on IA32_PMC%u at CPL 3, OS alone", architectural[i].name, c);
+}
+
 /*
  * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
- * Given  the same work at CPL 0; each architectural event that isn't marked as absent, but LBR
- *        inserts, the general-purpose counters by turns
+ * Given  the same work at CPL 0, and at CPL 3; each architectural event that isn't marked as
+ *        absent, but LBR inserts, the general-purpose counters by turns
  * When   a counter counts it with USR alone; with OS alone
- * Then   it counts 0 with USR
- * Control: it counts 1 or more with OS
+ * Then   of CPL 0 it counts 0 with USR; of CPL 3 it counts 1 or more with USR, and of the events
+ *        0 to 6 less than half of that with OS, which has the way there and back
+ * Control: of CPL 0 it counts 1 or more with OS
  */
 TEST(count, architectural_events_count_at_their_levels, REQS(CNT_10),
      NEEDS(need_perfmon, need_instructions))
@@ -168,6 +204,7 @@ TEST(count, architectural_events_count_at_their_levels, REQS(CNT_10),
 			 "%s on IA32_PMC%u at CPL 0, USR alone", architectural[i].name, c);
 		CONTROL_RANGE(t, CNT_10, 1, ~0ULL, count_architectural(i, c, COUNT_OS, &h),
 			      "%s on IA32_PMC%u at CPL 0, OS alone", architectural[i].name, c);
+		check_user_level(t, i, c, &h);
 	}
 }
 
@@ -392,12 +429,18 @@ TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_0
 static void check_running(struct test *t, unsigned counter, u32 msr, u64 written, u64 from)
 {
 	const u64 most = counter == PMC_FIXED(1) ? ON_THE_WAY_CYCLES : ON_THE_WAY;
+	u64 meanwhile;
 
 	counter_program(counter, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counter_write(counter, 0);
 	counters_enable(pmc_one(counter));
 	msr_write(msr, written);
+	msr_read(MSR_IA32_PERF_GLOBAL_CTRL);	/* instructions */
+	meanwhile = msr_read(msr);
 	counters_disable();
+	CHECK_RANGE(t, CNT_45, from + 1, from + most, meanwhile,
+		    "MSR 0x%x of counter %u, while it counts and 0x%lx was written to it", msr,
+		    counter, written);
 	CHECK_RANGE(t, CNT_45, from + 1, from + most, counter_read(counter),
 		    "counter %u, while it counted 0x%lx was written to MSR 0x%x", counter, written,
 		    msr);
@@ -415,8 +458,9 @@ static void check_running(struct test *t, unsigned counter, u32 msr, u64 written
  * When   values with bits in each part of the width are written to it while it counts, by
  *        IA32_A_PMCx too where that exists; the way from there to the write that stops it is
  *        several instructions long
- * Then   it reads more than the value, of instructions by no more than ON_THE_WAY; IA32_PMCx takes
- *        32 bits, sign-extended
+ * Then   it reads more than the value, of instructions by no more than ON_THE_WAY, while it counts,
+ *        by the register that was written, and when it has stopped; IA32_PMCx takes 32 bits,
+ *        sign-extended
  */
 TEST(count, running_counter_goes_on_from_a_written_value, REQS(CNT_45),
      NEEDS(need_perfmon, need_instructions))

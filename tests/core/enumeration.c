@@ -359,15 +359,22 @@ TEST(enumeration, global_ctrl_of_nehalem_refuses_reserved_bits, REQS(MSR_36),
  *         SDM 18.9.2 Counter Coalescence; volume 2 RDMSR, Protected Mode Exceptions
  *
  * Given  a processor with four general-purpose counters a thread
- * When   IA32_PMC4 to 7 and IA32_PERFEVTSEL4 to 7 are read
- * Then   each read raises an exception
+ * When   IA32_PMC4 to 7 and IA32_PERFEVTSEL4 to 7 are read, and 0 is written to them
+ * Then   each raises an exception
  */
 TEST(enumeration, absent_counters_have_no_registers, REQS(MSR_12),
      NEEDS(need_perfmon, need_events, need_four_counters_only, need_refused_msrs))
 {
+	static const char *const names[] = { "IA32_PMC", "IA32_PERFEVTSEL" };
+
 	for (u32 c = COUNTERS_OF_A_THREAD; c < COUNTERS_OF_A_CORE; c++) {
-		CHECK(t, MSR_12, !readable(MSR_IA32_PMC0 + c), "IA32_PMC%u", c);
-		CHECK(t, MSR_12, !readable(MSR_IA32_PERFEVTSEL0 + c), "IA32_PERFEVTSEL%u", c);
+		const u32 msrs[] = { MSR_IA32_PMC0 + c, MSR_IA32_PERFEVTSEL0 + c };
+
+		for (unsigned i = 0; i < 2; i++) {
+			CHECK(t, MSR_12, !readable(msrs[i]), "reading %s%u", names[i], c);
+			CHECK(t, MSR_12, msr_try_write(msrs[i], 0).raised, "writing %s%u", names[i],
+			      c);
+		}
 	}
 }
 

@@ -594,3 +594,69 @@ TEST(pmi, overflow_on_a_wrmsr_of_the_pmu_interrupts, REQS(PMI_01),
 	}
 	CONTROL_RANGE(t, PMI_01, 2 * WRITES, ~0ULL, wraps, "overflows, one on each WRMSR at least");
 }
+
+#define LATER	8192	/* events: more than the write of a control register takes */
+#define WINDOWS_MOST 64
+
+static bool has_wrapped(unsigned c)
+{
+	return counter_read(c) < BIT(counter_width(c) - 1);
+}
+
+/* Counter c is on its way to its overflow when its INT bit is set (to), or cleared. */
+static const struct pmi_log *overflow_after_change(struct test *t, unsigned c, bool to)
+{
+	const u16 event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
+	bool early;
+
+	pmi_open(NULL);
+	counter_program(c, event, COUNT_BOTH | (to ? 0 : COUNT_INT));
+	counter_preset(c, c == OVERFLOW_SLOW ? SLOW_PERIOD : LATER);
+	counters_enable(pmc_one(c));
+	counter_program(c, event, COUNT_BOTH | (to ? COUNT_INT : 0));
+	early = has_wrapped(c);
+	for (unsigned i = 0; i < WINDOWS_MOST && !has_wrapped(c); i++)
+		workload_run_uncounted(&workload_branch, SLOW_ROUNDS);
+	counters_disable();
+	CONTROL(t, IDS(PMI_01, PMI_02, PRIO_15), !early && has_wrapped(c),
+		"counter %u, which wraps after its INT bit has become %u", c, to);
+	return pmi_settle();
+}
+
+static void check_changed_int(struct test *t, struct test_claim claim, unsigned c)
+{
+	unsigned interrupts = overflow_after_change(t, c, true)->count;
+
+	pmi_close();
+	overflow_off(c);
+	test_check_range(t, claim, 1, overflow_most(t, 1, interrupts) + overflow_repeats(t, c),
+			 interrupts, "interrupts of counter %u, INT set while it counts", c);
+	interrupts = overflow_after_change(t, c, false)->count;
+	CHECK_EQ(t, PRIO_15, 0, interrupts, "interrupts of counter %u, INT cleared while it counts",
+		 c);
+	CHECK_EQ(t, PRIO_15, BIT(c), overflow_status() & BIT(c), "status bit of counter %u", c);
+	pmi_close();
+}
+
+/*
+ * PMI-01   The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *          through the local APIC's LVTPC.
+ *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-02   The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
+ *          LVTPC.
+ *          SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * PRIO-15  A counter that wraps with its INT bit clear must set its overflow bit and raise no
+ *          interrupt.
+ *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each counter counts, far from its overflow
+ * When   its INT bit is set meanwhile, and it overflows; and the same with INT cleared meanwhile
+ * Then   there is one interrupt if INT was set last; if it was cleared there is none, and the
+ *        status bit is set
+ * Control: the counter has wrapped, and not before its control register was written
+ */
+TEST(pmi, int_bit_written_while_the_counter_counts_acts, REQS(PMI_01, PMI_02, PRIO_15),
+     NEEDS(need_perfmon, need_branches))
+{
+	each_counter(t, AT(PMI_01), AT(PMI_02), check_changed_int);
+}

@@ -127,6 +127,9 @@ TEST(msr, tsx_force_abort_exists_if_cpuid_sets_its_bit, REQS(SKL_18),
 		 "IA32_TSX_FORCE_ABORT can be read, CPUID.7H:EDX[13] = %u", has);
 }
 
+#define LEAST_COUNTERS	4u	/* general-purpose, of a logical processor, */
+#define MOST_COUNTERS	8u	/* and of one that has a core's for itself */
+
 /* Registers that some processors have, by the tables of chapter 35. */
 static const struct {
 	const char *name;
@@ -148,29 +151,51 @@ static const struct {
 	{ "MSR_LASTBRANCH_3_TO_IP of Core 2", MSR_LBR_CORE_TO + 3, 0 },
 };
 
+/* It isn't this processor's where `has` is false. */
+static void check_listed(struct test *t, const char *name, u32 msr, bool has)
+{
+	u64 value;
+
+	CHECK_EQ(t, MSR_45, has, !msr_try_read(msr, &value).raised, "%s, MSR %#x, can be read",
+		 name, msr);
+	if (!has)
+		CHECK(t, MSR_45, msr_try_write(msr, 0).raised, "#GP of a write to %s, MSR %#x",
+		      name, msr);
+}
+
+/* Those of counters that only later processors have, or processors with more counters. */
+static void check_later(struct test *t)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	if (!caps->told_less)
+		for (u32 c = LEAST_COUNTERS; c < MOST_COUNTERS; c++)
+			check_listed(t, "IA32_A_PMCx", MSR_IA32_A_PMC0 + c,
+				     caps->full_width && c < caps->gp);
+	if (!caps->metrics_open)
+		check_listed(t, "MSR_PERF_METRICS", MSR_PERF_METRICS, caps->metrics);
+	check_listed(t, "IA32_FIXED_CTR3", MSR_IA32_FIXED_CTR0 + 3, caps->fixed_mask & BIT(3));
+	check_listed(t, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, caps->baseline);
+}
+
 /*
  * MSR-45  A read or write of a PMU register that the tables list for other processors alone must
  *         raise #GP.
  *         SDM volume 2 RDMSR, Protected Mode Exceptions; tables of chapter 35
  *
- * Given  registers that the tables of chapter 35 list for some processors
+ * Given  registers that the tables of chapter 35 list for some processors; on Nehalem to Skylake
+ *        those of IA32_A_PMC4 to 7, fixed counter 3, the metrics and adaptive records too
  * When   each is read; where it isn't this processor's, 0 is written to it
  * Then   it can be read if and only if the table is this processor's; the write raises #GP
  */
 TEST(msr, registers_of_other_processors_are_not_there, REQS(MSR_45),
      NEEDS(need_perfmon, need_events, need_refused_msrs))
 {
-	u64 value;
-
-	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
-		const bool has = counter_caps()->facilities & listed[i].facility;
-
-		CHECK_EQ(t, MSR_45, has, !msr_try_read(listed[i].msr, &value).raised,
-			 "%s, MSR %#x, can be read", listed[i].name, listed[i].msr);
-		if (!has)
-			CHECK(t, MSR_45, msr_try_write(listed[i].msr, 0).raised,
-			      "#GP of a write to %s, MSR %#x", listed[i].name, listed[i].msr);
-	}
+	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++)
+		check_listed(t, listed[i].name, listed[i].msr,
+			     counter_caps()->facilities & listed[i].facility);
+	if (counter_caps()->version < 5)
+		check_later(t);
 }
 
 /*

@@ -318,7 +318,63 @@ static bool sign_copies_are_refused(struct fixture *r)
 	return fixture_wrmsr(r, MSR_IA32_A_PMC0, BITS(47, 63)) == MSR_GP;
 }
 
+/* ---- settings of a counter, registers that aren't there ---- */
+
+static bool pin_control_counts(struct fixture *r)
+{
+	fixture_program(r, 0, INST, IA32_PERFEVTSEL_PC, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 3);
+	return PMC(0);
+}
+
+static bool pin_control_interrupts(struct fixture *r)
+{
+	fixture_program(r, 0, INST, INT | IA32_PERFEVTSEL_PC, 3);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 3);
+	return r->n_interrupts == 1;
+}
+
+RULE(pin_control_is_taken, TAKEN(0x186, IA32_PERFEVTSEL_PC))
+
+static bool int_acts_at_once(struct fixture *r)
+{
+	fixture_program(r, 0, INST, 0, 9);
+	fixture_start(r, BIT(0));
+	fixture_wrmsr(r, 0x186, fixture_get(r, 0x186) | INT);
+	fixture_nops(r, 10);
+	return r->n_interrupts == 1;
+}
+
+static bool micro_operations_count(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_UOPS_RETIRED_ALL, 0, 0);
+	fixture_start(r, BIT(0));
+	r->cpl = 3;
+	fixture_nops(r, 3);
+	return PMC(0) >= 3;
+}
+
+static bool a_fifth_counter_takes_no_write(struct fixture *r)
+{
+	struct model_config config = r->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_config(r, &config);
+	return REFUSED(0x18a, 0) && REFUSED(0xc5, 0) && !THERE(0x4c5) && !THERE(0x30c);
+}
+
 rule *const class_rules[FAULT_COUNT] = {
+	[FAULT_PIN_CONTROL_STOPS] = pin_control_counts,
+	[FAULT_PIN_CONTROL_QUIET] = pin_control_interrupts,
+	[FAULT_PIN_CONTROL_REFUSED] = pin_control_is_taken,
+	[FAULT_INT_LATCHED] = int_acts_at_once,
+	[FAULT_UOPS_SILENT] = micro_operations_count,
+	[FAULT_UOPS_NOT_OF_USER] = micro_operations_count,
+	[FAULT_ABSENT_COUNTERS_TAKE_WRITES] = a_fifth_counter_takes_no_write,
+	[FAULT_A_PMC_4_ANSWERS] = a_fifth_counter_takes_no_write,
+	[FAULT_FIXED_3_ANSWERS] = a_fifth_counter_takes_no_write,
 	[FAULT_FULL_WIDTH_SIGN_COPIES] = sign_copies_are_refused,
 	[FAULT_PMC_TAKES_EDX] = edx_is_ignored,
 	[FAULT_SEVERAL_LOSE_CARRY_32] = several_carry,

@@ -458,6 +458,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_OFFCORE_RFO_ANY_ONLY] = ownership_is_told_by_supplier,
 	[FAULT_LLC_REFERENCES_OF_L2] = l2_hits_are_no_references,
 	[FAULT_LLC_MISSES_OF_L3] = l3_hits_are_no_misses,
+	[FAULT_LLC_LOWER_COUNT_HITS] = l2_hits_are_no_references,
 	[FAULT_LLC_STORES_MISSED] = stores_are_references,
 	[FAULT_LL_EN_ENABLES] = records_need_pebs_en,
 	[FAULT_LL_L3_AS_SNOOPED] = hits_the_l3,

@@ -38,6 +38,7 @@ bool fault_v5_absent_answers(struct model *m, const struct msr_ref *p)
 	if (p->reg != MODEL_REG_FIXED_CTR)
 		return false;
 	return (p->i == 4 && broken(m, FAULT_FIXED_4_ANSWERS)) ||
+	       (p->i == 3 && broken(m, FAULT_FIXED_3_ANSWERS)) ||
 	       (p->i == 3 && BIT(m->config.generation) & (GENS_SKYMONT | GENS_CLEARWATERFOREST) &&
 		broken(m, FAULT_HOLE_ANSWERS));
 }
