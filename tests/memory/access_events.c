@@ -393,25 +393,33 @@ TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13, CNT_4
  *
  * Given  REP LODSQ of 16 quadwords, four bytes after a line's begin: two of its loads cross a
  *        line's end
- * When   64 rounds more of it are counted by the event of split loads, at CPL 0 and at CPL 3
- * Then   two events are counted a round, or one where the event is of instructions
+ * When   64 rounds more of it are counted by the events of split loads and of L1 hits, at CPL 0 and
+ *        at CPL 3
+ * Then   two and sixteen are counted a round, or one where the event is of instructions
  */
 TEST(dla, split_loads_event_counts_each_split_load_of_one_instruction, REQS(DLA_13, CNT_49),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 2 };
+	struct counted rows[] = {
+		{ EK_SPLIT_LOADS, ACCESS_SPLIT, 2 },
+		{ EK_L1_HIT, ACCESS_SPLIT, 16 },
+	};
 	struct mem_sample_setup setup;
 	struct cache_workload h;
 	struct event event;
 
-	if (!setup_of(EK_SPLIT_LOADS, COUNTER, &setup) || !mem_sample_prepare(t, ACCESS_SPLIT, &h))
+	if (!mem_sample_prepare(t, ACCESS_SPLIT, &h))
 		return;
-	if (event_get(EK_SPLIT_LOADS, EV_PEBS | EV_INSN, &event))
-		loads.each = 1;
 	h.workload = &workload_kind_rep_split;
 	h.at.memory = pages_get()->small;
 	h.name = "REP LODSQ across two lines' ends";
-	check_count(t, AT(DLA_13, CNT_49), &loads, &setup, &h);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!setup_of(rows[i].kind, COUNTER, &setup))
+			continue;
+		if (rows[i].each && event_get(rows[i].kind, EV_PEBS | EV_INSN, &event))
+			rows[i].each = 1;
+		check_count(t, AT(DLA_13, CNT_49), &rows[i], &setup, &h);
+	}
 }
 
 /*

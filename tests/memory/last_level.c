@@ -139,25 +139,28 @@ TEST(count, access_to_memory_is_a_last_level_reference_and_a_miss, REQS(CNT_50),
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
  * Given  loads that the L2 has lost and the L3 hasn't
- * When   the last general-purpose counter counts references and misses
+ * When   each general-purpose counter counts references and misses
  * Then   most of the loads are a reference, few a miss
  * Control: most loads from memory are a miss
  */
 TEST(count, load_from_the_last_level_is_a_reference_and_no_miss, REQS(CNT_50),
      NEEDS(need_perfmon, need_last_level))
 {
-	const unsigned last = counter_caps()->gp - 1;
 	struct cache_workload h;
 
 	if (!counts_are_right(t) || !cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
-	CONTROL_RANGE(t, CNT_50, MOST, NO_LIMIT, count(&h, last, MISSES).most,
-		      "last-level cache misses of %u %s", ACCESSES_MADE, h.name);
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		CONTROL_RANGE(t, CNT_50, MOST, NO_LIMIT, count(&h, c, MISSES).most,
+			      "last-level cache misses of %u %s, IA32_PMC%u", ACCESSES_MADE, h.name,
+			      c);
 	if (!cache_workload_or_skip(t, ACCESS_L3, &h))
 		return;
-	check_most(t, &h, last, REFERENCES, "last-level cache references");
-	if (!test_erratum(t, ERRATUM_VICTIM_L3))
-		check_few(t, &h, last, MISSES, "last-level cache misses");
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
+		check_most(t, &h, c, REFERENCES, "last-level cache references");
+		if (!test_erratum(t, ERRATUM_VICTIM_L3))
+			check_few(t, &h, c, MISSES, "last-level cache misses");
+	}
 }
 
 /*
@@ -167,7 +170,7 @@ TEST(count, load_from_the_last_level_is_a_reference_and_no_miss, REQS(CNT_50),
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
  * Given  loads of one line, and loads that the L1 has lost and the L2 hasn't
- * When   the last general-purpose counter counts references and misses
+ * When   each general-purpose counter counts references and misses
  * Then   few of them are a reference or a miss
  * Control: most loads from memory are a reference
  */
@@ -175,17 +178,20 @@ TEST(count, load_from_l1_or_l2_is_no_last_level_reference, REQS(CNT_50),
      NEEDS(need_perfmon, need_last_level))
 {
 	static const enum access near[] = { ACCESS_L1, ACCESS_L2 };
-	const unsigned last = counter_caps()->gp - 1;
 	struct cache_workload h;
 
 	if (!counts_are_right(t) || !cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
-	CONTROL_RANGE(t, CNT_50, MOST, NO_LIMIT, count(&h, last, REFERENCES).most,
-		      "last-level cache references of %u %s", ACCESSES_MADE, h.name);
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		CONTROL_RANGE(t, CNT_50, MOST, NO_LIMIT, count(&h, c, REFERENCES).most,
+			      "last-level cache references of %u %s, IA32_PMC%u", ACCESSES_MADE,
+			      h.name, c);
 	for (unsigned i = 0; i < sizeof(near) / sizeof(near[0]); i++) {
 		if (!cache_workload_or_skip(t, near[i], &h))
 			return;
-		check_few(t, &h, last, REFERENCES, "last-level cache references");
-		check_few(t, &h, last, MISSES, "last-level cache misses");
+		FOR_EACH_COUNTER (c, counters_gp().bits) {
+			check_few(t, &h, c, REFERENCES, "last-level cache references");
+			check_few(t, &h, c, MISSES, "last-level cache misses");
+		}
 	}
 }

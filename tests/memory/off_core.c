@@ -102,14 +102,17 @@ static void check_settings(struct test *t, u32 msr, enum event_kind kind)
 				  settings[i].value);
 			continue;
 		}
-		value = off_core_count(event.code, 0, &h);
-		if (i == NAMES_BOTH)
-			CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, value,
-				      "%s of %u %s, MSR 0x%x naming %s", event.name, ROUNDS, h.name,
-				      msr, settings[i].what);
-		else
-			CHECK_EQ(t, MSR_18, 0, value, "%s of %u %s, MSR 0x%x naming %s", event.name,
-				 ROUNDS, h.name, msr, settings[i].what);
+		FOR_EACH_COUNTER (c, counters_for(event.code).bits) {
+			value = off_core_count(event.code, c, &h);
+			if (i == NAMES_BOTH)
+				CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, value,
+					      "%s of %u %s on IA32_PMC%u, MSR 0x%x naming %s",
+					      event.name, ROUNDS, h.name, c, msr, settings[i].what);
+			else
+				CHECK_EQ(t, MSR_18, 0, value,
+					 "%s of %u %s on IA32_PMC%u, MSR 0x%x naming %s",
+					 event.name, ROUNDS, h.name, c, msr, settings[i].what);
+		}
 	}
 	off_core_set(msr, 0);
 }
