@@ -220,11 +220,13 @@ static void break_rule(struct model *m, unsigned i, struct model_rule *rule)
 	if (rule->cmask && (broken(m, FAULT_CMASK_IGNORED) ||
 			    (is_of_memory(rule->kind) && broken(m, FAULT_MEMORY_CMASK_IGNORED))))
 		rule->cmask = 0;
-	if (rule->invert && broken(m, FAULT_INV_IGNORED))
+	if (rule->invert && (broken(m, FAULT_INV_IGNORED) ||
+			     (is_of_memory(rule->kind) && broken(m, FAULT_MEMORY_INV_IGNORED))))
 		rule->invert = false;
 	if (rule->invert && !rule->cmask && broken(m, FAULT_INV_WITHOUT_CMASK))
 		rule->cmask = 1;
-	if (rule->edge && broken(m, FAULT_EDGE_IGNORED))
+	if (rule->edge && (broken(m, FAULT_EDGE_IGNORED) ||
+			   (is_of_memory(rule->kind) && broken(m, FAULT_MEMORY_EDGE_IGNORED))))
 		rule->edge = false;
 	if (is_other_any(m, i, rule->any))
 		rule->any = !rule->any;

@@ -16,6 +16,8 @@
 #define NEXT		8u		/* events to an overflow */
 #define PEBS_COUNTERS	4u
 #define CMASK_NEVER	255u		/* no cycle has so many */
+#define NEVER		(COUNT_BOTH | COUNT_CMASK(CMASK_NEVER))
+#define BEGINS		2u		/* of a condition that always holds */
 #define DEMAND_READ	BIT(0)		/* MSR_OFFCORE_RSP_x: request, and every response */
 #define ANY_RESPONSE	BIT(16)
 #define NHM_RESPONSES	0xf700ULL
@@ -97,8 +99,9 @@ static void check_settings(struct test *t, const struct window *w)
 {
 	const unsigned c = w->counter;
 
-	CONTROL_RANGE(t, IDS(CNT_10, CNT_35, PMI_01), LEAST, ~0ULL, more(w, COUNT_BOTH, false),
-		      "%s in %u rounds of %s, IA32_PMC%u", w->name, ROUNDS, w->h.name, c);
+	CONTROL_RANGE(t, IDS(CNT_09, CNT_10, CNT_35, PMI_01), LEAST, ~0ULL,
+		      more(w, COUNT_BOTH, false), "%s in %u rounds of %s, IA32_PMC%u", w->name,
+		      ROUNDS, w->h.name, c);
 	if (window_counts_level(t, c, COUNT_USR))
 		CHECK_EQ(t, CNT_10, 0, count(w, COUNT_USR, false, ROUNDS),
 			 "%s of %s at CPL 0, IA32_PMC%u, USR alone", w->name, w->h.name, c);
@@ -111,9 +114,15 @@ static void check_settings(struct test *t, const struct window *w)
 			    "%s in %u rounds of %s at CPL 3, IA32_PMC%u, OS alone", w->name, ROUNDS,
 			    w->h.name, c);
 	}
-	CHECK_EQ(t, CNT_35, 0, count(w, COUNT_BOTH | COUNT_CMASK(CMASK_NEVER), false, ROUNDS),
+	CHECK_EQ(t, CNT_35, 0, count(w, NEVER, false, ROUNDS),
 		 "cycles with %u of %s or more, of %s, IA32_PMC%u", CMASK_NEVER, w->name, w->h.name,
 		 c);
+	CHECK_RANGE(t, CNT_08, ROUNDS, ~0ULL, count(w, NEVER | COUNT_INV, false, ROUNDS),
+		    "cycles with fewer than %u of %s, %u rounds of %s, IA32_PMC%u", CMASK_NEVER,
+		    w->name, ROUNDS, w->h.name, c);
+	CHECK_RANGE(t, CNT_09, 0, BEGINS, count(w, NEVER | COUNT_INV | COUNT_EDGE, false, ROUNDS),
+		    "begins of cycles with fewer than %u of %s, of %s, IA32_PMC%u", CMASK_NEVER,
+		    w->name, w->h.name, c);
 	check_overflow(t, w);
 }
 
@@ -152,6 +161,12 @@ static void set_off_core(bool on)
 }
 
 /*
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
+ * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
+ *         condition.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
  * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
@@ -164,13 +179,15 @@ static void set_off_core(bool on)
  *        by the level that answered, of locked and split accesses and of page walks, of uncacheable
  *        loads, of off-core responses; accesses that it is about; the counters by turns
  * When   it is counted of CPL 0 with USR alone; of CPL 3, where that can be, with USR alone and
- *        with OS alone; of CPL 0 with CMASK = 255; and up to an overflow, with INT
+ *        with OS alone; of CPL 0 with CMASK = 255, alone, with INV, and with INV and E; and up to
+ *        an overflow, with INT
  * Then   it counts 0 of CPL 0 with USR; of CPL 3 half of the rounds or more with USR, and few with
- *        OS; and 0 with that CMASK; the overflow interrupts once
+ *        OS; with that CMASK 0, with INV a cycle or more a round, and with E besides 2 at most; the
+ *        overflow interrupts once
  * Control: of CPL 0 with OS and USR it counts half of the rounds or more
  */
-TEST(count, memory_events_go_by_levels_cmask_and_int, REQS(CNT_10, CNT_35, PMI_01),
-     NEEDS(need_perfmon, need_pebs, need_events))
+TEST(count, memory_events_go_by_levels_conditions_and_int,
+     REQS(CNT_08, CNT_09, CNT_10, CNT_35, PMI_01), NEEDS(need_perfmon, need_pebs, need_events))
 {
 	set_off_core(true);
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -4,6 +4,7 @@
  * speculative requests and those of prefetchers too, and a line of a workload may be elsewhere for
  * a time: so "most" is three of four here, and "few" one of four.
  */
+#include "kernel/memory/pages.h"
 #include "kernel/output/fmt.h"
 #include "pmu/counter.h"
 #include "tests/frame/needs.h"
@@ -194,4 +195,59 @@ TEST(count, load_from_l1_or_l2_is_no_last_level_reference, REQS(CNT_50),
 			check_few(t, &h, c, MISSES, "last-level cache misses");
 		}
 	}
+}
+
+#define LINE		64u
+#define LINES		32u
+
+/* References of one REP LODSB over LINES lines that were just flushed, under the eyes of the
+ * counter; the most of some windows. */
+static u64 string_references(unsigned counter)
+{
+	u8 *const from = (u8 *)pages_get()->small;
+	const struct workload_place at = { .memory = from };
+	u64 most = 0;
+
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		u64 value;
+
+		counter_program(counter, REFERENCES, COUNT_BOTH);
+		counters_enable(pmc_one(counter));
+		for (unsigned line = 0; line < LINES; line++)
+			__asm__ volatile("clflush %0" : "+m"(from[line * LINE]));
+		__asm__ volatile("mfence" ::: "memory");
+		counters_disable();
+		counter_write(counter, 0);
+		workload_run_at(&workload_kind_rep_load, LINES * LINE, &at, pmc_one(counter));
+		value = counter_read(counter);
+		most = value > most ? value : most;
+	}
+	counter_program_disabled(counter, 0, 0);
+	return most;
+}
+
+/*
+ * CNT-50  Last-Level Cache References must count each access that the core's own caches don't have
+ *         the line of, and Last-Level Cache Misses each of these that the last level doesn't have
+ *         either.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ *
+ * Given  one REP LODSB over 32 lines that were flushed; a prefetcher may be faster, and whether the
+ *        event counts what it asks for isn't stated
+ * When   each general-purpose counter counts references of it
+ * Then   it counts one or more, and in a strict run each line, within 16
+ */
+TEST(count, each_line_of_a_string_instruction_is_a_last_level_reference, REQS(CNT_50),
+     NEEDS(need_perfmon, need_last_level))
+{
+	const bool strict = test_is_strict(t);
+
+	if (!counts_are_right(t))
+		return;
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		CHECK_RANGE(t, CNT_50, strict ? LINES - STRICT_MARGIN : 1,
+			    strict ? LINES + STRICT_MARGIN : NO_LIMIT, string_references(c),
+			    "last-level cache references of one REP LODSB over %u lines, "
+			    "IA32_PMC%u",
+			    LINES, c);
 }

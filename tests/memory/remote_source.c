@@ -14,6 +14,7 @@
 #define HITS_HERE	BITS(0x1, 0x7)	/* hits in this package */
 #define RECORDER	2u	/* the counter of data-address records here */
 #define RECORDS_ENOUGH	2	/* of these */
+#define COUNTERS	4u	/* which count by turns */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
@@ -280,7 +281,7 @@ TEST(count, load_events_count_loads_by_where_the_line_was, REQS(CNT_48),
 
 			if (!event_get(places[e]->event, 0, &event))
 				continue;
-			if (!remote_lines_count(t, &place, 0, event.code, &value))
+			if (!remote_lines_count(t, &place, (p + e) % COUNTERS, event.code, &value))
 				return;
 			if (e == p)
 				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, MOST, value,
@@ -379,7 +380,7 @@ static bool check_response(struct test *t, const struct remote_lines *place, u64
 		test_note(t, "MSR_OFFCORE_RSP_%u refuses a value%s", n, settings[s].name);
 		return true;
 	}
-	if (!remote_lines_count(t, place, 0, event->code, &value))
+	if (!remote_lines_count(t, place, (s + n) % COUNTERS, event->code, &value))
 		return false;
 	/* Asked for all that it may have got, or for nothing of that. */
 	if (!(got & ~asked))

@@ -419,7 +419,10 @@ static struct draw_operation draw_read(const struct draw_env *env, struct prng *
 			return writes(MSR_IA32_FIXED_CTR0 + draw_fixed(env, p), 0);
 		/* fall through */
 	default:
-		return writes(MSR_IA32_PMC0 + gp, 0);
+		return writes((env->full_width && prng_one_in(p, 2) ? MSR_IA32_A_PMC0 :
+								      MSR_IA32_PMC0) +
+				      gp,
+			      0);
 	}
 }
 
