@@ -149,13 +149,14 @@ void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_sta
 	lbr_record_from(piece, n, select, 0, stack);
 }
 
-void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select, struct lbr_stack *stack)
+void lbr_record_above(const struct lbr_piece *piece, u64 n, u64 above, u64 select,
+		      struct lbr_stack *stack)
 {
 	const struct workload_switch by = { MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0, above };
 
 	for (unsigned i = 0; i < LBR_TRIES; i++) {
 		lbr_open(select, 0);
-		workload_run_switched(piece->workload, 0, &by);
+		workload_run_switched(piece->workload, n, &by);
 		lbr_read(stack);
 		lbr_close();
 		if (!lbr_vanished(stack))

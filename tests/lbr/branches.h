@@ -83,7 +83,7 @@ void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_st
 void lbr_any_go_on(const struct lbr_piece *piece, u64 n, struct lbr_stack *stack);
 
 /* The same with the piece's code so much higher: PAGING_HIGH or PAGING_UPPER. */
-void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select,
+void lbr_record_above(const struct lbr_piece *piece, u64 n, u64 above, u64 select,
 		      struct lbr_stack *stack);
 /* The same at CPL 3, with the way there and back. */
 void lbr_record_at_cpl_3(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack);

@@ -4,6 +4,7 @@
  * and 7 (Table 17-16). Whether one branch is mispredicted isn't known, so many are looked at, of a
  * branch by unpredictable bits and of a loop's.
  */
+#include "kernel/memory/paging.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
@@ -14,6 +15,7 @@
 #define FEW_OF		4u	/* fewer than a quarter */
 #define TRANSACTIONS	200u
 #define LEAST		100u	/* entries of each kind */
+#define UPPER_SHIFT	39	/* no piece is that long */
 
 struct share {
 	unsigned entries, mispredicted;
@@ -197,4 +199,49 @@ TEST(lbr, mispredict_flag_of_an_entry_is_not_that_of_the_branch_before_it_there,
 		    mispredicted(&stack),
 		    "of %u entries of a plain loop, recorded over those, that have the flag",
 		    stack.depth);
+}
+
+/*
+ * LBR-18  With format 3 bit 63 of FROM must be 1 for a mispredicted branch.
+ *         SDM 17.6.1 LBR Stack, Table 17-9
+ * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
+ *         SDM 17.9, Table 17-14
+ * LBR-21  With formats 5 and 7 INFO[63] must be the mispredict flag.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  code above 4 GiB; then in the upper half of the address space, where bits 63:47 are 1
+ * When   a thousand rounds of a loop without another branch are recorded; then forty windows of a
+ *        loop with a branch by unpredictable bits
+ * Then   fewer than a quarter of the first entries have the mispredict flag, and some of the
+ *        others
+ * Control: the newest entry has an address of the loop there
+ */
+TEST(lbr, mispredict_flag_is_not_a_bit_of_the_address, REQS(LBR_18, LBR_19, LBR_21),
+     NEEDS(need_lbr))
+{
+	static const struct lbr_piece random = { &workload_random, NULL, NULL };
+	static const struct lbr_piece plain = { &workload_load, NULL, NULL };
+	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
+	struct lbr_stack stack;
+
+	for (unsigned half = 0; half < 2; half++) {
+		unsigned by_chance = 0;
+
+		lbr_record_above(&plain, PLAIN_ROUNDS, halves[half], 0, &stack);
+		if (lbr_is_lost(t, &stack))
+			return;
+		CONTROL_EQ(t, IDS(LBR_18, LBR_19, LBR_21), halves[half] >> UPPER_SHIFT,
+			   stack.raw[0].to >> UPPER_SHIFT, "bits 63:39 of TO of the newest entry");
+		CHECK_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), 0, (stack.depth - 1) / FEW_OF,
+			    mispredicted(&stack),
+			    "of %u entries of a plain loop that have the flag", stack.depth);
+		for (unsigned i = 0; i < WINDOWS; i++) {
+			lbr_record_above(&random, ROUNDS, halves[half], 0, &stack);
+			by_chance += mispredicted(&stack);
+		}
+		CHECK_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), 1, ~0ULL, by_chance,
+			    "entries of %u windows with branches by chance that have the flag",
+			    WINDOWS);
+	}
 }

@@ -218,7 +218,7 @@ TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_
 		const struct lbr_row *row = exceptions[i / HALVES].piece->rows;
 		intr_handler before = intr_set_handler(vector, exceptions[i / HALVES].handler);
 
-		lbr_record_above(exceptions[i / HALVES].piece, above, LBR_SELECT_NEAR_BRANCHES,
+		lbr_record_above(exceptions[i / HALVES].piece, 0, above, LBR_SELECT_NEAR_BRANCHES,
 				 &stack);
 		intr_set_handler(vector, before);
 		if (lbr_is_lost(t, &stack))

@@ -113,7 +113,7 @@ TEST(lbr, record_of_code_in_either_half_has_whole_addresses, REQS(LBR_04), NEEDS
 	struct lbr_stack stack;
 
 	for (unsigned half = 0; half < 2; half++) {
-		lbr_record_above(piece, halves[half], 0, &stack);
+		lbr_record_above(piece, 0, halves[half], 0, &stack);
 		if (lbr_is_lost(t, &stack))
 			return;
 		CONTROL_EQ(t, LBR_04, rows, stack.top, "MSR_LASTBRANCH_TOS after %u branches",

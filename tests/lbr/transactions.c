@@ -50,7 +50,7 @@ static bool record_xabort(struct test *t, u64 above, struct lbr_stack *stack)
 	const volatile u64 *eax = workload_memory();
 
 	for (unsigned tries = 0; tries < TRIES; tries++) {
-		lbr_record_above(&lbr_piece_lbr_abort, above, 0, stack);
+		lbr_record_above(&lbr_piece_lbr_abort, 0, above, 0, stack);
 		leave_out_second_entry(t, stack);
 		if (*eax == BY_XABORT)
 			return true;
@@ -191,7 +191,7 @@ static bool record_elided(struct test *t, u64 above, struct lbr_stack *stack)
 
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		*workload_memory() = 0;
-		lbr_record_above(piece, above, 0, stack);
+		lbr_record_above(piece, 0, above, 0, stack);
 		leave_out_second_entry(t, stack);
 		if (elided->from == piece->rows[ELIDED_JUMP].from + above &&
 		    stack->top == ELIDED_ROWS)

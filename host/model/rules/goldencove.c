@@ -427,7 +427,20 @@ static bool level_2_is_in_level_1(struct fixture *r)
 	return value & 0xff;
 }
 
+/* Branches of the upper half, with format 4: of a jump none of FROM[63:61] is 1, of the first
+ * conditional branch there the first one. */
+static bool flags_are_not_of_the_address(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x1d9, BIT(0));
+	r->ip = 0xffffff8000001000;
+	fixture_branch(r, BRANCH_JUMP, true);
+	fixture_branch(r, BRANCH_CONDITIONAL, true);
+	return get(r, 0x681) >> 61 == 0 && get(r, 0x682) >> 61 == 4;
+}
+
 rule *const without_arch_lbr_rules[FAULT_COUNT] = {
+	[FAULT_LBR_MISPRED_SIGN] = flags_are_not_of_the_address,
+	[FAULT_LBR_MISPRED_UPPER_LOST] = flags_are_not_of_the_address,
 	[FAULT_ARCH_LBR_UNANNOUNCED] = haswell_has_none,
 };
 

@@ -110,6 +110,10 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		*(format >= 5 ? &plan->info : &plan->from) |= flag;
 	if (b->cpl && b->mispredicted && broken(m, FAULT_LBR_MISPRED_OS_ONLY))
 		*(format >= 5 ? &plan->info : &plan->from) &= ~flag;
+	if (format < 5 && b->from >> 63 && broken(m, FAULT_LBR_MISPRED_SIGN))
+		plan->from |= flag;
+	if (b->mispredicted && b->from >> 63 && broken(m, FAULT_LBR_MISPRED_UPPER_LOST))
+		*(format >= 5 ? &plan->info : &plan->from) &= ~flag;
 	if (broken(m, FAULT_LBR_MISPRED_INVERTED))
 		*(format >= 5 ? &plan->info : &plan->from) ^= flag;
 	if (format == 4 && broken(m, FAULT_LBR_FLAGS_IN_TO)) {
