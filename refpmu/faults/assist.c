@@ -158,6 +158,8 @@ void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_pl
 		    ds);
 	if (plan->covered & ~s->due && broken(m, FAULT_COVERS_DUE_ONLY))
 		plan->covered &= s->due;
+	if (plan->covered & ~m->active && broken(m, FAULT_COVERS_ACTIVE_ONLY))
+		plan->covered &= m->active;
 }
 
 /* Of the format before: format 1 has no EventingIP, format 0 ends with the registers. */

@@ -15,4 +15,7 @@ static inline bool broken(struct model *m, enum fault_id fault)
 	return m->config.fault == fault && fault != FAULT_NONE && model_fault_fires(m);
 }
 
+/* The fault drops the arms of all counters here, if there are any. */
+void fault_disarm_all(struct model *m, enum fault_id fault);
+
 #endif

@@ -112,8 +112,10 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		break_freeze_by_sibling(m, plan);
 	if (plan->counters && m->tx.depth && broken(m, FAULT_TX_NO_FREEZE))
 		plan->counters = false;
-	if (plan->counters)
+	if (plan->counters) {
 		freeze_other_counters(m, plan);
+		fault_disarm_all(m, FAULT_FREEZE_DISARMS);
+	}
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->counters && !plan->streamlined &&
 	    broken(m, FAULT_THRESHOLD_LEAVES_FIXED))
 		plan->left = IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR;
@@ -176,6 +178,7 @@ void fault_halt(struct model *m)
 	fault_v5_halt(m);
 	count_halt(m);
 	faults_of(m)->halted = true;
+	fault_disarm_all(m, FAULT_HLT_DISARMS);
 	if (m->n_requests &&
 	    (broken(m, FAULT_PMI_LOST_IN_HLT) ||
 	     (m->request[0].pmi.counter && broken(m, FAULT_PMI_OF_OTHERS_LOST_IN_HLT))))

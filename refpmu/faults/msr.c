@@ -508,10 +508,29 @@ static void latch(struct model *m, enum model_reg reg)
 				 sizeof(faults_of(m)->offcore_latched));
 }
 
+/* Writes that are about none of the counters that wait for their events. */
+static void disarm_at_write(struct model *m, enum model_reg reg)
+{
+	static const struct {
+		enum model_reg reg;
+		enum fault_id fault;
+	} writes[] = {
+		{ MODEL_REG_DS_AREA, FAULT_DS_AREA_DISARMS },
+		{ MODEL_REG_DEBUGCTL, FAULT_DEBUGCTL_DISARMS },
+		{ MODEL_REG_LD_LAT, FAULT_LD_LAT_DISARMS },
+		{ MODEL_REG_OVF_CTRL, FAULT_OVF_CTRL_DISARMS },
+	};
+
+	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++)
+		if (reg == writes[i].reg)
+			fault_disarm_all(m, writes[i].fault);
+}
+
 void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
+	disarm_at_write(m, p->reg);
 	fault_freeze_registers(m, p->reg, value);
 	fault_kvm_taken(m, p, value);
 	fault_arch_lbr_taken(m, p, value);

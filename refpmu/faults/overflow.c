@@ -143,6 +143,16 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 		overflow->interrupt = false;
 }
 
+void fault_disarm_all(struct model *m, enum fault_id fault)
+{
+	bool armed = false;
+
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		armed |= m->counter[i].armed;
+	if (armed && broken(m, fault))
+		model_disarm(m, ~0ULL);
+}
+
 bool fault_event_seen(struct model *m, const struct retire_ctx *s, bool seen)
 {
 	return seen && (s->r->before.rflags & RFLAGS_IF || !broken(m, FAULT_IF_HOLDS_RECORDS));

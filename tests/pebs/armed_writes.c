@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes of registers while a counter is armed, after its overflow and before the next event: those
- * that are about another counter leave it armed, its own PEBS enable's disarms it. Counters count
- * at CPL 3 and are written at CPL 0, where nothing counts.
+ * What happens while a counter is armed, after its overflow and before the next event. Writes of
+ * registers, HLT and interrupts that are about something else leave it armed, a write of its own
+ * PEBS enable disarms it. Counters count at CPL 3; the rest is at CPL 0, where they don't.
  */
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
+#include "pmu/memory_sampling.h"
+#include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 
 #define OTHER_FIXED	1u	/* a counter that isn't under test */
@@ -53,6 +58,51 @@ static void write_pebs_enable(unsigned c)
 	pebs_enable(pmc_one(c));
 }
 
+/* The other area's address and its own again. */
+static void write_ds_area(unsigned c)
+{
+	(void)c;
+	for (unsigned area = DS_AREAS; area-- > 0;) {
+		ds_use(area);
+		msr_write(MSR_IA32_DS_AREA, ds_area());
+	}
+}
+
+/* What a processor hasn't got or a hypervisor refuses stays as it is. */
+static void write_debug_control(unsigned c)
+{
+	(void)c;
+	msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	msr_try_write(MSR_IA32_DEBUGCTL, 0);
+}
+
+static void write_latency_threshold(unsigned c)
+{
+	(void)c;
+	msr_try_write(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_THRESHOLD_MOST);
+	msr_try_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
+}
+
+static void clear_other_status(unsigned c)
+{
+	counters_clear(BIT(other_than(c)) | BIT(PMC_FIXED(OTHER_FIXED)));
+	msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF);
+}
+
+/* Handlers leave the armed counter's status bit. */
+static const struct pmi_options keep_status = { .keep_status = true, .stay_masked = true };
+
+static void halt(unsigned c)
+{
+	pmi_open(&keep_status);
+	intr_disable();
+	counters_enable(pmc_one(c));
+	apic_self_ipi(VECTOR_PMI);	/* wakes it */
+	__asm__ volatile("sti; hlt" ::: "memory");
+	counters_disable();
+	pmi_close();
+}
+
 static void write_own_pebs_enable(unsigned c)
 {
 	pebs_disarm();
@@ -78,6 +128,11 @@ static const struct armed_write {
 	{ "another counter's event select", write_select, false },
 	{ "other counters' values", write_counters, false },
 	{ "another counter's bit of IA32_PEBS_ENABLE", write_pebs_enable, false },
+	{ "IA32_DS_AREA, another one's and its own again", write_ds_area, false },
+	{ "IA32_DEBUGCTL", write_debug_control, false },
+	{ "MSR_PEBS_LD_LAT_THRESHOLD", write_latency_threshold, false },
+	{ "other bits of IA32_PERF_GLOBAL_OVF_CTRL", clear_other_status, false },
+	{ "HLT, ended by an interrupt", halt, false },
 	{ "its own bit of IA32_PEBS_ENABLE, cleared and set", write_own_pebs_enable, true },
 	{ "its own event select or control, cleared and written again", write_own_select, true },
 };
@@ -145,9 +200,10 @@ static unsigned fixed_or(unsigned gp)
  * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
  *        CPL 3, armed by its last event there
  * When   at CPL 0 nothing is written; another counter's field of IA32_FIXED_CTR_CTRL, event
- *        select, value, and bit of IA32_PEBS_ENABLE; its own bit of that register, cleared and set;
- *        its own event select or IA32_FIXED_CTR_CTRL, cleared and written again; then events
- *        follow at CPL 3
+ *        select, value, bit of IA32_PEBS_ENABLE and of IA32_PERF_GLOBAL_OVF_CTRL; IA32_DS_AREA,
+ *        IA32_DEBUGCTL, MSR_PEBS_LD_LAT_THRESHOLD, each with its own value in the end; HLT is
+ *        executed; its own bit of IA32_PEBS_ENABLE, cleared and set; its own event select or
+ *        IA32_FIXED_CTR_CTRL, cleared and written again; then events follow at CPL 3
  * Then   there is a record but for the last two of these, where there is none
  */
 TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_02, ARM_04),
@@ -174,4 +230,55 @@ TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_02, ARM
 			CHECK_EQ(t, ARM_02, 1, records, "records of armed counter %u: %s", c,
 				 writes[w].name);
 		}
+}
+
+/* Another counter overflows at CPL 0 and freezes all of them, the armed one too. */
+static unsigned freeze_by_another(unsigned c)
+{
+	const unsigned other = other_than(c);
+	unsigned interrupts;
+
+	pmi_open(&keep_status);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	overflow_prepare(other, COUNT_INT);
+	workload_run(&workload_long_sled, PERIOD, pmc_or(pmc_one(c), pmc_one(other)));
+	interrupts = pmi_settle()->count;
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	pmi_close();
+	overflow_off(other);
+	counters_clear(counters_status() & IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
+	return interrupts;
+}
+
+/*
+ * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
+ *        CPL 3, armed by its last event there; IA32_DEBUGCTL[12] = 1
+ * When   another counter overflows at CPL 0 with INT and freezes both; software ends the freeze
+ *        and switches the armed one on again; then events follow at CPL 3
+ * Then   there is a record
+ * Control: there was an interrupt
+ */
+TEST(arm, freeze_by_another_counter_keeps_an_armed_one_armed, REQS(ARM_02),
+     NEEDS(need_perfmon, need_pebs, need_events, need_branches, need_instructions, need_freeze))
+{
+	const unsigned gp = pebs_first_without_pdist();
+	const unsigned counters[] = { gp, fixed_or(gp) };
+
+	for (unsigned i = 0; i < 2 && (!i || counters[i] != gp); i++) {
+		const unsigned c = counters[i];
+		unsigned interrupts;
+
+		if (!arm_by_last_event(t, c)) {
+			counter_reset();
+			return;
+		}
+		interrupts = freeze_by_another(c);
+		CONTROL_RANGE(t, ARM_02, 1, overflow_most(t, 1, interrupts), interrupts,
+			      "interrupts of counter %u, beside the armed one", other_than(c));
+		CHECK_EQ(t, ARM_02, 1, records_after(&writes[0], c),
+			 "records of armed counter %u after a freeze", c);
+	}
 }

@@ -227,8 +227,9 @@ TEST(ds, assist_reloads_all_pebs_counters_that_overflowed, REQS(DS_13),
 	reload_two(t, 2, 3);
 }
 
-/* Counter a overflows on a store, and none follows; then counter b makes a record of a load. */
-static bool reload_waiting(struct test *t, unsigned a, unsigned b)
+/* Counter a overflows on a store, and none follows; then counter b makes a record of a load, with
+ * a switched on too, or off. */
+static bool reload_waiting(struct test *t, unsigned a, unsigned b, bool on)
 {
 	struct ds_setup setup = sampling_setup(8);
 
@@ -242,10 +243,11 @@ static bool reload_waiting(struct test *t, unsigned a, unsigned b)
 		return false;
 	}
 	pebs_arm(b, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
-	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(a), pmc_one(b)));
+	workload_run(&workload_sample, PERIOD, on ? pmc_or(pmc_one(a), pmc_one(b)) : pmc_one(b));
 	sampling_want(t, 1);
-	CHECK_EQ(t, DS_13, 1, ds_records(), "records of IA32_PMC%u while IA32_PMC%u waits", b, a);
-	check_reload(t, AT(DS_13), a, 0 - 100000ULL, 0, COUNTING_SLACK);
+	CHECK_EQ(t, DS_13, 1, ds_records(), "records of IA32_PMC%u while IA32_PMC%u waits, %s", b,
+		 a, on ? "on" : "off");
+	check_reload(t, AT(DS_13), a, 0 - 100000ULL, 0, on ? COUNTING_SLACK : 0);
 	check_reload(t, AT(DS_13), b, 0 - 200000ULL, 0, SAMPLE_MARKS + COUNTING_SLACK);
 	if (sampling_clears_status(t))
 		CHECK_EQ(t, DS_22, 0, counters_status() & (BIT(a) | BIT(b)),
@@ -263,9 +265,10 @@ static bool reload_waiting(struct test *t, unsigned a, unsigned b)
  *        SDM 18.9.4.1 PEBS Record Format
  *
  * Given  a PEBS counter of stores, without PDist, that has overflowed and waits for the next store
- * When   another PEBS counter makes a record of a load
- * Then   both read their own slot's value and what came after the record, and neither status bit
- *        is left
+ * When   another PEBS counter makes a record of a load, with the bit of the one that waits in
+ *        IA32_PERF_GLOBAL_CTRL set; and with it clear: its PEBS bit is set all the same
+ * Then   both read their own slot's value and what came after the record, the one that is off that
+ *        value alone; and neither status bit is left
  */
 TEST(ds, assist_covers_a_counter_that_waits_for_its_event, REQS(DS_13, DS_22),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -275,7 +278,8 @@ TEST(ds, assist_covers_a_counter_that_waits_for_its_event, REQS(DS_13, DS_22),
 	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		if (pebs_has_pdist(pairs[i][0]) || pebs_has_pdist(pairs[i][1]))
 			continue;	/* it never waits */
-		if (!reload_waiting(t, pairs[i][0], pairs[i][1]))
+		if (!reload_waiting(t, pairs[i][0], pairs[i][1], true) ||
+		    !reload_waiting(t, pairs[i][0], pairs[i][1], false))
 			return;
 	}
 }
