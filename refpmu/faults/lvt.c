@@ -38,6 +38,17 @@ static void freeze_other_counters(struct model *m, struct freeze_plan *plan)
 				      });
 }
 
+static void freeze_recording_of_sibling(struct model *m, const struct freeze_plan *plan)
+{
+	struct model *sibling = model_core_sibling(m);
+
+	if (sibling && broken(m, FAULT_FREEZE_STOPS_SIBLING_LBR))
+		model_freeze(sibling, &(struct freeze_plan){
+					      .lbrs = true,
+					      .streamlined = plan->streamlined,
+				      });
+}
+
 /* Of an overflow that the other logical processor's event causes. */
 static void break_freeze_by_sibling(struct model *m, struct freeze_plan *plan)
 {
@@ -112,6 +123,8 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		break_freeze_by_sibling(m, plan);
 	if (plan->counters && m->tx.depth && broken(m, FAULT_TX_NO_FREEZE))
 		plan->counters = false;
+	if (plan->lbrs)
+		freeze_recording_of_sibling(m, plan);
 	if (plan->counters) {
 		freeze_other_counters(m, plan);
 		fault_disarm_all(m, FAULT_FREEZE_DISARMS);

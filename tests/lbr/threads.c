@@ -2,9 +2,11 @@
 /* Last branch records of two processors: Table 35-13 and those of later generations, scope: Thread.
  */
 #include "kernel/interrupt/fault.h"
+#include "pmu/lbr/any.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/arch.h"
 #include "tests/lbr/branches.h"
+#include "tests/measure/overflow.h"
 #include "tests/measure/two_cpus.h"
 
 struct both_record {
@@ -188,4 +190,102 @@ TEST(msr, each_logical_processor_has_each_architectural_entry_for_itself, REQS(A
 				 two_cpus_name(cpu));
 		}
 	}
+}
+
+#define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
+#define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
+
+struct both_freeze {
+	struct two_cpus both;
+	unsigned freezer;	/* the side that overflows */
+	u64 on[2], frozen[2];	/* the bit that enables recording, and LBR_Frz */
+	unsigned interrupts;
+	struct lbr_stack stack;	/* of the other side, with a chain */
+};
+
+/* Both record, with the freeze bit; one overflows; then the other one runs the chain. */
+static void freeze_one(void *arg)
+{
+	static const struct pmi_options leave = { .keep_status = true, .stay_masked = true };
+	const struct lbr_switch recording = lbr_any_switch();
+	const u64 beside = recording.msr == MSR_IA32_DEBUGCTL ? FREEZE_LBRS : 0;
+	struct both_freeze *f = arg;
+	const unsigned side = two_cpus_side();
+
+	lbr_any_open();
+	pmi_open(&leave);
+	msr_write(MSR_IA32_DEBUGCTL, FREEZE_LBRS);
+	msr_write(recording.msr, recording.on | beside);
+	two_cpus_barrier(&f->both);
+	if (side == f->freezer) {
+		overflow_in(&workload_long_sled, 0, COUNT_INT);
+		f->interrupts = pmi_settle()->count;
+	}
+	two_cpus_barrier(&f->both);
+	if (side != f->freezer)
+		workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
+	f->on[side] = msr_read(recording.msr) & recording.on;
+	f->frozen[side] = counters_status() & LBR_FRZ;
+	msr_write(recording.msr, 0);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	if (side != f->freezer)
+		lbr_any_read(&f->stack);
+	lbr_any_close();
+	pmi_close();
+	overflow_off(0);
+	counters_clear(f->frozen[side]);
+}
+
+/* false: the other processor doesn't answer, or the entries are lost each time. */
+static bool freeze_side(struct test *t, unsigned cpu, unsigned freezer, struct both_freeze *f)
+{
+	for (unsigned n = 0; n < LBR_TRIES; n++) {
+		*f = (struct both_freeze){ .freezer = freezer };
+		if (!two_cpus_run(t, &f->both, cpu, freeze_one, f))
+			return false;
+		if (!lbr_try_again(t, n, &f->stack))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * MSR-37  Each logical processor must have event selects, counters, global control and status,
+ *         IA32_PEBS_ENABLE, IA32_DS_AREA and IA32_DEBUGCTL of its own.
+ *         SDM Tables 35-13, 35-18 and 35-22 (scope: Thread)
+ *
+ * Given  two processors that record branches, both with IA32_DEBUGCTL[11] = 1
+ * When   IA32_PMC0 of one overflows with INT, which freezes; then the other one runs a chain of
+ *        jumps
+ * Then   recording is still enabled on the other one, LBR_Frz is 0 there, and the last jump of the
+ *        chain is recorded
+ * Control: there was an interrupt, and the one that overflowed is frozen: recording is off, or from
+ *          version 4 on LBR_Frz is set
+ */
+TEST(lbr, freeze_on_pmi_stops_recording_of_its_own_processor_only, REQS(MSR_37),
+     NEEDS(need_perfmon, need_branches, need_any_lbr, need_freeze, need_second_processor))
+{
+	const struct lbr_switch recording = lbr_any_switch();
+	const u64 last = lbr_chain_row(LBR_LINKS, 0).from;
+	const bool streamlined = counter_caps()->version >= 4;
+
+	FOR_EACH_PARTNER (cpu)
+		for (unsigned freezer = 0; freezer < 2; freezer++) {
+			const char *whose = two_cpus_whose(cpu, !freezer);
+			struct both_freeze f;
+
+			if (!freeze_side(t, cpu, freezer, &f))
+				return;
+			CONTROL_RANGE(t, MSR_37, 1, overflow_most(t, 1, f.interrupts), f.interrupts,
+				      "interrupts of the side that froze (%u)", freezer);
+			CONTROL_EQ(t, MSR_37, streamlined ? LBR_FRZ : 0,
+				   streamlined ? f.frozen[freezer] : f.on[freezer],
+				   "%s of the side that froze",
+				   streamlined ? "LBR_Frz" : recording.name);
+			CHECK_EQ(t, MSR_37, recording.on, f.on[!freezer],
+				 "%s of %s after a freeze of the other one", recording.name, whose);
+			CHECK_EQ(t, MSR_37, 0, f.frozen[!freezer], "LBR_Frz of %s", whose);
+			CHECK(t, MSR_37, lbr_find(&f.stack, last) < f.stack.depth,
+			      "a jump of %s after the freeze is recorded", whose);
+		}
 }
