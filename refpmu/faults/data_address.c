@@ -20,6 +20,11 @@ bool fault_latency_enabled(struct model *m, unsigned x, bool enabled)
 
 bool fault_store_enabled(struct model *m, bool enabled)
 {
+	const struct model *first = first_of(m);
+
+	if (enabled && first && !(first->pebs_enable & IA32_PEBS_ENABLE_PS_EN) &&
+	    broken(m, FAULT_PS_SECOND_BY_FIRST))
+		return false;
 	return enabled || broken(m, FAULT_PS_EN_IGNORED);
 }
 
@@ -92,6 +97,8 @@ void fault_precise_store(struct model *m, const struct retire_ctx *s, unsigned a
 	record->data_linear_address = store_address(m, s, o, record->data_linear_address);
 	if (broken(m, FAULT_PS_LATENCY))
 		record->latency = o->latency;
+	if (first_of(m) && broken(m, FAULT_PS_SECOND_NO_STATUS))
+		record->data_source = 0;
 	if (s->cpl && broken(m, FAULT_PS_USER_EMPTY))
 		record->data_linear_address = record->data_source = 0;
 	if (s->cpl && broken(m, FAULT_PS_USER_STATUS))

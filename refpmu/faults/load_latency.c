@@ -29,12 +29,6 @@ u32 fault_tag_gap(struct model *m, u32 gap)
 	return gap;
 }
 
-/* The core's first logical processor, of a model that is the second. */
-static struct model *first_of(struct model *m)
-{
-	return m->host->processor & 1 ? model_core_sibling(m) : NULL;
-}
-
 static u64 threshold_in_effect(struct model *m)
 {
 	const struct model *first = first_of(m);

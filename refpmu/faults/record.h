@@ -3,6 +3,7 @@
 #ifndef REFPMU_FAULTS_RECORD_H
 #define REFPMU_FAULTS_RECORD_H
 
+#include "refpmu/model/core.h"
 #include "refpmu/model/record.h"
 
 /*
@@ -11,6 +12,12 @@
  */
 void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x, u64 linear,
 			u8 *bytes);
+
+/* The core's first logical processor, of a model that is the second. */
+static inline struct model *first_of(struct model *m)
+{
+	return m->host->processor & 1 ? model_core_sibling(m) : NULL;
+}
 
 /* An event of retired loads by what answered. */
 static inline bool is_by_level(enum event_kind kind)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Load latency and off-core events of two logical processors at once, each with its own threshold
- * and registers: SDM Tables 35-13 and 35-18 (scope: Thread).
+ * Load latency, precise store and off-core events of two logical processors at once, each with its
+ * own threshold and registers: SDM Tables 35-13 and 35-18 (scope: Thread).
  */
 #include "pmu/event.h"
 #include "tests/frame/needs.h"
@@ -10,6 +10,8 @@
 
 #define WINDOW		1024	/* loads of a window that is counted */
 #define APART		16u	/* bytes between what the two load */
+#define STORE_RECORDS	8
+#define STORES_BESIDE	4096
 #define ROUNDS		64
 #define REQUEST		BIT(0)	/* demand data read */
 #define NHM_RESPONSES	0xf700
@@ -23,6 +25,7 @@ struct pair {
 	u64 events[2];
 	u64 n[2];		/* loads, of load latency */
 	unsigned records, right;	/* of that side */
+	unsigned hits;			/* of right ones, with precise store */
 };
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
@@ -98,6 +101,71 @@ TEST(ll, threads_of_a_core_count_and_record_by_their_own_thresholds, REQS(MSR_38
 		CHECK_EQ(t, MSR_38, p.records, p.right,
 			 "records of %s with its own address and a latency of 4 or more",
 			 two_cpus_whose(cpu, open));
+	}
+}
+
+/* Both store to one line, at an address of their own; one makes records. */
+static void record_stores(void *arg)
+{
+	struct pair *p = arg;
+	const unsigned side = two_cpus_side();
+	struct mem_sample_setup setup = mem_sample_stores();
+	struct cache_workload h;
+	char reason[96];
+
+	p->ready[side] = cache_workload_get(ACCESS_STORE_HIT, &h, reason, sizeof(reason));
+	two_cpus_barrier(&p->both);
+	if (!p->ready[0] || !p->ready[1])
+		return;
+	cache_workload_shift(&h, side * APART);
+	two_cpus_barrier(&p->both);
+	if (side == p->open) {
+		setup.wanted = STORE_RECORDS;
+		p->records = mem_sample_take(&setup, &h, records);
+		for (unsigned i = 0; i < p->records; i++) {
+			p->right += mem_sample_in_place(&h, records[i].address);
+			p->hits += !!(records[i].source & BIT(0));
+		}
+	} else {
+		cache_workload_run(&h, STORES_BESIDE, NO_OTHERS);
+	}
+	two_cpus_barrier(&p->both);
+}
+
+/*
+ * MSR-37  Each logical processor must have event selects, counters, global control and status,
+ *         IA32_PEBS_ENABLE, IA32_DS_AREA and IA32_DEBUGCTL of its own.
+ *         SDM Tables 35-13, 35-18 and 35-22 (scope: Thread)
+ * PS-04   Offset 98H must hold the linear address of the store's destination.
+ * PS-05   Bit 0 of A0H must be 1 for a store that hit the L1 data cache and 0 for one that missed
+ *         it.
+ *         SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  both threads of a core store to one line, each at an address of its own; the stores hit
+ *        the L1
+ * When   one makes eight precise-store records while the other one stores, with PEBS off; then the
+ *        contrary
+ * Then   each record has an address of the thread that makes it, and at least half of them have
+ *        bit 0 of A0H
+ */
+TEST(ps, threads_of_a_core_record_their_own_stores, REQS(MSR_37, PS_04, PS_05),
+     NEEDS(need_perfmon, need_pebs, need_precise_store, need_sibling_thread))
+{
+	const unsigned cpu = smp_sibling();
+
+	for (unsigned open = 0; open < 2; open++) {
+		const struct cache_workload stores = { .name = "stores of one thread" };
+		struct pair p = { .open = open };
+
+		if (!two_cpus_run(t, &p.both, cpu, record_stores, &p) ||
+		    !HARNESS_CHECK(t, p.ready[0] && p.ready[1], "there is a line to store to") ||
+		    !mem_sample_enough(t, AT(PS_04), &stores, p.records, STORE_RECORDS))
+			return;
+		CHECK_EQ(t, IDS(MSR_37, PS_04), p.records, p.right,
+			 "records of %s with its own address", two_cpus_whose(cpu, open));
+		CHECK_RANGE(t, PS_05, (p.records + 1) / 2, p.records, p.hits,
+			    "of %u records of %s with bit 0 of A0H", p.records,
+			    two_cpus_whose(cpu, open));
 	}
 }
 
