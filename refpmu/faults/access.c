@@ -65,6 +65,8 @@ static bool by_source(struct model *m, enum event_kind kind, const struct model_
 static bool stlb_miss(struct model *m, const struct model_access *a, const struct memory_result *o,
 		      bool is)
 {
+	if (is && faults_of(m)->cpl && broken(m, FAULT_STLB_MISS_NOT_OF_USER))
+		return false;
 	if (is && a->store && model_crosses_page(a) && broken(m, FAULT_STLB_STORES_IN_PAGE))
 		return false;
 	if (is && !a->store && model_is_split(a) && broken(m, FAULT_STLB_LOADS_UNSPLIT))
@@ -131,6 +133,8 @@ bool fault_access_is(struct model *m, enum event_kind kind, const struct model_a
 		return last_level(m, kind, a, o->memory.source, is);
 	case EK_DTLB_MISS_LOADS:
 	case EK_DTLB_MISS_STORES:
+		if (is && faults_of(m)->cpl && broken(m, FAULT_DTLB_MISS_NOT_OF_USER))
+			return false;
 		return o->memory.dtlb_miss && broken(m, FAULT_DTLB_MISSES_SWAPPED) ? !is : is;
 	default:
 		return !(is && silent(m, kind)) && by_source(m, kind, a, o->memory.source, is);

@@ -101,6 +101,8 @@ void fault_precise_store(struct model *m, const struct retire_ctx *s, unsigned a
 		record->data_source = 0;
 	if (s->cpl && broken(m, FAULT_PS_USER_EMPTY))
 		record->data_linear_address = record->data_source = 0;
+	if (s->cpl && o->stlb_miss && broken(m, FAULT_PS_USER_NO_WALK))
+		record->data_source &= ~(u64)DATA_SOURCE_PS_STLB_MISS;
 	if (s->cpl && broken(m, FAULT_PS_USER_STATUS))
 		record->data_source = 0;
 }

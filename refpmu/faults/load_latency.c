@@ -197,7 +197,7 @@ static u8 other_outcome(struct model *m, u8 outcome)
 }
 
 /* Bits 5:4. */
-static u64 further_bits(struct model *m, const struct fault_load *right)
+static u64 further_bits(struct model *m, const struct retire_ctx *s, const struct fault_load *right)
 {
 	struct tagged_load load = right->load;
 
@@ -208,7 +208,8 @@ static u64 further_bits(struct model *m, const struct fault_load *right)
 		load.stlb_miss = true;
 	if (broken(m, FAULT_LL_DTLB_MISS))
 		load.stlb_miss = right->dtlb_miss && !load.stlb_miss;
-	if (load.locked && broken(m, FAULT_LL_LOCKED_NO_WALK))
+	if ((load.locked && broken(m, FAULT_LL_LOCKED_NO_WALK)) ||
+	    (load.stlb_miss && s->cpl && broken(m, FAULT_LL_USER_NO_WALK)))
 		load.stlb_miss = false;
 	if (load.stlb_miss && right->split && broken(m, FAULT_LL_SPLIT_NO_WALK))
 		load.stlb_miss = false;
@@ -227,7 +228,8 @@ static u64 further_bits(struct model *m, const struct fault_load *right)
 /* As the model has them. */
 #define BLOCKED_BITS	(DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED)
 
-static u64 data_source_of(struct model *m, const struct fault_load *load)
+static u64 data_source_of(struct model *m, const struct retire_ctx *s,
+			  const struct fault_load *load)
 {
 	u8 outcome = other_outcome(m, model_source_outcome(load->load.source));
 	u64 value = model_outcome_code(m, outcome);
@@ -241,7 +243,7 @@ static u64 data_source_of(struct model *m, const struct fault_load *load)
 	if (broken(m, FAULT_LL_SOURCE_RESERVED))
 		value = RESERVED_CODE;
 	if (model_generation(m)->facilities & FAC_STLB_LOCK || broken(m, FAULT_LL_STLB_NEHALEM))
-		value |= further_bits(m, load);
+		value |= further_bits(m, s, load);
 	if (broken(m, FAULT_LL_SOURCE_UPPER))
 		value |= RESERVED_BITS;
 	return value;
@@ -297,7 +299,7 @@ void fault_latency_record(struct model *m, const struct retire_ctx *s, struct re
 					    model_latency_field(m,
 								(u32)latency_of(m,
 										&latency->load)));
-	record->data_source = data_source_of(m, source) | (record->data_source & BLOCKED_BITS);
+	record->data_source = data_source_of(m, s, source) | (record->data_source & BLOCKED_BITS);
 	if (broken(m, FAULT_LL_ABORT_RUBBISH))
 		record->tx_abort = record->latency | record->latency << 32;
 	empty(m, s, record);

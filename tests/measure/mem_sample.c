@@ -70,7 +70,7 @@ void mem_sample_off(const struct mem_sample_setup *setup)
 	counters_clear(counters_status());
 }
 
-static u64 mem_sample_at(const void *record, unsigned offset)
+u64 mem_sample_at(const void *record, unsigned offset)
 {
 	return *(const volatile u64 *)((uintptr_t)record + offset);
 }

@@ -55,6 +55,9 @@ void mem_sample_off(const struct mem_sample_setup *setup);
 unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_workload *h,
 			 struct mem_sample_record records[MEM_SAMPLE_MOST]);
 
+/* The quadword at that offset of a record (sampling_offsets()). */
+u64 mem_sample_at(const void *record, unsigned offset);
+
 /* Is it one of the addresses that the workload accesses? */
 bool mem_sample_in_place(const struct cache_workload *h, u64 address);
 

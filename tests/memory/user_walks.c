@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Page walks at CPL 3: the events of STLB misses, and bit 4 of A0H in records. INVLPG is executed
+ * at CPL 0, of all pages that a walk at CPL 3 then visits once each. Without it the STLB has most
+ * of them: that is the control.
+ */
+#include "kernel/memory/pages.h"
+#include "kernel/memory/paging.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/mem_sample.h"
+
+#define COUNTER		2u
+#define WALKS		2u			/* of all pages, of a count */
+#define ACCESSES	(WALKS * PAGES_SMALL)
+#define SLACK		(ACCESSES / 4)		/* prefetched translations, interrupts */
+#define WALKS_MOST	64u			/* until there are records enough */
+#define STLB_MISS	BIT(4)			/* of A0H: Tables 18-33 and 18-34 */
+
+/* The counter counts at CPL 3 alone: INVLPG, at CPL 0, isn't seen. */
+static void walk_at_cpl_3(const struct cache_workload *h, bool fresh)
+{
+	for (unsigned i = 0; fresh && i < PAGES_SMALL; i++)
+		__asm__ volatile("invlpg %0" ::"m"(pages_get()->small[i * PAGE_SIZE]) : "memory");
+	workload_run_user_at(h->workload, PAGES_SMALL, &h->at);
+}
+
+static u64 count_walks(u16 event, const struct cache_workload *h, bool fresh)
+{
+	u64 count;
+
+	counter_program(COUNTER, event, COUNT_USR);
+	walk_at_cpl_3(h, false);	/* caches and STLB have the pages */
+	counter_write(COUNTER, 0);
+	counters_enable(pmc_one(COUNTER));
+	for (unsigned i = 0; i < WALKS; i++)
+		walk_at_cpl_3(h, fresh);
+	counters_disable();
+	count = counter_read(COUNTER);
+	counter_program_disabled(COUNTER, 0, 0);
+	return count;
+}
+
+/*
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-49  An event of retired loads or stores must count each that its name is about, whatever
+ *         else it is: locked, split, in two pages, with a page walk, one of several of an
+ *         instruction.
+ *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
+ * CNT-52  Events of retired loads by the cache that had the line, of DTLB misses of loads and of
+ *         stores, and of uncacheable loads must count those, and no others, and make records of
+ *         them.
+ *         SDM chapter 19: MEM_LOAD_RETIRED, MEM_STORE_RETIRED, MEM_UNCORE_RETIRED of Intel Core i7
+ *
+ * Given  loads of 256 pages, and stores to them, at CPL 3, counted with USR and without OS by the
+ *        events of STLB misses, on Nehalem of DTLB misses
+ * When   each page is visited twice, each time after INVLPG
+ * Then   three of four accesses are counted at least, and few others
+ * Control: without INVLPG at most one STLB miss of four accesses is counted: the STLB has the
+ *          pages
+ */
+TEST(dla, stlb_miss_events_count_page_walks_at_cpl_3, REQS(DLA_13, CNT_49, CNT_52),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	static const struct {
+		enum event_kind kind;
+		enum access access;
+	} rows[] = {
+		{ EK_STLB_MISS_LOADS, ACCESS_STLB },
+		{ EK_STLB_MISS_STORES, ACCESS_STORE_STLB },
+		{ EK_DTLB_MISS_LOADS, ACCESS_STLB },
+		{ EK_DTLB_MISS_STORES, ACCESS_STORE_STLB },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const bool of_stlb = rows[i].kind == EK_STLB_MISS_LOADS ||
+				     rows[i].kind == EK_STLB_MISS_STORES;
+		struct cache_workload h;
+		struct event event;
+
+		if (!event_get(rows[i].kind, EV_PEBS, &event))
+			continue;
+		if (!mem_sample_prepare(t, rows[i].access, &h))
+			return;
+		CHECK_RANGE(t, IDS(DLA_13, CNT_49, CNT_52), ACCESSES - SLACK, ACCESSES + SLACK,
+			    count_walks(event.code, &h, true),
+			    "events of code 0x%x in %u %s at CPL 3, after INVLPG", event.code,
+			    ACCESSES, h.name);
+		if (of_stlb)
+			CONTROL_RANGE(t, IDS(DLA_13, CNT_49), 0, SLACK,
+				      count_walks(event.code, &h, false),
+				      "events of code 0x%x in %u %s at CPL 3", event.code, ACCESSES,
+				      h.name);
+	}
+}
+
+/* Of the records of the pages, most have bit 4 after INVLPG, and few without. */
+static void check_bit(struct test *t, struct test_claim claim, const struct mem_sample_setup *setup,
+		      enum access access, bool fresh)
+{
+	const struct sampling_offsets at = sampling_offsets();
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
+	unsigned count = 0, set = 0;
+	struct cache_workload h;
+
+	if (!mem_sample_prepare(t, access, &h))
+		return;
+	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
+	ds_open(&ds);
+	mem_sample_arm(setup, setup->period);
+	counter_program(setup->counter, setup->event, COUNT_USR);
+	counter_preset(setup->counter, setup->period);
+	walk_at_cpl_3(&h, false);
+	counters_enable(pmc_one(setup->counter));
+	for (unsigned i = 0; i < WALKS_MOST && ds_records() < 2 * MEM_SAMPLE_RECORDS; i++)
+		walk_at_cpl_3(&h, fresh);
+	counters_disable();
+	mem_sample_off(setup);
+	for (unsigned i = 0; i < ds_records(); i++) {
+		const u8 *record = ds_record(i);
+
+		if (!mem_sample_in_place(&h, mem_sample_at(record, at.address)))
+			continue;
+		count++;
+		set += !!(mem_sample_at(record, at.source) & STLB_MISS);
+	}
+	if (mem_sample_enough(t, claim, &h, count, MEM_SAMPLE_RECORDS))
+		test_check_range(t, claim, fresh ? count / 2 + 1 : 0,
+				 fresh ? count : (count - 1) / 2, set,
+				 "of %u records of %s at CPL 3, %s INVLPG, that have bit 4 of A0H",
+				 count, h.name, fresh ? "after" : "without");
+}
+
+/*
+ * LL-28  Bit 4 of the data source must be 0 for a translation found in the DTLB or STLB, and 1
+ *        when the STLB missed.
+ *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
+ *        Source Field of Load Latency Record
+ *
+ * Given  loads of 256 pages at CPL 3
+ * When   IA32_PMC3 makes records of them after INVLPG of each page, counting with USR and without
+ *        OS
+ * Then   at A0H bit 4 is 1 in more than half of those of these pages
+ * Control: without INVLPG in less than half: the STLB has the pages
+ */
+TEST(ll, latency_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(LL_28),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
+{
+	const struct mem_sample_setup setup = mem_sample_loads();
+
+	check_bit(t, AT(LL_28), &setup, ACCESS_STLB, true);
+	check_bit(t, CONTROL_AT(LL_28), &setup, ACCESS_STLB, false);
+}
+
+/*
+ * PS-06  Bit 4 of A0H must be 1 for a store that missed the STLB and 0 for one that didn't.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  stores to 256 pages at CPL 3
+ * When   IA32_PMC3 makes precise-store records of them after INVLPG of each page, counting with USR
+ *        and without OS
+ * Then   at A0H bit 4 is 1 in more than half of those of these pages
+ * Control: without INVLPG in less than half: the STLB has the pages
+ */
+TEST(ps, precise_store_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(PS_06),
+     NEEDS(need_perfmon, need_pebs, need_precise_store))
+{
+	const struct mem_sample_setup setup = mem_sample_stores();
+
+	check_bit(t, AT(PS_06), &setup, ACCESS_STORE_STLB, true);
+	check_bit(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_STLB, false);
+}
