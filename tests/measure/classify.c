@@ -49,6 +49,25 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 	return code[1] == 0x1f;				/* NOP r/m: touches no memory */
 }
 
+/* INC, DEC, CALL and JMP; of the last two that of a register. The others aren't in use. */
+static bool group_5(u8 modrm, struct instruction_kind *kind)
+{
+	switch (modrm >> 3 & 7) {
+	case 0:
+	case 1:
+		kind->load = kind->store = is_memory(modrm);
+		return true;
+	case 2:
+		kind->branch = kind->call = kind->store = true;
+		return !is_memory(modrm);
+	case 4:
+		kind->branch = true;
+		return !is_memory(modrm);
+	default:
+		return false;
+	}
+}
+
 bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 {
 	bool lock = false, known = true;
@@ -127,9 +146,8 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		kind->load = is_memory(code[1]);
 		kind->store = kind->load && (code[1] >> 3 & 7) != 7;
 		break;
-	case 0xff:			/* group 5: INC, DEC; the others aren't in use */
-		known = (code[1] >> 3 & 7) <= 1;
-		kind->load = kind->store = is_memory(code[1]);
+	case 0xff:
+		known = group_5(code[1], kind);
 		break;
 	case 0xa5:			/* MOVS */
 		kind->load = 1;

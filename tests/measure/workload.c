@@ -31,7 +31,7 @@ static const struct workload *const workloads[] = {
 	&workload_sparse, &workload_call, &workload_packed, &workload_rep, &workload_split,
 	&workload_sled, &workload_long_sled,
 	&workload_kind_cpuid, &workload_kind_iretq, &workload_kind_far_return,
-	&workload_kind_return_pop, &workload_kind_prefetch,
+	&workload_kind_return_pop, &workload_kind_indirect, &workload_kind_prefetch,
 	&workload_kind_compare, &workload_kind_rep_load, &workload_kind_rep_split,
 	&workload_kind_page, &workload_kind_page_load,
 	&workload_again, &workload_sample, &workload_sample_store, &workload_marked_walk_loads,

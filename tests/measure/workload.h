@@ -136,6 +136,7 @@ KIND_DECLARE(iretq);
 KIND_DECLARE(far_return);
 KIND_DECLARE(flags);		/* CLI, STI, POPF */
 KIND_DECLARE(return_pop);	/* RET with a number */
+KIND_DECLARE(indirect);		/* CALL and JMP of registers */
 KIND_DECLARE(prefetch);
 KIND_DECLARE(compare);		/* CMPSQ: two loads */
 KIND_DECLARE(rep_load);		/* one REP LODSB of n bytes */

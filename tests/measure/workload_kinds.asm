@@ -87,6 +87,21 @@ BEGIN kind_return_pop
 .past:
 END kind_return_pop
 
+; instructions 5n + 2, loads n and stores n (the return addresses), branches 4n: a call and a jump
+; to what registers hold
+DECLARE kind_indirect, 0, 0, 0,  5, 2,  1, 0,  1, 0,  0, 0,  4, 0,  1, 0,  4, -1,  1, 0,  1, 0
+BEGIN kind_indirect
+	lea	rax, [.function]
+	lea	rdx, [.landed]
+.next:	call	rax
+	jmp	rdx
+.function:
+	ret
+.landed:
+	dec	rdi
+	jnz	.next
+END kind_indirect
+
 ; instructions 6n, branches n: prefetches are no loads
 DECLARE kind_prefetch, 0, 0, 0,  6, 0,  0, 0,  0, 0,  0, 0,  1, 0
 BEGIN kind_prefetch
