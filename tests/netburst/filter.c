@@ -17,13 +17,18 @@
 #define LONG		2000u	/* rounds: some ten thousands of clocks */
 #define SWITCHED	8u	/* its part for the instructions between two starts or stops */
 
-/* Loads of workload_sparse that this thread retires, filtered. */
-static u64 gain_of_loads(u64 flags)
+/* Loads of workload_sparse that this thread retires, filtered; on that counter of the IQ group. */
+static u64 gain_of_loads_on(unsigned counter, u64 flags)
 {
-	struct netburst_setting s = netburst_metric(NB_METRIC_MEMORY_LOADS, NB_IQ_COUNTER1,
+	struct netburst_setting s = netburst_metric(NB_METRIC_MEMORY_LOADS, counter,
 						    netburst_both(netburst_thread()), flags);
 
 	return netburst_gain(&s, &workload_sparse, false);
+}
+
+static u64 gain_of_loads(u64 flags)
+{
+	return gain_of_loads_on(NB_IQ_COUNTER1, flags);
 }
 
 /*
@@ -32,7 +37,7 @@ static u64 gain_of_loads(u64 flags)
  *        SDM 18.15.5.2 Filtering Events
  *
  * Given  tagged loads of a workload in which no clock has two, with the compare flag
- * When   the threshold is 0, 1 and 15
+ * When   the threshold is 0 (on each counter of the IQ group), 1 and 15
  * Then   every load is one clock with more than 0; no clock has more than 1, or more than 15
  * Control: without the compare flag the loads are counted
  */
@@ -42,7 +47,9 @@ TEST(netburst, compare_counts_clocks_with_more_events_than_the_threshold, REQS(N
 	u64 loads = netburst_declared(&workload_sparse, WORKLOAD_LOADS);
 
 	CONTROL_EQ(t, NB_18, loads, gain_of_loads(0), "loads, not compared");
-	CHECK_EQ(t, NB_18, loads, gain_of_loads(NB_CCCR_COMPARE), "clocks with more than 0 loads");
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++)
+		CHECK_EQ(t, NB_18, loads, gain_of_loads_on(c, NB_CCCR_COMPARE),
+			 "clocks with more than 0 loads, counter %u", c);
 	CHECK_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(1)),
 		 "clocks with more than 1 load");
 	CHECK_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(THRESHOLD_MOST)),
@@ -79,8 +86,8 @@ TEST(netburst, complement_and_threshold_have_no_effect_without_compare, REQS(NB_
  *
  * Given  instructions, which retire in clocks that follow each other, and tagged loads, of which
  *        no two clocks in a row have one
- * When   the edge flag is set without the compare flag, with it, and with it on a condition that
- *        always holds
+ * When   the edge flag is set without the compare flag, with it (on each counter of the IQ
+ *        group), and with it on a condition that always holds
  * Then   without the compare flag every instruction is counted; with it each load is a rising
  *        edge; a condition that always holds has none
  * Control: without the edge flag the condition that always holds counts clocks
@@ -98,8 +105,9 @@ TEST(netburst, edge_flag_counts_edges_only_with_compare, REQS(NB_19), NEEDS(need
 	CHECK_EQ(t, NB_19, netburst_declared(&workload_sparse, WORKLOAD_INSTRUCTIONS),
 		 netburst_gain(&plain, &workload_sparse, false),
 		 "instructions with the edge flag alone");
-	CHECK_EQ(t, NB_19, loads, gain_of_loads(NB_CCCR_COMPARE | NB_CCCR_EDGE),
-		 "rising edges of \"more than 0 loads\"");
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++)
+		CHECK_EQ(t, NB_19, loads, gain_of_loads_on(c, NB_CCCR_COMPARE | NB_CCCR_EDGE),
+			 "rising edges of \"more than 0 loads\", counter %u", c);
 	CONTROL(t, NB_19, gain_of_loads(always) >= loads, "clocks with 15 loads or fewer");
 	CHECK_EQ(t, NB_19, 0, gain_of_loads(always | NB_CCCR_EDGE),
 		 "rising edges of \"15 loads or fewer\", which always holds");
@@ -289,15 +297,19 @@ TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(
  *
  * Given  each of the eighteen counters with the usual event of its group, of which no clock has
  *        more than 15
- * When   a workload runs: with compare and threshold 15; with complement too and no privilege flag;
- *        with edge besides
- * Then   the first counts nothing; the second every clock, as global_power_events does on another
- *        counter, give or take an eighth; the third has no more edges in more rounds
+ * When   a workload runs: with compare alone, on counters of the MS and FLAME groups with edge
+ *        too; with compare and threshold 15; with complement too and no privilege flag; with
+ *        edge besides
+ * Then   the first counts at least one clock in two rounds, and as many edges, because a round's
+ *        branch or addition isn't next to that of the one before; the second counts nothing; the
+ *        third every clock, as global_power_events does on another counter, give or take an
+ *        eighth; the fourth has no more edges in more rounds
  * Control: without compare at least one event a round is counted
  */
 TEST(netburst, each_counter_has_its_filters, REQS(NB_18, NB_19), NEEDS(need_netburst))
 {
 	const u64 none = NB_CCCR_COMPARE | THRESHOLD(THRESHOLD_MOST);
+	const u64 rounds = NETBURST_MORE - NETBURST_FEWER;
 
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		struct netburst_setting s = netburst_usual(i, netburst_every_level(), 0), pair[2];
@@ -306,6 +318,15 @@ TEST(netburst, each_counter_has_its_filters, REQS(NB_18, NB_19), NEEDS(need_netb
 		CONTROL_RANGE(t, IDS(NB_18, NB_19), NETBURST_MORE, ~0ULL,
 			      netburst_count(&s, &workload_packed, NETBURST_MORE, false),
 			      "counter %u, not compared", i);
+		s.flags = NB_CCCR_COMPARE;
+		CHECK_RANGE(t, NB_18, rounds / 2, ~0ULL,
+			    netburst_gain_once(&s, &workload_packed, false),
+			    "clocks with events of %lu rounds, counter %u", rounds, i);
+		s.flags |= NB_CCCR_EDGE;
+		if (i >= NB_MS_COUNTER0 && i < NB_IQ_COUNTER0)
+			CHECK_RANGE(t, NB_19, rounds / 2, rounds,
+				    netburst_gain_once(&s, &workload_packed, false),
+				    "edges of %lu rounds, counter %u", rounds, i);
 		s.flags = none;
 		CHECK_EQ(t, NB_18, 0, netburst_count(&s, &workload_packed, NETBURST_MORE, false),
 			 "clocks with more than 15 events, counter %u", i);
@@ -322,12 +343,12 @@ TEST(netburst, each_counter_has_its_filters, REQS(NB_18, NB_19), NEEDS(need_netb
 	}
 }
 
-/* Edges that counter 0 has when it is started at CPL 0, then at CPL 3, and back at CPL 0; the
- * condition is about clocks of this thread at CPL 3. */
-static void count_at_levels(u64 flags, u64 edges[3])
+/* Edges that a counter of the BPU group has when it is started at CPL 0, then at CPL 3, and back at
+ * CPL 0; the condition is about clocks of this thread at CPL 3. */
+static void count_at_levels(unsigned counter, u64 flags, u64 edges[3])
 {
 	u64 own_usr = netburst_thread() ? NB_ESCR_T1_USR : NB_ESCR_T0_USR;
-	struct netburst_setting s = netburst_usual(NB_BPU_COUNTER0, own_usr, flags);
+	struct netburst_setting s = netburst_usual(counter, own_usr, flags);
 	struct user_probe *probe = user_probe_get();
 	u64 cr4 = cr4_read();
 
@@ -350,25 +371,31 @@ static void count_at_levels(u64 flags, u64 edges[3])
  *        edges of the threshold's output only.
  *        SDM 18.15.5.2 Filtering Events
  *
- * Given  a counter of this thread's clocks at CPL 3 with compare and edge, and the same with the
- *        complement flag; it is read at CPL 0, at CPL 3, and at CPL 0 again
+ * Given  each counter of the BPU group, of this thread's clocks at CPL 3, with compare and edge,
+ *        and the same with the complement flag; it is read at CPL 0, at CPL 3, and at CPL 0
+ *        again
  * When   the program goes to CPL 3 and comes back
- * Then   the condition has its edge on the way there and none on the way back, its complement the
- *        reverse
+ * Then   the condition has its edge on the way there and none on the way back, its complement
+ *        the reverse
  */
 TEST(netburst, edge_of_a_complement_comes_where_its_condition_ends, REQS(NB_18, NB_19),
      NEEDS(need_netburst), .under_every_fault = true)
 {
 	u64 condition = NB_CCCR_COMPARE | NB_CCCR_EDGE, edges[3];
 
-	count_at_levels(condition, edges);
-	CHECK_EQ(t, NB_19, 1, edges[1] - edges[0],
-		 "rising edges of \"more than 0 clocks at CPL 3\" on the way to CPL 3");
-	CHECK_EQ(t, NB_19, 0, edges[2] - edges[1], "on the way back");
-	count_at_levels(condition | NB_CCCR_COMPLEMENT, edges);
-	CHECK_EQ(t, NB_19, 0, edges[1] - edges[0],
-		 "rising edges of \"0 clocks at CPL 3\" on the way to CPL 3");
-	CHECK_EQ(t, NB_18, 1, edges[2] - edges[1], "on the way back");
+	for (unsigned c = NB_BPU_COUNTER0; c < NB_MS_COUNTER0; c++) {
+		count_at_levels(c, condition, edges);
+		CHECK_EQ(t, NB_19, 1, edges[1] - edges[0],
+			 "rising edges of \"more than 0 clocks at CPL 3\" on the way to CPL 3, "
+			 "counter %u",
+			 c);
+		CHECK_EQ(t, NB_19, 0, edges[2] - edges[1], "on the way back, counter %u", c);
+		count_at_levels(c, condition | NB_CCCR_COMPLEMENT, edges);
+		CHECK_EQ(t, NB_19, 0, edges[1] - edges[0],
+			 "rising edges of \"0 clocks at CPL 3\" on the way to CPL 3, counter %u",
+			 c);
+		CHECK_EQ(t, NB_18, 1, edges[2] - edges[1], "on the way back, counter %u", c);
+	}
 }
 
 #define FIELD_VALUES	4u	/* of CCCR[17:16]: enum netburst_active */
