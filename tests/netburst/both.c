@@ -208,11 +208,13 @@ TEST(netburst, thread_specific_event_counts_one_of_two_busy_threads, REQS(NB_01,
  *        thread-specific event counts of the other.
  *        SDM 18.16.4 Performance Monitoring Events
  *
- * Given  tagged loads, tagged stores and tagged packed additions on an IQ counter, with the USR
- *        flag of one thread alone
+ * Given  tagged loads, tagged stores and tagged packed additions, and replays of loads and
+ *        stores across a line's end and of loads that wait for a store, on an IQ counter, with
+ *        the USR flag of one thread alone
  * When   both threads have them at CPL 3 at once; one window has more of them by T0, another one
  *        more by T1
- * Then   what the flag's thread has more is counted exactly; what the other one has more isn't
+ * Then   what the flag's thread has more is counted exactly (replays: and up to a quarter more);
+ *        what the other one has more isn't
  */
 TEST(netburst, tagged_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
      NEEDS(need_netburst, need_sibling_thread))
@@ -222,11 +224,20 @@ TEST(netburst, tagged_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
 		const struct workload *w;
 		enum workload_count what;
 		const char *name;
+		bool nearly;	/* another one may come to some */
 	} metrics[] = {
-		{ NB_METRIC_MEMORY_LOADS, &workload_load, WORKLOAD_LOADS, "memory_loads" },
-		{ NB_METRIC_MEMORY_STORES, &workload_store, WORKLOAD_STORES, "memory_stores" },
+		{ NB_METRIC_MEMORY_LOADS, &workload_load, WORKLOAD_LOADS, "memory_loads",
+		  false },
+		{ NB_METRIC_MEMORY_STORES, &workload_store, WORKLOAD_STORES, "memory_stores",
+		  false },
 		{ NB_METRIC_PACKED_SP_RETIRED, &workload_packed, WORKLOAD_BRANCHES,
-		  "packed_SP_retired" },
+		  "packed_SP_retired", false },
+		{ NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, WORKLOAD_LOADS,
+		  "split_load_retired", true },
+		{ NB_METRIC_SPLIT_STORE_RETIRED, &workload_split, WORKLOAD_STORES,
+		  "split_store_retired", true },
+		{ NB_METRIC_MOB_LOAD_REPLAY_RETIRED, &workload_partial, WORKLOAD_LOADS,
+		  "MOB_load_replay_retired", true },
 	};
 	struct growth growth;
 
@@ -235,12 +246,13 @@ TEST(netburst, tagged_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
 			struct netburst_setting s = netburst_metric(metrics[i].metric,
 								    NB_IQ_COUNTER1, usr(counted),
 								    0);
+			const u64 want = declared(counted, metrics[i].w, metrics[i].what);
 
 			if (!measure(t, &s, metrics[i].w, &growth))
 				return;
-			CHECK_EQ(t, NB_01, declared(counted, metrics[i].w, metrics[i].what),
-				 growth.of[counted], "%s of T%u at CPL 3, with its USR flag",
-				 metrics[i].name, counted);
+			CHECK_RANGE(t, NB_01, want, want + (metrics[i].nearly ? want / 4 : 0),
+				    growth.of[counted], "%s of T%u at CPL 3, with its USR flag",
+				    metrics[i].name, counted);
 			CHECK_EQ(t, NB_26, 0, growth.of[!counted],
 				 "%s of T%u at CPL 3, with the USR flag of T%u alone",
 				 metrics[i].name, !counted, counted);

@@ -5,6 +5,7 @@
  * for Replay_event"). No PEBS here.
  */
 #include "kernel/interrupt/fault.h"
+#include "pmu/netburst/caps.h"
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
@@ -131,4 +132,110 @@ TEST(netburst, replay_event_counts_no_locked_access, REQS(NB_50), NEEDS(need_net
 		CHECK_EQ(t, NB_50, 0, gain_of(replays[i].metric, replays[i].locked),
 			 "%s of %s, which is locked", replays[i].name, replays[i].locked->name);
 	}
+}
+
+/* Replay metrics that need an event upstream: its ESCR, and what else that ESCR could select. */
+static const struct upstream {
+	const char *name;
+	enum netburst_metric metric;
+	const struct workload *workload;
+	u32 escr;
+	u8 other;	/* event select of what tags the other kind of access; 0: there is none */
+} upstreams[] = {
+	{ "split_load_retired", NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, MSR_NB_SAAT_ESCR1,
+	  5 },
+	{ "split_store_retired", NB_METRIC_SPLIT_STORE_RETIRED, &workload_split, MSR_NB_SAAT_ESCR0,
+	  4 },
+	{ "MOB_load_replay_retired", NB_METRIC_MOB_LOAD_REPLAY_RETIRED, &workload_partial,
+	  MSR_NB_MOB_ESCR0, 0 },
+};
+#define UPSTREAMS (sizeof(upstreams) / sizeof(upstreams[0]))
+
+/* With the ESCR's bits changed: those of `mask` are replaced. */
+static u64 gain_of_upstream(const struct upstream *u, u64 mask, u64 bits)
+{
+	struct netburst_setting s = netburst_metric(u->metric, NB_IQ_COUNTER0,
+						    netburst_both(netburst_thread()), 0);
+
+	msr_write(u->escr, (msr_read(u->escr) & ~mask) | bits);
+	return netburst_gain(&s, u->workload, false);
+}
+
+/*
+ * NB-36  Replay_event must count what the metric's bits select.
+ *        SDM Table 19-33
+ * NB-01  A thread-specific at-retirement event must be counted only on a logical processor whose
+ *        OS or USR flag in the ESCR matches its CPL.
+ *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
+ *
+ * Given  the metrics of Table 19-33 that need an event upstream: Load_port_replay with
+ *        MSR_SAAT_ESCR1, Store_port_replay with MSR_SAAT_ESCR0, MOB_load_replay
+ * When   a workload with one such access a round runs at CPL 0, and that ESCR is 0, has the
+ *        event of the other kind of access, has no OS and USR flag, the USR flag of this thread
+ *        alone, or, with Hyper-Threading, both flags of the other thread: these events are
+ *        thread-specific
+ * Then   nothing is counted
+ * Control: with the OS flag of this thread alone one a round is counted, and up to a quarter
+ *          more
+ */
+TEST(netburst, replay_metrics_need_their_upstream_event, REQS(NB_36, NB_01), NEEDS(need_netburst))
+{
+	const u64 rounds = NETBURST_MORE - NETBURST_FEWER, flags = BITS(0, 3);
+	const u64 own = netburst_both(netburst_thread());
+	const u64 os = own & (NB_ESCR_T0_OS | NB_ESCR_T1_OS);
+	const u64 others = netburst_caps()->threads ? netburst_both(!netburst_thread()) : 0;
+	const u64 without[] = { 0, own & ~os, others };
+
+	for (unsigned i = 0; i < UPSTREAMS; i++) {
+		const struct upstream *u = &upstreams[i];
+
+		CONTROL_RANGE(t, IDS(NB_36, NB_01), rounds, rounds + rounds / NEARLY,
+			      gain_of_upstream(u, flags, os), "%s, this thread's OS flag upstream",
+			      u->name);
+		CHECK_EQ(t, NB_36, 0, gain_of_upstream(u, ~0ULL, 0), "%s, nothing upstream",
+			 u->name);
+		if (u->other)
+			CHECK_EQ(t, NB_36, 0,
+				 gain_of_upstream(u, NB_ESCR_EVENT_SELECT,
+						  (u64)u->other << NB_ESCR_EVENT_SELECT_SHIFT),
+				 "%s, event %#x upstream", u->name, u->other);
+		for (unsigned k = 0; k < sizeof(without) / sizeof(without[0]); k++)
+			CHECK_EQ(t, NB_01, 0, gain_of_upstream(u, flags, without[k]),
+				 "%s, flags %#lx upstream", u->name, without[k]);
+		netburst_reset();
+	}
+}
+
+/*
+ * NB-01  A thread-specific at-retirement event must be counted only on a logical processor whose
+ *        OS or USR flag in the ESCR matches its CPL.
+ *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
+ *
+ * Given  replay_event with metrics of Table 19-33 that are about loads or stores by what they
+ *        met
+ * When   a workload with one such access a round runs at CPL 0, and the ESCR of replay_event has
+ *        no flag, or the USR flag of this thread alone
+ * Then   nothing is counted
+ * Control: with the OS flag alone one a round is counted, and up to a quarter more
+ */
+TEST(netburst, replay_event_goes_by_the_flags_of_its_escr, REQS(NB_01), NEEDS(need_netburst))
+{
+	const u64 rounds = NETBURST_MORE - NETBURST_FEWER;
+	const u64 own = netburst_both(netburst_thread());
+	const u64 os = own & (NB_ESCR_T0_OS | NB_ESCR_T1_OS);
+	const u64 levels[] = { os, own & ~os, 0 };
+
+	for (unsigned i = 0; i < REPLAYS; i++)
+		for (unsigned k = 0; k < sizeof(levels) / sizeof(levels[0]); k++) {
+			struct netburst_setting s = netburst_metric(replays[i].metric,
+								    NB_IQ_COUNTER0, levels[k], 0);
+			const u64 gain = netburst_gain(&s, replays[i].plain, false);
+
+			if (levels[k] == os)
+				CONTROL_RANGE(t, NB_01, rounds, rounds + rounds / NEARLY, gain,
+					      "%s with the OS flag", replays[i].name);
+			else
+				CHECK_EQ(t, NB_01, 0, gain, "%s with flags %#lx", replays[i].name,
+					 levels[k]);
+		}
 }
