@@ -11,6 +11,7 @@
 #define SIZE	144u	/* of a record, Figure 17-10 */
 #define THIRD	3u	/* records up to threshold, or maximum */
 #define PERIODS	6u
+#define AGAIN	2u
 #define SHORT	16u	/* marked loads from one record to the next overflow */
 /* So that the lower 32 bits stay, and the distance is a whole number of records. */
 #define FAR	(9 * BIT(32))
@@ -151,4 +152,49 @@ TEST(netburst, pebs_record_that_would_end_beyond_the_maximum_is_not_written, REQ
 	netburst_sample(&s, &taken);
 	CONTROL_EQ(t, NB_38, THIRD + 1, taken.records, "records, maximum after record %u",
 		   THIRD + 1);
+}
+
+/*
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
+ * NB-39  A PMI must come when the PEBS index reaches the threshold, on the logical processor whose
+ *        DS save area it is.
+ *        SDM 17.4.9.5 Writing the DS Interrupt Service Routine
+ *
+ * Given  the absolute maximum after three records, the threshold far away, and loads for six
+ *        periods: the buffer is full
+ * When   twice, as a handler does, the index is set to the base, with the threshold after one
+ *        record and a reset value that no window reaches; MSR_PEBS_ENABLE and IA32_DS_AREA
+ *        aren't written; loads for six periods retire again
+ * Then   each time there is one record and one interrupt, and the counter is near the new reset
+ *        value
+ * Control: at first there are three records and no interrupt
+ */
+TEST(netburst, ds_area_is_read_anew_while_pebs_stays_enabled, REQS(NB_38, NB_39),
+     NEEDS(need_netburst_pebs))
+{
+	const u64 reset = (0 - NETBURST_NEVER) & BITS(0, NB_WIDTH - 1);
+	struct netburst_sampling s = six_periods();
+
+	s.threshold = NETBURST_RECORDS + 1;
+	s.maximum_bytes = THIRD * SIZE;
+	netburst_sample_open(&s);
+	netburst_pebs(true, false);
+	netburst_sample_run(&s, &taken);
+	CONTROL_EQ(t, NB_38, THIRD, taken.records, "records, maximum after record %u", THIRD);
+	CONTROL_EQ(t, NB_39, 0, taken.interrupts, "interrupts, threshold far away");
+	ds_set_reset(0, reset);
+	ds_set_threshold_bytes(SIZE);
+	for (unsigned again = 1; again <= AGAIN; again++) {
+		ds_set_index(0);
+		netburst_sample_run(&s, &taken);
+		CHECK_EQ(t, NB_38, 1, taken.records, "records, index set to the base %u times",
+			 again);
+		CHECK_EQ(t, NB_39, 1, taken.interrupts,
+			 "interrupts, index set to the base %u times", again);
+		CHECK_RANGE(t, NB_38, reset, reset + s.n, taken.counter,
+			    "the counter, index set to the base %u times", again);
+	}
+	netburst_pebs(false, false);
 }
