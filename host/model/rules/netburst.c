@@ -4,14 +4,7 @@
  * Addresses, select numbers and bits are those of Tables 18-63 to 18-67, 19-28 to 19-33 and Figures
  * 17-7 and 17-8.
  */
-#include "host/model/rules/internal.h"
 #include "host/model/rules/netburst.h"
-
-typedef bool netburst_rule_fn(struct netburst_fixture *r);
-
-/* One that is an expression, of the rig r. */
-#define NETBURST_RULE(name, ...) \
-	static bool name(struct netburst_fixture *r) { return __VA_ARGS__; }
 
 /* ---- which threads and levels are counted ---- */
 
@@ -146,6 +139,24 @@ NETBURST_RULE(branch_retired_counts_mispredicted,
 	      of_branches(r, 12, 0x3cc, 5, escr(6, 2 | 8, T0O)) == 4)
 NETBURST_RULE(branch_retired_goes_by_the_mask_of_each_escr,
 	      of_branches(r, 14, 0x3cd, 5, escr(6, 4 | 8, T0O)) == 4)
+NETBURST_RULE(mispred_branch_retired_goes_by_its_flags,
+	      of_branches(r, 12, 0x3b8, 4, escr(3, 1, T0U)) == 0)
+
+/* One branch, to what a register holds. */
+static u64 of_indirect(struct netburst_fixture *r, enum model_branch branch, unsigned n, u32 msr,
+		       unsigned select, u64 value_of_escr)
+{
+	program(r, n, msr, select, value_of_escr, ENABLE, 0);
+	nbfixture_retire(r, 0, false,
+			 &(struct model_retired){
+				 .branch = branch, .taken = true, .indirect = true });
+	return value(r, n);
+}
+
+NETBURST_RULE(branch_retired_counts_indirect_jumps,
+	      of_indirect(r, BRANCH_JUMP, 12, 0x3cc, 5, escr(6, 15, T0O)) == 1)
+NETBURST_RULE(indirect_calls_are_calls,
+	      of_indirect(r, BRANCH_CALL, 4, 0x3c2, 2, escr(4, BIT(2), 15)) == 1)
 
 /* ---- overflow ---- */
 
@@ -244,6 +255,16 @@ static bool cascades_beside_ovf(struct netburst_fixture *r)
 	instructions(r, T0O, ENABLE | BIT(31), TOP - 2);
 	nbfixture_nops(r, 0, false, 8);
 	return value(r, 14) == 5;
+}
+
+/* 12 and 13 overflow on the third instruction, and start 14 and 15. */
+static bool two_start_two(struct netburst_fixture *r)
+{
+	for (unsigned n = 12; n < 16; n++)
+		program(r, n, n < 14 ? 0x3b8 : 0x3b9, 4, escr(2, 3, T0U), n < 14 ? ENABLE : CASCADE,
+			n < 14 ? TOP - 2 : 0);
+	nbfixture_nops(r, 0, true, 8);
+	return value(r, 14) == 5 && value(r, 15) == 5;
 }
 
 /* 12 starts 14, whose overflow starts 16. */
@@ -593,6 +614,10 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_PREDICTION_IGNORED] = branch_retired_counts_mispredicted,
 	[FAULT_NB_PREDICTION_NEVER] = branch_retired_counts_mispredicted,
 	[FAULT_NB_ESCR3_MASK_IGNORED] = branch_retired_goes_by_the_mask_of_each_escr,
+	[FAULT_NB_MISPRED_FLAGS] = mispred_branch_retired_goes_by_its_flags,
+	[FAULT_NB_BRANCH_RETIRED_NO_INDIRECT] = branch_retired_counts_indirect_jumps,
+	[FAULT_NB_INDIRECT_NO_CALLS] = indirect_calls_are_calls,
+	[FAULT_NB_TOGETHER_ONE_STARTS] = two_start_two,
 	[FAULT_NB_CASCADE_NEVER] = cascade,
 	[FAULT_NB_CASCADE_AT_ONCE] = cascade,
 	[FAULT_NB_CASCADE_NEIGHBOUR] = cascade,

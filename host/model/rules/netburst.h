@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Programming the counters of NetBurst's fixture, for the rules of netburst.c. */
+/* What rules of NetBurst's PMU are written with: bits and addresses, and a counter that counts. */
 #ifndef HOST_MODEL_RULES_NETBURST_H
 #define HOST_MODEL_RULES_NETBURST_H
 
 #include "host/model/netburst_fixture.h"
+#include "host/model/rules/internal.h"
+
+typedef bool netburst_rule_fn(struct netburst_fixture *r);
+
+/* One that is an expression, of the rig r. */
+#define NETBURST_RULE(name, ...) \
+	static bool name(struct netburst_fixture *r) { return __VA_ARGS__; }
 
 #define T1U	BIT(0)
 #define T1O	BIT(1)

@@ -177,6 +177,19 @@ static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 	return value;
 }
 
+/* Counters that a cascade has started, and whose CCCR isn't written, stop. */
+static void stop_cascaded(struct model *m)
+{
+	struct netburst_settings *now = &netburst_of(m)->now;
+
+	for (u32 left = now->running; left; left &= left - 1) {
+		const unsigned i = (unsigned)__builtin_ctz(left);
+
+		if (!(now->cccr[i] & NB_CCCR_ENABLE))
+			now->running &= ~(u32)BIT(i);
+	}
+}
+
 static void note_write(struct model *m, const struct netburst_place *p, u64 value)
 {
 	struct netburst_core_faults *f = netburst_faults(netburst_of(m));
@@ -200,6 +213,7 @@ static void note_write(struct model *m, const struct netburst_place *p, u64 valu
 	case NBR_PEBS_ENABLE:
 		own(m)->own_pebs_enable = value;
 		own(m)->stopped_at = 0;
+		own(m)->is_kept = own(m)->was_full = own(m)->has_interrupted = false;
 		f->pebs_writer = (u8)netburst_thread_of(m);
 		break;
 	case NBR_MATRIX_VERT:
@@ -231,6 +245,10 @@ void fault_nb_wrmsr(struct model *m, const struct netburst_place *p, struct msr_
 	if (p->reg == NBR_MATRIX_VERT && broken(m, FAULT_NB_MATRIX_STICKS))
 		write->value |= netburst_of(m)->now.matrix_vert;
 	note_write(m, p, write->value);
+	if ((p->reg == NBR_CCCR && broken(m, FAULT_NB_CASCADED_STOPS)) ||
+	    ((p->reg == NBR_COUNTER || p->reg == NBR_ESCR) &&
+	     broken(m, FAULT_NB_CASCADED_STOPS_ANY)))
+		stop_cascaded(m);
 }
 
 /* ---- which counters run ---- */
@@ -314,6 +332,19 @@ bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned
 	return !(*first && now - *first < MOMENT && broken(m, FAULT_NB_SECOND_LOST));
 }
 
+/* Does it count nothing, with the compare flag and without the complement flag? */
+static bool compares_in_vain(struct model *m, unsigned i, bool edge)
+{
+	const bool middle = i >= NB_MS_COUNTER0 && i < NB_IQ_COUNTER0;
+	const bool iq = i == NB_IQ_COUNTER2 || i == NB_IQ_COUNTER3 || i == NB_IQ_COUNTER5;
+
+	return (edge &&
+		(broken(m, FAULT_NB_EDGE_SILENT) || (i != NB_BPU_COUNTER0 && i != NB_IQ_COUNTER1 &&
+						     broken(m, FAULT_NB_EDGE_SILENT_SOME)))) ||
+	       (middle && broken(m, FAULT_NB_COMPARE_SILENT_4_11)) ||
+	       (iq && broken(m, FAULT_NB_COMPARE_SILENT_SOME));
+}
+
 void fault_nb_filter(struct model *m, unsigned i, u64 cccr, struct netburst_filter *f)
 {
 	const u64 never = ~0ULL;
@@ -334,7 +365,7 @@ void fault_nb_filter(struct model *m, unsigned i, u64 cccr, struct netburst_filt
 		f->least = 2;
 	if (broken(m, FAULT_NB_THRESHOLD_EQUAL))
 		f->least--;
-	if (f->compare && f->edge && !f->complement && broken(m, FAULT_NB_EDGE_SILENT))
+	if (f->compare && !f->complement && compares_in_vain(m, i, f->edge))
 		f->least = never;
 	if (f->complement && (broken(m, FAULT_NB_COMPLEMENT_IGNORED) ||
 			      (i == NB_MS_COUNTER1 && broken(m, FAULT_NB_COMPLEMENT_5))))
@@ -364,6 +395,7 @@ bool fault_nb_forced(struct model *m, unsigned i, bool forced)
 	if (m->config.fault == FAULT_NONE)
 		return forced;
 	if (forced && (broken(m, FAULT_NB_FORCE_OVF_IGNORED) ||
+		       (netburst_thread_of(m) && broken(m, FAULT_NB_FORCE_T0_ONLY)) ||
 		       (netburst_of(m)->counter[i] & 1 && broken(m, FAULT_NB_FORCE_OVF_EVEN)) ||
 		       (f->forced & BIT(i) && broken(m, FAULT_NB_FORCE_OVF_ONCE))))
 		forced = false;
@@ -382,12 +414,27 @@ static bool is_cascaded(const struct model *m, unsigned i, u64 cccr)
 	return netburst_faults(netburst_of(m))->cascaded & BIT(i) && !(cccr & NB_CCCR_ENABLE);
 }
 
+/* Has another counter overflowed on this instruction before? */
+static bool is_second(struct model *m, unsigned i)
+{
+	struct netburst_core_faults *f = netburst_faults(netburst_of(m));
+	const u64 now = (u64)own(m)->seen << 1 | netburst_thread_of(m);
+
+	if (f->overflow_at == now)
+		return f->overflow_of != i;
+	f->overflow_at = now;
+	f->overflow_of = (u8)i;
+	return false;
+}
+
 u64 fault_nb_shows(struct model *m, unsigned i, u64 cccr, u64 shown)
 {
 	u32 *flagged = &netburst_faults(netburst_of(m))->flagged;
 
 	*flagged = (*flagged & ~(u32)BIT(i)) | (cccr & NB_CCCR_OVF ? (u32)BIT(i) : 0);
-	if (is_cascaded(m, i, cccr) && broken(m, FAULT_NB_CASCADED_NO_OVF))
+	if ((is_cascaded(m, i, cccr) && broken(m, FAULT_NB_CASCADED_NO_OVF)) ||
+	    (netburst_thread_of(m) && broken(m, FAULT_NB_OVF_T0_ONLY)) ||
+	    (is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_SHOWN)))
 		return cccr;
 	if (netburst_faults(netburst_of(m))->extended & BIT(i) && !(cccr & NB_CCCR_ENABLE) &&
 	    broken(m, FAULT_NB_EXTENDED_NO_OVF))
@@ -495,7 +542,10 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 	for (unsigned k = 0; k < NB_COUNTERS; k++)
 		if (waits_for(m, k, s->with->cccr[k], i))
 			started |= (u32)BIT(k);
-	if (started && is_cascaded(m, i, s->with->cccr[i]) && broken(m, FAULT_NB_CASCADE_NO_CHAIN))
+	if (started &&
+	    ((is_cascaded(m, i, s->with->cccr[i]) && broken(m, FAULT_NB_CASCADE_NO_CHAIN)) ||
+	     (s->thread && broken(m, FAULT_NB_CASCADE_T0_ONLY)) ||
+	     (is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_STARTS))))
 		return 0;
 	started = extended_again(m, s, i, started);
 	return start_again(m, overflowed_before(m, s, i, started));
@@ -552,6 +602,8 @@ void fault_nb_pmi(struct model *m, unsigned cause, unsigned i, bool *to)
 	}
 	if (i >= NB_IQ_COUNTER0 && to[0] && to[1] && broken(m, FAULT_NB_PMI_FIRST_OF_TWO))
 		to[1] = false;
+	if (is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_PMI))
+		to[0] = to[1] = false;
 	if (to[0] != to[1] && broken(m, FAULT_NB_PMI_EXCHANGED)) {
 		to[0] = to[1];
 		to[1] = t0;

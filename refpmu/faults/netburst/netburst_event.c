@@ -80,6 +80,13 @@ static bool selected_as_os(const struct netburst *n, unsigned thread, u64 escr)
 		n->thread[!thread].user);
 }
 
+/* Is a level of replay_event's ESCR as good as none? */
+static bool replay_is_lost(struct model *m, const struct netburst_step *s)
+{
+	return (s->thread && broken(m, FAULT_NB_REPLAY_T0_ONLY)) ||
+	       (s->core.r->cpl && broken(m, FAULT_NB_REPLAY_OS_ONLY));
+}
+
 bool fault_nb_selected(struct model *m, const struct netburst_step *s, u64 escr, unsigned event,
 		       enum netburst_what what, bool selected)
 {
@@ -88,10 +95,14 @@ bool fault_nb_selected(struct model *m, const struct netburst_step *s, u64 escr,
 	if (s->core.r->cpl % 3 && what >= NBW_PACKED_SP && what <= NBW_X87 &&
 	    broken(m, FAULT_NB_TI_USR_CPL_3))
 		return selected_as_os(netburst_of(m), s->thread, escr);
+	if (selected && event == NB_EVENT_PAGE_WALK_TYPE &&
+	    !(escr & netburst_flag_of(s->thread, s->core.r->cpl)) && broken(m, FAULT_NB_WALKS_TS))
+		return false;
 	if (selected)
-		return !(event == NB_EVENT_PAGE_WALK_TYPE &&
-			 !(escr & netburst_flag_of(s->thread, s->core.r->cpl)) &&
-			 broken(m, FAULT_NB_WALKS_TS));
+		return event != NB_EVENT_REPLAY_EVENT || !replay_is_lost(m, s);
+	if ((event == NB_EVENT_REPLAY_EVENT && broken(m, FAULT_NB_REPLAY_FLAGS)) ||
+	    (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_FLAGS)))
+		return true;
 	/* The flags of the other logical processor do as well. */
 	if (escr & netburst_flag_of(!s->thread, s->core.r->cpl) &&
 	    ((event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_BOTH)) ||
@@ -156,6 +167,10 @@ static u64 mispredicted(struct model *m, const struct model_retired *r, u64 n)
 		return 0;
 	if (r->branch == BRANCH_NONE)
 		return n;
+	if (n && broken(m, FAULT_NB_MISPREDICTS_TWICE))
+		return 2;
+	if (n && broken(m, FAULT_NB_MISPREDICTS_HALF))
+		return netburst_faults(netburst_of(m))->tick++ % 2;
 	if (!n && broken(m, FAULT_NB_MISPREDICTS_EACH))
 		return 1;
 	return broken(m, FAULT_NB_MISPREDICTS_ALL) ? 2 : n;
@@ -189,6 +204,10 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 				       netburst_faults(netburst_of(m))->tick++ % 4 == 0 ?
 			       0 :
 			       n;
+	case NBW_TAKEN_PREDICTED:
+		return s->mispredicted && r->taken && broken(m, FAULT_NB_MMTP_ALL) ? 1 : n;
+	case NBW_CALLS:
+		return n && r->indirect && broken(m, FAULT_NB_INDIRECT_NO_CALLS) ? 0 : n;
 	case NBW_NOT_TAKEN_MISPREDICTED:
 	case NBW_TAKEN_MISPREDICTED:
 		return n && broken(m, FAULT_NB_MISPREDICTS_MANY) ? 1000 : n;
@@ -244,6 +263,13 @@ static bool makes_records(struct model *m, const struct netburst_step *s, unsign
 	       (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_PEBS));
 }
 
+static bool is_left_out(struct model *m, const struct model_retired *r)
+{
+	return (r->branch == BRANCH_CALL && broken(m, FAULT_NB_BRANCH_RETIRED_NO_CALLS)) ||
+	       (r->branch == BRANCH_RETURN && broken(m, FAULT_NB_BRANCH_RETIRED_NO_RETURNS)) ||
+	       (r->indirect && broken(m, FAULT_NB_BRANCH_RETIRED_NO_INDIRECT));
+}
+
 /* What branch_retired counts of this instruction by the mask of ESCR e. */
 static u64 branches(struct model *m, const struct netburst_step *s, unsigned e, u64 n)
 {
@@ -253,7 +279,8 @@ static u64 branches(struct model *m, const struct netburst_step *s, unsigned e, 
 	const bool other = s->core.r->branch != BRANCH_NONE && !n &&
 			   escr & netburst_flag_of(s->thread, s->core.r->cpl);
 
-	if (of_mispredicted && n && broken(m, FAULT_NB_PREDICTION_NEVER))
+	if (n && ((of_mispredicted && broken(m, FAULT_NB_PREDICTION_NEVER)) ||
+		  is_left_out(m, s->core.r)))
 		return 0;
 	if ((other && of_mispredicted && broken(m, FAULT_NB_PREDICTION_IGNORED)) ||
 	    (other && e == NB_CRU_ESCR3 && broken(m, FAULT_NB_ESCR3_MASK_IGNORED)))
@@ -304,9 +331,15 @@ bool fault_nb_tags(struct model *m, const struct netburst_step *s, unsigned e, b
 {
 	if (m->config.fault == FAULT_NONE)
 		return tags;
-	if (!tags)
-		return s->with->meaning[e].event == NB_EVENT_UOP_TYPE &&
-		       broken(m, FAULT_NB_UOP_TYPE_FLAGS);
+	if (!tags) {
+		const unsigned event = s->with->meaning[e].event;
+
+		return (event == NB_EVENT_UOP_TYPE && broken(m, FAULT_NB_UOP_TYPE_FLAGS)) ||
+		       ((event == NB_EVENT_LOAD_PORT_REPLAY ||
+			 event == NB_EVENT_STORE_PORT_REPLAY ||
+			 event == NB_EVENT_MOB_LOAD_REPLAY) &&
+			broken(m, FAULT_NB_UPSTREAM_FLAGS));
+	}
 	return !(e == NB_FIRM_ESCR1 && broken(m, FAULT_NB_FIRM_ESCR1)) &&
 	       !(s->with->taggers >> e > 1 && broken(m, FAULT_NB_LAST_ESCR_TAGS)) &&
 	       !(tags_again(s, e) && broken(m, FAULT_NB_ONE_TAG_OF_TWO));
@@ -351,10 +384,27 @@ static u64 locked(struct model *m, const struct netburst_step *s, enum event_kin
 	return netburst_accesses(m, s, kind, true) - netburst_accesses(m, s, kind, false);
 }
 
+/* Those that no upstream event tags count too. */
+static u64 untagged_splits(struct model *m, const struct netburst_step *s, u64 n)
+{
+	const u64 matrix = s->with->matrix_vert;
+
+	if (!s->split_load_tags && matrix & NB_PEBS_MATRIX_VERT_LOADS)
+		n += netburst_accesses(m, s, EK_SPLIT_LOADS, false);
+	if (!s->split_store_tags && matrix & NB_PEBS_MATRIX_VERT_STORES)
+		n += netburst_accesses(m, s, EK_SPLIT_STORES, false);
+	return n;
+}
+
 u64 fault_nb_replayed(struct model *m, const struct netburst_step *s, u64 n)
 {
 	const u64 metrics = s->with->pebs_enable, matrix = s->with->matrix_vert;
 
+	if (metrics & NB_PEBS_ENABLE_UOP_TAG && metrics & BIT(METRIC_SPLIT) &&
+	    broken(m, FAULT_NB_SPLITS_UNTAGGED))
+		return untagged_splits(m, s, n);
+	if (n && s->mispredicted && broken(m, FAULT_NB_TAGGED_MISPRED_TWICE))
+		return n + 1;
 	if (s->split_load_tags && metrics & BIT(METRIC_SPLIT) &&
 	    broken(m, FAULT_NB_LOCKED_SPLITS_REPLAYED))
 		return n + locked(m, s, EK_SPLIT_LOADS);

@@ -51,13 +51,46 @@ static bool is_stopped(struct model *m, unsigned thread, const struct netburst_d
 	return false;
 }
 
+/* Index and reset value of the first assist are kept. */
+static void go_by_kept(struct model *m, struct netburst_thread_faults *f,
+		       const struct netburst_ds *ds, struct netburst_assist *assist)
+{
+	const u64 size = assist->index - ds->index;
+
+	if (!broken(m, FAULT_NB_DS_CACHED))
+		return;
+	if (!f->is_kept) {
+		f->kept_index = ds->index;
+		f->kept_reset = assist->reload;
+		f->is_kept = true;
+	}
+	assist->at = f->kept_index;
+	assist->index = f->kept_index + size;
+	assist->reload = f->kept_reset;
+	assist->fits = assist->at >= ds->base && assist->index <= ds->maximum;
+	if (assist->fits)
+		f->kept_index = assist->index;
+}
+
+/* There is no room, or there was none before. */
+static bool is_full(struct model *m, struct netburst_thread_faults *f, bool fits)
+{
+	if (fits)
+		return f->was_full && broken(m, FAULT_NB_FULL_STAYS);
+	f->was_full = true;
+	return true;
+}
+
 void fault_nb_assist(struct model *m, unsigned thread, const struct netburst_ds *ds,
 		     struct netburst_assist *assist)
 {
+	struct netburst_thread_faults *f = netburst_thread_faults(&netburst_of(m)->thread[thread]);
 	const u64 index = ds->index, low = BITS(0, 31);
 
 	if (m->config.fault == FAULT_NONE)
 		return;
+	go_by_kept(m, f, ds, assist);
+	assist->fits = !is_full(m, f, assist->fits);
 	if (assist->fits && (assist->index & low) > (ds->maximum & low) &&
 	    broken(m, FAULT_NB_MAXIMUM_32))
 		assist->fits = false;
@@ -148,6 +181,8 @@ void fault_nb_record_written(struct model *m, u64 end)
 
 struct model *fault_nb_threshold(struct model *m, const struct netburst_ds *ds, struct model *to)
 {
+	struct netburst_thread_faults *f = netburst_thread_faults(
+		&netburst_of(m)->thread[netburst_thread_of(m)]);
 	const u64 low = BITS(0, 31);
 
 	if (m->config.fault == FAULT_NONE)
@@ -158,6 +193,9 @@ struct model *fault_nb_threshold(struct model *m, const struct netburst_ds *ds, 
 		return NULL;
 	if (!to && broken(m, FAULT_NB_THRESHOLD_ALWAYS))
 		to = m;
+	if (to && f->has_interrupted && broken(m, FAULT_NB_THRESHOLD_ONCE))
+		to = NULL;
+	f->has_interrupted |= !!to;
 	if (to && broken(m, FAULT_NB_THRESHOLD_NEVER))
 		to = NULL;
 	return to && netburst_has_ht(m) && broken(m, FAULT_NB_THRESHOLD_SIBLING) ?

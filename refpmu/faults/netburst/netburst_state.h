@@ -22,6 +22,10 @@ struct netburst_core_faults {
 	u8 pebs_writer;		/* nb-pebs-bits-of-first */
 	u32 extended;		/* nb-extended-cascade-once, as cascaded */
 	u64 last_debugctla;	/* nb-debugctla-shared */
+	/* The instruction of an overflow, by logical processor and number, and its first counter.
+	 */
+	u64 overflow_at;
+	u8 overflow_of;
 } __attribute__((may_alias));
 
 struct netburst_thread_faults {
@@ -29,6 +33,10 @@ struct netburst_thread_faults {
 	u64 own_pebs_enable, own_matrix_vert, own_escr;
 	u8 previous_record[NB64_BYTES];
 	u64 stopped_at;		/* nb-threshold-stops-pebs: the index; 0: not yet */
+	/* Since MSR_PEBS_ENABLE was written: nb-ds-area-cached, nb-full-buffer-stops-pebs,
+	 * nb-threshold-once. */
+	u64 kept_index, kept_reset;
+	bool is_kept, was_full, has_interrupted;
 } __attribute__((may_alias));
 
 _Static_assert(sizeof(struct netburst_core_faults) <= sizeof(((struct netburst *)0)->fault_room),

@@ -47,7 +47,7 @@ struct netburst_processor {
 	bool writing;
 	u32 written;
 	struct netburst_settings before;
-	u64 fault_room[23];	/* as struct model has it */
+	u64 fault_room[30];	/* as struct model has it */
 };
 
 struct netburst {
@@ -57,7 +57,7 @@ struct netburst {
 	u32 pmi_due;		/* bit n: overflowed, the PMI comes with the next count */
 	u32 condition;		/* bit n: of the last clock, what edge detection compares with */
 	u64 literal;		/* MSR_PEBS_ENABLE as it was written */
-	u64 fault_room[29];
+	u64 fault_room[34];
 	struct netburst_processor thread[NB_THREADS];
 };
 
