@@ -11,14 +11,13 @@
 #include "kernel/processor/cpuid.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
+#include "tests/core/perf_metrics.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
 #include "tests/measure/overflow.h"
 
-#define SLOTS		PMC_FIXED(3)
-#define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL; of the status: overflow */
-#define WHOLE		0xffu		/* of a byte */
-#define BYTE_ERROR	3u		/* that rounding leaves in each of the four */
+#define WHOLE		METRICS_WHOLE
+#define BYTE_ERROR	METRICS_ERROR
 #define ROUNDS		4000
 #define FEW_SLOTS	100u
 
@@ -44,14 +43,7 @@ static bool need_slots_per_cycle(char *reason, size_t size)
 	return false;
 }
 
-static u64 byte_of(u64 metrics, unsigned n)
-{
-	return metrics >> 8 * n & WHOLE;
-}
-
-/* Both 0, fixed counter 3 programmed, and the piece run with these bits of IA32_PERF_GLOBAL_CTRL.
- */
-static u64 metrics_of(const struct workload *w, u64 rounds, u64 enables)
+u64 metrics_of(const struct workload *w, u64 rounds, u64 enables)
 {
 	counter_program(SLOTS, 0, COUNT_BOTH);
 	counter_write(SLOTS, 0);
@@ -299,14 +291,15 @@ TEST(metrics, four_metrics_are_shares_of_all_slots, REQS(MET_04, MET_06, MET_07)
 		CONTROL_RANGE(t, IDS(MET_04, MET_06), 1, ~0ULL, counter_read(SLOTS),
 			      "slots of fixed counter 3");
 		for (unsigned n = 0; n < 4; n++)
-			sum += byte_of(metrics, n);
+			sum += metrics_byte(metrics, n);
 		CHECK_RANGE(t, MET_04, WHOLE - 4 * BYTE_ERROR, WHOLE + 4 * BYTE_ERROR, sum,
 			    "sum of bytes 0 to 3 of MSR_PERF_METRICS = %#lx, %s", metrics,
 			    pieces[i]->name);
 		if (level_1_alone)
 			CHECK_EQ(t, MET_06, 0, metrics >> 32, "bytes 4 to 7, %s", pieces[i]->name);
 		for (unsigned n = 0; n < 4 && level_2; n++)
-			CHECK_RANGE(t, MET_07, 0, byte_of(metrics, n) + 1, byte_of(metrics, 4 + n),
+			CHECK_RANGE(t, MET_07, 0, metrics_byte(metrics, n) + 1,
+				    metrics_byte(metrics, 4 + n),
 				    "byte %u of MSR_PERF_METRICS = %#lx, %s", 4 + n, metrics,
 				    pieces[i]->name);
 		parts |= metrics >> 32;
@@ -332,71 +325,9 @@ TEST(metrics, metrics_count_at_cpl_3, REQS(MET_04), NEEDS(need_perfmon, need_met
 		      "slots of fixed counter 3 at CPL 3");
 	metrics = msr_read(MSR_PERF_METRICS);
 	for (unsigned n = 0; n < 4; n++)
-		sum += byte_of(metrics, n);
+		sum += metrics_byte(metrics, n);
 	CHECK_RANGE(t, MET_04, WHOLE - 4 * BYTE_ERROR, WHOLE + 4 * BYTE_ERROR, sum,
 		    "sum of bytes 0 to 3 of MSR_PERF_METRICS = %#lx at CPL 3", metrics);
-}
-
-/* The highest that byte 1 of the metrics is in several windows, or the first above `enough`. */
-static u64 highest_of(const struct workload *w, u64 enough)
-{
-	enum { WINDOWS = 8 };
-	u64 highest = 0;
-
-	for (unsigned i = 0; i < WINDOWS && highest <= enough; i++) {
-		const u64 value = byte_of(metrics_of(w, ROUNDS, BIT(SLOTS) | METRICS_ENABLE), 1);
-
-		highest = value > highest ? value : highest;
-	}
-	return highest;
-}
-
-/*
- * MET-05  Bytes 0, 1, 2 and 3 of MSR_PERF_METRICS must be retiring, bad speculation, front-end
- *         bound and back-end bound.
- *         Linux INTEL_PMU_METRIC
- *
- * Given  both 0, then enabled
- * When   a sled of NOPs runs, and loads that each wait for a line just flushed; a loop; branches by
- *        unpredictable bits
- * Then   of the NOPs byte 0 (retiring) is the highest, of the loads byte 3 (back-end bound); any of
- *        several windows will do. Byte 1 (bad speculation) is small of the loop, and higher of
- *        the branches
- * Control: MSR_PERF_METRICS isn't 0
- */
-TEST(metrics, bytes_of_metrics_are_in_the_order_of_the_categories, REQS(MET_05),
-     NEEDS(need_perfmon, need_metrics))
-{
-	enum { WINDOWS = 8 };
-	const struct {
-		const struct workload *workload;
-		u64 rounds;
-		unsigned highest;
-	} pieces[] = { { &workload_long_sled, 1, 0 }, { &workload_uncached, ROUNDS, 3 } };
-	u64 loop;
-
-	for (unsigned i = 0; i < 2; i++) {
-		u64 metrics = 0;
-		bool held = false;
-
-		for (unsigned w = 0; w < WINDOWS && !held; w++) {
-			metrics = metrics_of(pieces[i].workload, pieces[i].rounds,
-					     BIT(SLOTS) | METRICS_ENABLE);
-			held = true;
-			for (unsigned n = 0; n < 4; n++)
-				held &= byte_of(metrics, n) <= byte_of(metrics, pieces[i].highest);
-		}
-		CONTROL(t, MET_05, metrics, "MSR_PERF_METRICS isn't 0, %s",
-			pieces[i].workload->name);
-		CHECK(t, MET_05, held, "byte %u of MSR_PERF_METRICS = %#lx is the highest, %s",
-		      pieces[i].highest, metrics, pieces[i].workload->name);
-	}
-	loop = highest_of(&workload_load, WHOLE);
-	CHECK_RANGE(t, MET_05, 0, test_is_strict(t) ? BYTE_ERROR : WHOLE / 8, loop,
-		    "byte 1 of MSR_PERF_METRICS, of a loop, whose branches are predicted");
-	CHECK_RANGE(t, MET_05, loop + 1, WHOLE,
-		    highest_of(&workload_random, loop),
-		    "byte 1 of MSR_PERF_METRICS: of branches by chance, against a loop's");
 }
 
 /*

@@ -438,6 +438,39 @@ static bool flags_are_not_of_the_address(struct fixture *r)
 	return get(r, 0x681) >> 61 == 0 && get(r, 0x682) >> 61 == 4;
 }
 
+/* Of branches that are predicted, as many that aren't, and a load that waits. */
+static bool level_2_has_its_parts(struct fixture *r)
+{
+	u64 value;
+
+	fixture_wrmsr(r, 0x38d, 0x3000);
+	fixture_wrmsr(r, 0x38f, BIT(35) | BIT(48));
+	for (unsigned i = 0; i < 100; i++) {
+		fixture_branch(r, BRANCH_JUMP, true);
+		fixture_branch(r, BRANCH_CONDITIONAL, true);
+	}
+	fixture_load(r, ADDRESS);
+	fixture_wrmsr(r, 0x38f, 0);
+	value = get(r, 0x329);
+	return value >> 40 & 0xff && value >> 48 & 0xff && value >> 56 & 0xff;
+}
+
+/* The stores before the write, and none after it. */
+static bool a_write_clears_level_2(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x38d, 0x3000);
+	for (unsigned i = 0; i < 2; i++) {
+		fixture_wrmsr(r, 0x38f, BIT(35) | BIT(48));
+		for (unsigned n = 0; n < 50 && !i; n++)
+			fixture_store(r, ADDRESS);
+		fixture_nops(r, 50);
+		fixture_wrmsr(r, 0x38f, 0);
+		if (!i)
+			fixture_wrmsr(r, 0x329, 0);
+	}
+	return get(r, 0x329) & 0xff && !(get(r, 0x329) >> 32 & 0xff);
+}
+
 rule *const without_arch_lbr_rules[FAULT_COUNT] = {
 	[FAULT_LBR_MISPRED_SIGN] = flags_are_not_of_the_address,
 	[FAULT_LBR_MISPRED_UPPER_LOST] = flags_are_not_of_the_address,
@@ -459,6 +492,10 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_LATENCY_FIRST_FOUR] = latencies_are_two,
 	[FAULT_STORE_SAMPLE_FIRST] = moves_are_sampled_as_stores,
 	[FAULT_STORE_SAMPLE_LOADS] = stores_are_sampled,
+	[FAULT_METRICS_NO_MISPREDICTS] = level_2_has_its_parts,
+	[FAULT_METRICS_NO_FETCH_LATENCY] = level_2_has_its_parts,
+	[FAULT_METRICS_NO_MEMORY_BOUND] = level_2_has_its_parts,
+	[FAULT_METRICS_PARTS_KEPT] = a_write_clears_level_2,
 	[FAULT_METRICS_LEVEL_2_NEXT] = level_2_is_in_level_1,
 	[FAULT_METRICS_LEVEL_2_REST] = level_2_is_in_level_1,
 	[FAULT_FRONTEND_BIT_3_DROPPED] = frontend_has_bit_3,

@@ -120,7 +120,11 @@ u64 fault_glc_metrics(struct model *m, u64 value)
 		return first | (second >> 8 | (second & 0xff) << 24) << 32;
 	if (broken(m, FAULT_METRICS_LEVEL_2_REST))
 		return first | ~first << 32;
-	return value;
+	if (broken(m, FAULT_METRICS_NO_MISPREDICTS))
+		return value & ~BITS(40, 47);
+	if (broken(m, FAULT_METRICS_NO_FETCH_LATENCY))
+		return value & ~BITS(48, 55);
+	return broken(m, FAULT_METRICS_NO_MEMORY_BOUND) ? value & ~BITS(56, 63) : value;
 }
 
 void fault_glc_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write *write)
@@ -128,6 +132,13 @@ void fault_glc_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write 
 	if (p->reg == MODEL_REG_PEBS_FRONTEND && write->value & PEBS_FRONTEND_EVTSEL_MS &&
 	    broken(m, FAULT_FRONTEND_BIT_3_DROPPED))
 		write->value &= ~PEBS_FRONTEND_EVTSEL_MS;
+	if (p->reg == MODEL_REG_PERF_METRICS && write->taken &&
+	    broken(m, FAULT_METRICS_PARTS_KEPT)) {
+		write->taken = false;
+		m->metrics.written = write->value;
+		for (unsigned i = 0; i < MODEL_METRICS; i++)
+			m->metrics.slots[i] = 0;
+	}
 }
 
 enum {
