@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Auto counter reload of several counters by one overflow, or by two on one instruction, as a group
- * of Linux has it: intel_pmu_enable_acr(). How many events lie between the overflow and the load
- * isn't told: a range is asked for.
+ * of Linux has it: intel_pmu_enable_acr(); and beside PEBS, whose reload value is the same field.
+ * How many events lie between the overflow and the load isn't told: a range is asked for.
  */
 #include "kernel/interrupt/fault.h"
+#include "pmu/version6/arch_pebs.h"
 #include "spec/msr.h"
 #include "tests/measure/overflow.h"
 #include "tests/version6/version6.h"
@@ -97,5 +98,79 @@ TEST(version6, overflow_reloads_every_counter_that_names_it, REQS(V6_18),
 		check_group(t, BIT(cause));
 		if (next < COUNTERS_END)
 			check_group(t, BIT(cause) | BIT(next));
+	}
+}
+
+static bool need_reload_with_pebs(char *reason, size_t size)
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 both = counter_caps()->gp_mask & v->pebs & v->reloadable & v->causes;
+
+	return version6_need(counter_caps()->arch_pebs && both & (both - 1),
+			     "two counters that reload each other and have PEBS", reason, size);
+}
+
+/* CFG_B of `reloaded`, which counts from 0, names `cause`, which overflows; one of them makes
+ * records. Bytes of records. */
+static u64 run_with_pebs(unsigned reloaded, unsigned cause, unsigned sampler)
+{
+	const u16 event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
+	u64 written;
+
+	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	FOR_EACH_COUNTER (c, BIT(reloaded) | BIT(cause)) {
+		if (c == sampler)
+			arch_pebs_arm(c, event, COUNT_BOTH, CAUSE_PERIOD, 0, 0u - load_of(c));
+		else
+			counter_program(c, event, COUNT_BOTH);
+	}
+	counter_preset(cause, CAUSE_PERIOD);
+	counter_write(reloaded, 0);
+	if (reloaded != sampler)
+		msr_write(version6_cfg_c(reloaded), load_of(reloaded));
+	msr_write(version6_cfg_b(reloaded), BIT(cause));
+	workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(reloaded), pmc_one(cause)));
+	written = arch_pebs_written();
+	arch_pebs_disarm();
+	return written;
+}
+
+/*
+ * V6-18  An overflow of a counter that CFG_B of another one names must load that one with
+ *        CFG_C[31:0].
+ *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
+ *
+ * Given  two counters of one event; CFG_B of the first names the second, CFG_C[31:0] of each is a
+ *        value of its own far below 0
+ * When   the second overflows, with CFG_C[63] of the second, so that it makes a record, and with
+ *        CFG_C[63] of the first; for each counter that can be reloaded and each that can cause it,
+ *        of those that have PEBS
+ * Then   the first is less than 2^24 above its value, with ones above it
+ * Control: with CFG_C[63] of the second there is a record; with that of the first there is none
+ */
+TEST(version6, overflow_reloads_counters_that_make_records_and_by_those_that_do, REQS(V6_18),
+     NEEDS(need_perfmon, need_reload_with_pebs, need_branches))
+{
+	const struct version6 *v = &counter_caps()->v6;
+	const u64 both = counter_caps()->gp_mask & v->pebs & v->reloadable & v->causes;
+
+	FOR_EACH_COUNTER (first, both) {
+		const unsigned next = counter_next(both, first + 1);
+		const unsigned other = next < COUNTERS_END ? next : counter_next(both, 0);
+
+		for (unsigned i = 0; i < 2; i++) {
+			const unsigned sampler = i ? first : other;
+			const u64 least = version6_loaded(first, load_of(first));
+			const u64 written = run_with_pebs(first, other, sampler);
+
+			CONTROL(t, V6_18, i ? !written : written,
+				"%#lx bytes of records, CFG_C[63] of IA32_PMC%u", written, sampler);
+			CHECK_RANGE(t, V6_18, least, least + COUNTED - 1, counter_read(first),
+				    "IA32_PMC%u, loaded by the overflow of IA32_PMC%u, CFG_C[63] "
+				    "of IA32_PMC%u",
+				    first, other, sampler);
+			stop_group(BIT(first), BIT(other));
+			arch_pebs_close();
+		}
 	}
 }

@@ -218,6 +218,23 @@ static bool each_that_names_it_is_reloaded(struct fixture *r)
 	return PMC(2) == MINUS(98) && PMC(4) == MINUS(200);
 }
 
+/* The two counters of reload(), one of which has PEBS enabled. */
+static bool reloads_with_pebs(struct fixture *r, unsigned n)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, CFG_B(2), BIT(3));
+	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
+	fixture_wrmsr(r, CFG_C(n), (-100ULL & 0xffffffff) | BIT(63));
+	fixture_program(r, 2, INST, 0, 100);
+	fixture_program(r, 3, INST, 0, 5);
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_nops(r, 7);
+	fixture_stop(r);
+	return PMC(2) == MINUS(98);
+}
+RULE(a_cause_with_pebs_reloads, reloads_with_pebs(r, 3))
+RULE(one_with_pebs_is_reloaded, reloads_with_pebs(r, 2))
+
 static bool one_with_an_interrupt_reloads_itself(struct fixture *r)
 {
 	fixture_wrmsr(r, CFG_B(3), BIT(3));
@@ -307,6 +324,8 @@ rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_CFG_B_EVERYWHERE] = cfg_b_is_of_what_reloads,
 	[FAULT_RELOAD_NEVER] = a_cause_reloads,
 	[FAULT_RELOAD_ZERO] = a_cause_reloads,
+	[FAULT_RELOAD_NOT_BY_PEBS] = a_cause_with_pebs_reloads,
+	[FAULT_RELOAD_NOT_OF_PEBS] = one_with_pebs_is_reloaded,
 	[FAULT_RELOAD_LOWEST_ALONE] = each_that_names_it_is_reloaded,
 	[FAULT_RELOAD_SHOWS_WITH_INT] = one_with_an_interrupt_reloads_itself,
 	[FAULT_RELOAD_SHOWS] = one_reloads_itself,

@@ -191,12 +191,25 @@ bool fault_reloads_itself(struct model *m, unsigned i, bool itself)
 	return itself && !broken(m, FAULT_RELOAD_SHOWS);
 }
 
+/* Those of the counters that make records. */
+static u64 recording(const struct model *m, u64 counters)
+{
+	u64 all = 0;
+
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (counters & BIT(i) && m->cfg_c[i] & IA32_PMC_GP0_CFG_C_PEBS_EN)
+			all |= BIT(i);
+	return all;
+}
+
 u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
 {
 	if (causes && broken(m, FAULT_RELOAD_NEVER))
 		return 0;
 	if (causes & ~BITS(0, FIRST_FIXED - 1) && broken(m, FAULT_RELOAD_NOT_BY_FIXED))
 		causes &= BITS(0, FIRST_FIXED - 1);
+	if (recording(m, causes) && broken(m, FAULT_RELOAD_NOT_BY_PEBS))
+		causes &= ~recording(m, causes);
 	if (wrapped & BIT(FIRST_FIXED + 2) && broken(m, FAULT_RELOAD_BY_FIXED_2))
 		causes |= model_reload_causes(m);
 	return wrapped & BIT(0) && broken(m, FAULT_RELOAD_BY_PMC0) ? causes | BIT(0) : causes;
@@ -218,6 +231,8 @@ bool fault_reloads(struct model *m, unsigned i, u64 causes, bool reloads)
 		return false;
 	if (reloads && causes & BIT(i) && !(m->cfg_b[i] & model_global_bit(i)) &&
 	    broken(m, FAULT_RELOAD_NOT_BESIDE_WRAP))
+		return false;
+	if (reloads && recording(m, BIT(i)) && broken(m, FAULT_RELOAD_NOT_OF_PEBS))
 		return false;
 	if (!reloads && m->cfg_b[i] && broken(m, FAULT_RELOAD_BY_ANY_CAUSE))
 		return true;
