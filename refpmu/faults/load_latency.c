@@ -4,6 +4,7 @@
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"
+#include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/core.h"
 #include "spec/data_source.h"
 
@@ -12,6 +13,7 @@
 #define RESERVED_CODE	0x9		/* of fault ll-source-reserved: Table 18-24 */
 #define L2_MISSED	16		/* cycles, of fault ll-ends-at-l2 */
 #define LOW_BYTE	0xffULL
+#define LEAST_THRESHOLD	3		/* of fault arch-latency-threshold-3 */
 #define RESERVED_BITS	(BIT(6) | BIT(63))
 #define QUADWORD	8		/* bytes */
 #define WRONG_BIT	BIT(10)		/* of fault ll-address-bit */
@@ -40,6 +42,9 @@ static u64 threshold_in_effect(struct model *m)
 		return first->ld_lat_threshold;
 	if (broken(m, FAULT_LL_THRESHOLD_STALE))
 		return faults_of(m)->threshold_before;
+	if (threshold > LEAST_THRESHOLD && model_has_arch_pebs(m) &&
+	    broken(m, FAULT_ARCH_LATENCY_THRESHOLD_3))
+		return LEAST_THRESHOLD;
 	if (threshold > LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_LOW))
 		return threshold & LOW_BYTE;
 	if (threshold & LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_HIGH))

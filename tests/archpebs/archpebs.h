@@ -15,6 +15,7 @@
 #define GROUP_AUX	IA32_PMC_GP0_CFG_C_AUX
 #define GROUP_GPR	IA32_PMC_GP0_CFG_C_GPR
 #define GROUP_XMM	BIT(49)
+#define GROUP_YMMH	BIT(50)	/* upper halves of YMM registers */
 #define GROUP_LBR(code)	((u64)(code) << IA32_PMC_GP0_CFG_C_LBR_SHIFT)
 
 /* Bytes of a record whose header BASIC follows. */

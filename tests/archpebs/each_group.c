@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All groups of one architectural PEBS record together, of each counter, and at CPL 3: Linux
- * setup_arch_pebs_sample_data. XMM registers are loaded before the window, and last branch records
- * stay as they are meanwhile.
+ * setup_arch_pebs_sample_data. XMM registers and the upper halves of YMM registers are loaded
+ * before the window, and last branch records stay as they are meanwhile.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/processor/time.h"
 #include "pmu/lbr/any.h"
 #include "tests/archpebs/archpebs.h"
+#include "tests/archpebs/ymm_registers.h"
 #include "tests/lbr/arch.h"
 #include "tests/measure/overflow.h"
 #include "tests/measure/xmm_registers.h"
@@ -31,17 +32,81 @@ static u64 sure_counters(void)
 	return counter_caps()->v6.pebs & ARCH_SURE;
 }
 
-static void check_xmm(struct test *t, unsigned c, const struct xmm_registers *wanted)
+/* The upper halves of YMM registers where records may have them, else 0. */
+static u64 upper_group(void)
+{
+	return (u64)counter_caps()->v6.groups << 32 & GROUP_YMMH && ymm_are_there() ? GROUP_YMMH :
+										      0;
+}
+
+static struct {
+	struct xmm_registers xmm, kept;
+	struct ymm_halves upper;
+} vectors;
+
+static void vectors_begin(unsigned c)
+{
+	xmm_fill(&vectors.xmm, c);
+	for (unsigned i = 0; i < 2 * YMM_REGISTERS; i++)
+		vectors.upper.quad[i] = ~vectors.xmm.half[i];
+	xmm_save(&vectors.kept);
+	xmm_load(&vectors.xmm);
+	if (upper_group())
+		ymm_begin(&vectors.upper);
+}
+
+static void vectors_end(void)
+{
+	if (upper_group())
+		ymm_end();
+	xmm_load(&vectors.kept);
+}
+
+static void check_vectors(struct test *t, unsigned c)
 {
 	struct arch_fragment f;
-	const u64 xer = arch_group(0, ARCH_XER, &f);
+	const u64 xer = arch_group(0, ARCH_XER, &f), upper = upper_group() ? BIT(2) : 0;
 
 	if (!CHECK(t, APEBS_22, xer, "XER, counter %u", c) ||
-	    !CHECK_EQ(t, APEBS_22, BIT(1), arch_at(xer), "XSTATE_BV, counter %u", c))
+	    !CHECK_EQ(t, APEBS_22, BIT(1), arch_at(xer) & ~upper, "XSTATE_BV but YMMH, counter %u",
+		      c) ||
+	    (upper && !CHECK_EQ(t, APEBS_42, upper, arch_at(xer) & upper,
+				"YMMH of XSTATE_BV, counter %u", c)))
 		return;
-	for (unsigned i = 0; i < 2 * XMM_REGISTERS; i++)
-		CHECK_EQ(t, APEBS_22, wanted->half[i], arch_at(xer + 0x10 + 8 * i),
+	for (unsigned i = 0; i < 2 * XMM_REGISTERS; i++) {
+		CHECK_EQ(t, APEBS_22, vectors.xmm.half[i], arch_at(xer + 0x10 + 8 * i),
 			 "%s half of XMM%u, counter %u", i & 1 ? "upper" : "lower", i / 2, c);
+		if (upper)
+			CHECK_EQ(t, APEBS_42, vectors.upper.quad[i], arch_at(xer + 0x110 + 8 * i),
+				 "quadword %u of the upper half of YMM%u, counter %u", i % 2, i / 2,
+				 c);
+	}
+}
+
+/* A chain of jumps in the last branch records, and after it some with stores between them, which
+ * counters log where they can. */
+static void record_branches(struct test *t, struct lbr_stack *stack)
+{
+	struct event stores = { .counters = 0 };
+	u64 logging = 0;
+
+	lbr_any_open();
+	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, stack);
+	if (event_get(EK_STORES, 0, &stores))
+		logging = stores.counters & arch_lbr_leaf().event_logging;
+	FOR_EACH_COUNTER (c, logging)
+		counter_program(c, stores.code, COUNT_BOTH | COUNT_LBR_LOG);
+	counters_enable((struct pmc_mask){ logging });
+	lbr_any_go_on(&lbr_piece_lbr_events, 0, stack);
+	counters_disable();
+	FOR_EACH_COUNTER (c, logging) {
+		unsigned events = 0;
+
+		for (unsigned i = 0; i < stack->depth; i++)
+			events += stack->branch[i].events[c];
+		CONTROL_RANGE(t, APEBS_23, 1, ~0ULL, events,
+			      "stores of IA32_PMC%u in the registers", c);
+	}
 }
 
 static void check_entries(struct test *t, unsigned c, const struct lbr_stack *wanted)
@@ -72,34 +137,36 @@ static void check_entries(struct test *t, unsigned c, const struct lbr_stack *wa
  * APEBS-23  LBR must begin with 30H bytes that have IA32_LBR_CTL at 08H and IA32_LBR_DEPTH at 10H,
  *           and then have FROM, TO and INFO of each entry, the newest first.
  *           Linux struct arch_pebs_lbr_header
+ * APEBS-42  The YMMH component must have 100H bytes, with bits 255:128 of YMMn at 10H * n, after
+ *           the XMM component if that is there.
+ *           CPUID leaf 23H, sub-leaf 4; SDM volume 1, XSAVE-Managed State
  *
- * Given  XMM registers and last branch records that differ in each half and each entry; RDTSC
+ * Given  XMM registers, upper halves of YMM registers and last branch records that differ in each
+ *        half and each entry; counters of CPUID.1CH:ECX[19:16] have logged stores in INFO; RDTSC
  *        before arming
- * When   each counter of CPUID.(23H,5) makes a record with AUX, GPR, XMM and LBR, and RDTSC after
- *        it
+ * When   each counter of CPUID.(23H,5) makes a record with AUX, GPR, XMM and LBR, and where
+ *        CPUID.(23H,4) has it with YMMH, and RDTSC after it
  * Then   EventingIP is near the piece, the applicable counters are that counter alone, and the TSC
  *        is between the two; all registers and entries, with INFO, are at their places
+ * Control: INFO of the registers has events of each counter that logs
  */
-TEST(archpebs, record_of_each_counter_has_every_group_whole, REQS(APEBS_16, APEBS_22, APEBS_23),
+TEST(archpebs, record_of_each_counter_has_every_group_whole,
+     REQS(APEBS_16, APEBS_22, APEBS_23, APEBS_42),
      NEEDS(need_perfmon, need_every_group, need_branches), .deadline_ms = 8000)
 {
 	enum { NEAR = 0x800000 };
 	const u64 piece = (u64)(uintptr_t)workload_load.begin;
-	static struct xmm_registers xmm, kept;
 	struct lbr_stack stack;
 
-	lbr_any_open();
-	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
+	record_branches(t, &stack);
 	FOR_EACH_COUNTER (c, sure_counters()) {
-		const struct arch_run run = { .counter = c, .groups = EVERY_GROUP };
+		const struct arch_run run = { .counter = c, .groups = EVERY_GROUP | upper_group() };
 		const u64 before = tsc_read();
 
-		xmm_fill(&xmm, c);
 		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(0));
-		xmm_save(&kept);
-		xmm_load(&xmm);
+		vectors_begin(c);
 		arch_any_window(&run, NEVER);
-		xmm_load(&kept);
+		vectors_end();
 		msr_write(MSR_IA32_LBR_CTL, 0);
 		arch_pebs_disarm();
 		counter_program_disabled(c, 0, 0);
@@ -111,7 +178,7 @@ TEST(archpebs, record_of_each_counter_has_every_group_whole, REQS(APEBS_16, APEB
 			 "applicable counters, counter %u", c);
 		CHECK_RANGE(t, APEBS_16, before, tsc_read(), arch_at(AT_TSC),
 			    "TSC, from RDTSC before arming to one after, counter %u", c);
-		check_xmm(t, c, &xmm);
+		check_vectors(t, c);
 		check_entries(t, c, &stack);
 		arch_pebs_close();
 		counters_clear(BIT(c));
@@ -128,37 +195,39 @@ TEST(archpebs, record_of_each_counter_has_every_group_whole, REQS(APEBS_16, APEB
  * APEBS-38  A fixed counter i of CPUID.(23H,5):ECX must write records that have bit 32 + i in
  *           Applicable Counters.
  *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ * APEBS-42  The YMMH component must have 100H bytes, with bits 255:128 of YMMn at 10H * n, after
+ *           the XMM component if that is there.
+ *           CPUID leaf 23H, sub-leaf 4; SDM volume 1, XSAVE-Managed State
  *
- * Given  XMM registers and last branch records that differ in each half and each entry
+ * Given  XMM registers, upper halves of YMM registers and last branch records that differ in each
+ *        half and each entry; counters of CPUID.1CH:ECX[19:16] have logged stores in INFO
  * When   each counter of CPUID.(23H,5) counts at CPL 3 alone, and makes a record with AUX, GPR, XMM
- *        and LBR there
+ *        and LBR there, and where CPUID.(23H,4) has it with YMMH
  * Then   all registers and entries, with INFO, are at their places; a fixed counter's record has
  *        its bit of Applicable Counters
+ * Control: INFO of the registers has events of each counter that logs
  */
-TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches, REQS(APEBS_22, APEBS_23, APEBS_38),
+TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches,
+     REQS(APEBS_22, APEBS_23, APEBS_38, APEBS_42),
      NEEDS(need_perfmon, need_every_group, need_branches), .deadline_ms = 8000)
 {
-	static struct xmm_registers xmm, kept;
 	struct lbr_stack stack;
 
-	lbr_any_open();
-	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
+	record_branches(t, &stack);
 	FOR_EACH_COUNTER (c, sure_counters()) {
 		const bool slow = c == OVERFLOW_SLOW;
 
 		arch_pebs_open(0, ARCH_PEBS_NEVER);
 		arch_pebs_arm(c, BRANCHES, COUNT_USR, slow ? SLOW_PERIOD : ROUNDS_PERIOD,
-			      EVERY_GROUP, NEVER);
-		xmm_fill(&xmm, c);
+			      EVERY_GROUP | upper_group(), NEVER);
 		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(0));
-		xmm_save(&kept);
-		xmm_load(&xmm);
+		vectors_begin(c);
 		for (unsigned i = 0; i < WINDOWS_MOST && !arch_pebs_written(); i++) {
 			counters_enable(pmc_one(c));
 			workload_run_user(&workload_load, slow ? SLOW_ROUNDS : ROUNDS_FOR(1));
 			counters_disable();
 		}
-		xmm_load(&kept);
+		vectors_end();
 		msr_write(MSR_IA32_LBR_CTL, 0);
 		arch_pebs_disarm();
 		counter_program_disabled(c, 0, 0);
@@ -167,7 +236,7 @@ TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches, REQS(APEBS_22, AP
 		if (PMC_IS_FIXED(c))
 			CHECK_EQ(t, APEBS_38, BIT(c), arch_at(AT_APPLICABLE),
 				 "applicable counters, counter %u at CPL 3", c);
-		check_xmm(t, c, &xmm);
+		check_vectors(t, c);
 		check_entries(t, c, &stack);
 		arch_pebs_close();
 		counters_clear(BIT(c));

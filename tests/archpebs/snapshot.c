@@ -19,6 +19,7 @@
 #define SLOTS_AND_METRICS 3u
 #define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL */
 #define SLOTS		PMC_FIXED(3)
+#define STOPPED_METRICS	0x10204080u	/* of MSR_PERF_METRICS: lower bytes that differ */
 
 static bool need_counters_group(char *reason, size_t size)
 {
@@ -215,22 +216,31 @@ TEST(archpebs, slots_and_then_metrics_follow_the_counters_of_a_record, REQS(APEB
  *           Linux struct arch_pebs_cntr_header
  *
  * Given  all counters but one stand still, each with a value of its own, and CFG_C[35] of all
- * When   each counter of CPUID.(23H,5) makes a record with CFG_C[36] and [37]
- * Then   the head has the bits of all counters, and the values are theirs
+ * When   each counter of CPUID.(23H,5) makes a record with CFG_C[36] and [37], and where
+ *        CPUID.(23H,4) has it with [38]
+ * Then   the head has the bits of all counters, and the values are theirs; with [38] fixed counter
+ *        3, which may make the record, and MSR_PERF_METRICS, which stands still, follow
  * Control: each counter reads the value that was written to it
  */
 TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
      NEEDS(need_perfmon, need_counters_group, need_fixed, need_full_width, need_branches))
 {
 	const u64 all = counter_caps()->v6.pebs;
+	char reason[128];
+	const bool metrics = need_slots_in_records(reason, sizeof(reason));
 
 	FOR_EACH_COUNTER (c, all & ARCH_SURE) {
 		const struct arch_run run = { .counter = c,
-					      .groups = GENERAL | FIXED | ALLOW_IN_RECORD };
+					      .groups = GENERAL | FIXED | ALLOW_IN_RECORD |
+							(metrics ? METRICS : 0) };
 		struct arch_fragment f;
 		u64 group, at;
 
 		preset_others(t, CONTROL_AT(APEBS_25), c, all);
+		if (metrics) {
+			counter_write(SLOTS, value_of(SLOTS));
+			msr_write(MSR_PERF_METRICS, STOPPED_METRICS);
+		}
 		arch_any_window(&run, NEVER);
 		arch_pebs_disarm();
 		counter_program_disabled(c, 0, 0);
@@ -247,6 +257,17 @@ TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
 				CHECK_EQ(t, APEBS_25, value_of(n), arch_at(at),
 					 "value of counter %u, record of counter %u", n, c);
 			at += 8;
+		}
+		if (metrics) {
+			CHECK_EQ(t, APEBS_25, SLOTS_AND_METRICS, arch_at(group + METRICS_AT),
+				 "metrics at 08H, record of counter %u", c);
+			if (c != SLOTS)
+				CHECK_EQ(t, APEBS_25, value_of(SLOTS), arch_at(at),
+					 "fixed counter 3 after the counters, record of counter %u",
+					 c);
+			CHECK_EQ(t, APEBS_25, STOPPED_METRICS, arch_at(at + 8),
+				 "MSR_PERF_METRICS after it, record of counter %u", c);
+			msr_write(MSR_PERF_METRICS, 0);
 		}
 		arch_pebs_close();
 		clear_others(c);
@@ -303,6 +324,64 @@ TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
 			    counted, c, ROUNDS_PERIOD, start);
 		CONTROL_RANGE(t, APEBS_25, start + ROUNDS, start + ROUNDS + SWITCHING,
 			      counter_read(counted), "IA32_PMC%u after %u rounds", counted, ROUNDS);
+		arch_pebs_close();
+		clear_others(c);
+	}
+}
+
+/*
+ * APEBS-25  The counters group must have 10H bytes with its bits, 8 bytes for each counter, and at
+ *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
+ *           Linux struct arch_pebs_cntr_header
+ *
+ * Given  fixed counter 3 and MSR_PERF_METRICS are 0 and count, beside a counter that makes a record
+ *        with CFG_C[38] after 512 of 8192 rounds of a load and a branch
+ * When   each of the first four counters makes the record
+ * Then   fixed counter 3 in it is above 0, and less than half of what it is at the end; the four
+ *        lower bytes of MSR_PERF_METRICS in it add up to FFH, within 3 a byte
+ * Control: neither is 0 at the end
+ */
+TEST(archpebs, counters_group_has_slots_and_metrics_at_the_record, REQS(APEBS_25),
+     NEEDS(need_perfmon, need_slots_in_records, need_full_width, need_events))
+{
+	enum { ROUNDS = 16 * ROUNDS_PERIOD, WHOLE = 0xff, ERROR = 4 * 3 };
+
+	FOR_EACH_COUNTER (c, arch_load_counters()) {
+		struct arch_fragment f;
+		u64 group, end, metrics, sum = 0;
+
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		counter_program(SLOTS, 0, COUNT_BOTH);
+		counter_write(SLOTS, 0);
+		msr_write(MSR_PERF_METRICS, 0);
+		arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, ROUNDS_PERIOD),
+			      METRICS | ALLOW_IN_RECORD, NEVER);
+		workload_run(&workload_load, ROUNDS,
+			     pmc_or(pmc_one(c), (struct pmc_mask){ BIT(SLOTS) | METRICS_ENABLE }));
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		counter_program_disabled(SLOTS, 0, 0);
+		end = counter_read(SLOTS);
+		CONTROL(t, APEBS_25, end && msr_read(MSR_PERF_METRICS),
+			"slots %lu and MSR_PERF_METRICS %#lx at the end", end,
+			msr_read(MSR_PERF_METRICS));
+		if (!arch_one_record(t, CONTROL_AT(APEBS_25), 0))
+			return;
+		group = arch_group(0, ARCH_COUNTERS, &f);
+		if (!CHECK_EQ(t, APEBS_25, SLOTS_AND_METRICS,
+			      group ? arch_at(group + METRICS_AT) : 0,
+			      "metrics at 08H, record of IA32_PMC%u", c))
+			return;
+		group += HEAD_BYTES + 8 * counters_of(arch_at(group));
+		metrics = arch_at(group + 8);
+		for (unsigned n = 0; n < 4; n++)
+			sum += metrics >> 8 * n & WHOLE;
+		CHECK_RANGE(t, APEBS_25, 1, end / 2, arch_at(group),
+			    "slots at a record of IA32_PMC%u after %u of %u rounds", c,
+			    ROUNDS_PERIOD, ROUNDS);
+		CHECK_RANGE(t, APEBS_25, WHOLE - ERROR, WHOLE + ERROR, sum,
+			    "sum of bytes 0 to 3 of MSR_PERF_METRICS = %#lx in it", metrics);
+		msr_write(MSR_PERF_METRICS, 0);
 		arch_pebs_close();
 		clear_others(c);
 	}

@@ -9,7 +9,6 @@
 #include "tests/measure/xmm_registers.h"
 #include "tests/archpebs/ymm_registers.h"
 
-#define GROUP_YMMH	BIT(50)
 #define HEAD		0x10u
 #define COMPONENT	0x100u	/* bytes of XMM, and of YMMH */
 #define WITH_XMM	BIT(1)	/* of XSTATE_BV */
@@ -101,4 +100,45 @@ TEST(archpebs, xer_group_holds_the_upper_halves_of_ymm_registers_after_xmm, REQS
 		}
 		arch_pebs_close();
 	}
+}
+
+/*
+ * APEBS-21  XER must begin with 10H bytes that have XSTATE_BV of the components that follow; one
+ *           in its initial state doesn't.
+ *           Linux; Linux mailing list, which quotes the manual
+ * APEBS-42  The YMMH component must have 100H bytes, with bits 255:128 of YMMn at 10H * n, after
+ *           the XMM component if that is there.
+ *           CPUID leaf 23H, sub-leaf 4; SDM volume 1, XSAVE-Managed State
+ *
+ * Given  YMM0 to YMM15 of whose upper halves one quadword isn't 0, each in turn
+ * When   a record with YMMH is made
+ * Then   XSTATE_BV has the component, and the upper half of YMMn is at 10H * n of it: that value, 0
+ *        of the others
+ */
+TEST(archpebs, ymmh_component_is_written_if_any_one_upper_half_is_not_0, REQS(APEBS_21, APEBS_42),
+     NEEDS(need_perfmon, need_ymm, need_events))
+{
+	const struct arch_run run = { .counter = counter_next(arch_load_counters(), 0),
+				      .groups = GROUP_YMMH };
+
+	for (unsigned quad = 0; quad < 2 * YMM_REGISTERS; quad++) {
+		struct arch_fragment f;
+		u64 xer;
+
+		upper = (struct ymm_halves){ .quad = { 0 } };
+		upper.quad[quad] = PATTERN;
+		ymm_begin(&upper);
+		arch_window(&run);
+		ymm_end();
+		if (!arch_one_record(t, AT(APEBS_21, APEBS_42), 0))
+			return;
+		xer = arch_group(0, ARCH_XER, &f);
+		if (!CHECK(t, APEBS_21, xer, "XER") ||
+		    !CHECK_EQ(t, APEBS_21, WITH_YMMH, arch_at(xer),
+			      "XSTATE_BV, upper half of YMM%u not 0 in quadword %u", quad / 2,
+			      quad % 2))
+			return;
+		check_quads(t, upper.quad, xer + HEAD, "YMMH");
+	}
+	arch_pebs_close();
 }

@@ -238,6 +238,25 @@ static bool aux_has_its_fields(struct fixture *r)
 	       (AT(0x70) & 0xffff) == (AT(0x70) >> 32) + 4;
 }
 
+/* What a record has of accesses to a page each that counter n samples with this event. 0: none. */
+static u64 source_of(struct fixture *r, unsigned n, u32 event, u64 threshold,
+		     void (*access)(struct fixture *, u64))
+{
+	sampler(r, n, AUX, NEVER);
+	fixture_wrmsr(r, 0x3f6, threshold);
+	fixture_program(r, n, event, 0, 1);
+	fixture_start(r, BIT(n));
+	for (unsigned i = 0; i < 200 && !WR; i++)
+		access(r, ADDRESS + 0x1000ULL * i);
+	fixture_stop(r);
+	return AT(0x68);
+}
+
+RULE(a_locked_load_has_bit_11, source_of(r, 2, 0x01cd, 3, fixture_locked_add) & BIT(11))
+RULE(a_page_walk_has_bit_10, source_of(r, 2, 0x01cd, 3, fixture_load) & BIT(10))
+RULE(a_locked_store_has_bit_11, source_of(r, 0, 0x02cd, 3, fixture_locked_add) & BIT(11))
+RULE(none_is_above_ffff, (source_of(r, 2, 0x01cd, 0xffff, fixture_load), !WR))
+
 static bool aux_has_all_bits_of_its_address(struct fixture *r)
 {
 	sampler(r, 0, AUX, NEVER);
@@ -300,6 +319,37 @@ static bool upper_halves_follow_xmm(struct fixture *r)
 	one(r, XMM | YMMH);
 	return (AT(0) & 0xffff) == 0x250 && AT(0x40) == (BIT(1) | BIT(2)) &&
 	       AT(0x50) == 0x0a09080706050403 && AT(0x150) == 0xf8f9fafbfcfdfeff;
+}
+
+static bool only_ymm15(void *ctx, u8 *bytes)
+{
+	only_xmm15(ctx, bytes);
+	return true;
+}
+
+static bool one_upper_half_is_enough(struct fixture *r)
+{
+	r->host.ymmh = only_ymm15;
+	one(r, YMMH);
+	return AT(0x40) == BIT(2) && AT(0x148) == 1ULL << 56;
+}
+
+/* It has no PDist. */
+static bool counter_4_has_upper_halves(struct fixture *r)
+{
+	r->host.ymmh = upper_halves;
+	sampler(r, 4, YMMH, NEVER);
+	fixture_start(r, BIT(4));
+	fixture_nops(r, 5);
+	fixture_stop(r);
+	return AT(0x40) == BIT(2);
+}
+
+static bool entries_have_events(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x1200, BIT(32));
+	one(r, LBR(1));
+	return AT(0x80) == BIT(32);
 }
 
 static void branches(struct fixture *r)
@@ -504,6 +554,26 @@ static bool slots_are_before_metrics(struct fixture *r)
 	return AT(0x48) == 3 && AT(0x58) == 0x333 && AT(0x60) == 0x10;
 }
 
+static bool metrics_are_in_any_record(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x30c, 0x333);
+	sampler(r, 2, CNTR, NEVER);
+	fixture_start(r, BIT(2));
+	fixture_nops(r, 5);
+	fixture_stop(r);
+	return AT(0x48) == 3 && AT(0x50) == 0x333;
+}
+
+static bool metrics_are_in_it_as_they_run(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x38d, 0x3000);
+	sampler(r, 0, CNTR, NEVER);
+	fixture_start(r, BIT(0) | BIT(35) | BIT(48));
+	fixture_nops(r, 4);
+	fixture_stop(r);
+	return AT(0x48) == 3 && AT(0x50) && AT(0x58);
+}
+
 /* IA32_PMC0, and fixed counter 0, of which both write: with other groups. */
 static bool fixed_has_its_layout(struct fixture *r)
 {
@@ -576,6 +646,15 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_YMMH_LOWER_HALVES] = upper_halves_follow_xmm,
 	[FAULT_ARCH_XMM_REVERSED] = xer_has_xmm,
 	[FAULT_ARCH_XER_LOWER_REGISTERS] = one_register_is_enough,
+	[FAULT_ARCH_YMMH_LOWER_REGISTERS] = one_upper_half_is_enough,
+	[FAULT_ARCH_YMMH_FIRST_FOUR] = counter_4_has_upper_halves,
+	[FAULT_ARCH_AUX_UNLOCKED] = a_locked_load_has_bit_11,
+	[FAULT_ARCH_AUX_STLB_HIT] = a_page_walk_has_bit_10,
+	[FAULT_ARCH_STORE_BITS_LOST] = a_locked_store_has_bit_11,
+	[FAULT_ARCH_LATENCY_THRESHOLD_3] = none_is_above_ffff,
+	[FAULT_ARCH_METRICS_OF_PMC0] = metrics_are_in_any_record,
+	[FAULT_ARCH_METRICS_RUNNING_ZERO] = metrics_are_in_it_as_they_run,
+	[FAULT_ARCH_LBR_WITHOUT_EVENTS] = entries_have_events,
 	[FAULT_ARCH_LBR_WITHOUT_HEAD] = lbr_has_head_and_entries,
 	[FAULT_ARCH_LBR_ALL] = lbr_has_head_and_entries,
 	[FAULT_ARCH_LBR_8_WHILE_OFF] = entries_are_as_many_while_off,

@@ -3,6 +3,7 @@
 #include "refpmu/faults/archpebs/archpebs.h"
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/state.h"
+#include "refpmu/model/access.h"
 #include "refpmu/model/lbr.h"
 #include "spec/x86.h"
 
@@ -66,8 +67,9 @@ static bool is_zero(const u8 *bytes, unsigned count)
 	return true;
 }
 
-static void layout_of_ymmh(struct model *m, struct arch_layout *l)
+static void layout_of_ymmh(struct model *m, unsigned x, struct arch_layout *l)
 {
+	enum { FIRST_FOUR = 4 };
 	const bool both = l->xstate_bv & BIT(ARCH_PEBS_XER_XMM);
 	u8 kept[ARCH_PEBS_XER_YMMH_BYTES];
 
@@ -78,7 +80,9 @@ static void layout_of_ymmh(struct model *m, struct arch_layout *l)
 		__builtin_memcpy(l->ymmh, l->xmm, sizeof(l->ymmh));
 		__builtin_memcpy(l->xmm, kept, sizeof(l->xmm));
 	}
-	if (both && broken(m, FAULT_ARCH_YMMH_MISSING))
+	if ((both && broken(m, FAULT_ARCH_YMMH_MISSING)) ||
+	    (x >= FIRST_FOUR && broken(m, FAULT_ARCH_YMMH_FIRST_FOUR)) ||
+	    (is_zero(l->ymmh, sizeof(l->ymmh) / 2) && broken(m, FAULT_ARCH_YMMH_LOWER_REGISTERS)))
 		l->xstate_bv &= ~BIT(ARCH_PEBS_XER_YMMH);
 }
 
@@ -86,11 +90,15 @@ void fault_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 {
 	layout_of_sampler(m, x, l);
 	layout_of_counters(m, l);
+	if (x && l->metrics && broken(m, FAULT_ARCH_METRICS_OF_PMC0)) {
+		l->metrics = false;
+		l->groups &= ~IA32_PMC_GP0_CFG_C_CNTR_METRICS;
+	}
 	if (l->xstate_bv & BIT(ARCH_PEBS_XER_XMM) && is_zero(l->xmm, ARCH_PEBS_XER_XMM_BYTES / 2) &&
 	    broken(m, FAULT_ARCH_XER_LOWER_REGISTERS))
 		l->xstate_bv &= ~BIT(ARCH_PEBS_XER_XMM);
 	if (l->xstate_bv & BIT(ARCH_PEBS_XER_YMMH))
-		layout_of_ymmh(m, l);
+		layout_of_ymmh(m, x, l);
 	if (!(l->groups & ARCH_PEBS_LBR))
 		return;
 	if (broken(m, FAULT_ARCH_LBR_WITHOUT_HEAD))
@@ -168,11 +176,29 @@ static void basic(struct model *m, unsigned x, u8 *at)
 		put64(at + ARCH_PEBS_BASIC_applicable, BIT(8 + x - FIRST_FIXED));
 }
 
-static void aux(struct model *m, u8 *at)
+static void source(struct model *m, enum event_kind kind, u8 *at)
+{
+	const u64 lock = model_further_bits(m, &(struct tagged_load){ .locked = true });
+	const u64 stlb = model_further_bits(m, &(struct tagged_load){ .stlb_miss = true });
+	const u64 source = get64(at);
+
+	if (kind == EK_STORE_SAMPLE) {
+		if (source & (lock | stlb) && broken(m, FAULT_ARCH_STORE_BITS_LOST))
+			put64(at, source & ~(lock | stlb));
+		return;
+	}
+	if (source & lock && broken(m, FAULT_ARCH_AUX_UNLOCKED))
+		put64(at, source & ~lock);
+	if (source & stlb && broken(m, FAULT_ARCH_AUX_STLB_HIT))
+		put64(at, source & ~stlb);
+}
+
+static void aux(struct model *m, enum event_kind kind, u8 *at)
 {
 	const u64 address = get64(at + ARCH_PEBS_AUX_data_linear_address);
 	const u64 latency = get64(at + ARCH_PEBS_AUX_latency);
 
+	source(m, kind, at + ARCH_PEBS_AUX_data_source);
 	if (get64(at + ARCH_PEBS_AUX_data_source) && broken(m, FAULT_ARCH_AUX_AS_MEMORY))
 		exchange(at + ARCH_PEBS_AUX_reserved_08, at + ARCH_PEBS_AUX_data_source,
 			 sizeof(u64));
@@ -225,6 +251,9 @@ static void counters(struct model *m, const struct arch_layout *l, u8 *end)
 			exchange(first + 8ULL * i, first + 8ULL * (n - 1 - i), sizeof(u64));
 	if (l->metrics && broken(m, FAULT_ARCH_METRICS_FIRST))
 		exchange(first + 8ULL * n, first + 8ULL * (n + 1), sizeof(u64));
+	if (l->metrics && m->active & BIT(SLOTS_COUNTER) &&
+	    broken(m, FAULT_ARCH_METRICS_RUNNING_ZERO))
+		__builtin_memset(first + 8ULL * n, 0, 2 * sizeof(u64));
 }
 
 static void remove_bytes(u8 *bytes, unsigned *size, unsigned at, unsigned n)
@@ -242,7 +271,7 @@ void fault_arch_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 		counters(m, l, bytes + *size);
 	basic(m, x, bytes + BASIC_AT);
 	if (l->groups & ARCH_PEBS_AUX)
-		aux(m, bytes + aux_at());
+		aux(m, s->rule[x]->kind, bytes + aux_at());
 	if (l->xstate_bv & BIT(ARCH_PEBS_XER_XMM))
 		xer(m, bytes + xer_at(l));
 	if (l->groups & ARCH_PEBS_GPR)

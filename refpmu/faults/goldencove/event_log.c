@@ -4,6 +4,7 @@
  * that counts these.
  */
 #include "refpmu/faults/broken.h"
+#include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/model/lbr.h"
 #include "spec/arch_lbr.h"
@@ -36,6 +37,8 @@ void fault_lbr_log_retired(struct model *m, const struct model_retired *r)
 
 u64 fault_lbr_record_info(struct model *m, u64 info)
 {
+	if (info & FIELDS && model_has_arch_pebs(m) && broken(m, FAULT_ARCH_LBR_WITHOUT_EVENTS))
+		return info & ~FIELDS;
 	return info & FIELDS && m->lbr.logs && broken(m, FAULT_LBR_LOG_NOT_RECORDED) ?
 		       info & ~FIELDS :
 		       info;

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What AUX of an architectural PEBS record tells of a load that load latency has sampled, or of a
+ * sampled store: latencies, and the bits beside the source that each type of core has at places of
+ * its own. Linux struct arch_pebs_aux; ds.c, latency data of each core. Offsets are typed out here.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/memory/pages.h"
+#include "kernel/output/fmt.h"
+#include "pmu/event.h"
+#include "pmu/memory_sampling.h"
+#include "tests/archpebs/archpebs.h"
+
+#define LEAST_THRESHOLD	3u	/* cycles */
+#define RECORDS		4u	/* at least */
+#define WINDOWS_MOST	64u
+#define AT_SOURCE	0x28u	/* in AUX */
+#define AT_LATENCIES	0x30u
+#define AT_RIP		0x08u	/* in GPR */
+
+/* Counters that sample this kind of event and write records. */
+static u64 counters_of(enum event_kind kind, struct event *event)
+{
+	if (!event_get(kind, EV_PEBS, event))
+		return 0;
+	return counter_caps()->v6.pebs & event->counters;
+}
+
+static bool need_latencies(char *reason, size_t size)
+{
+	struct event event;
+
+	if (!need_arch_groups(GROUP_AUX | GROUP_GPR, reason, size) ||
+	    !need_load_latency(reason, size) || !need_events(reason, size))
+		return false;
+	if (counters_of(EK_LOAD_LATENCY, &event))
+		return true;
+	fmt_print(reason, size, "no load latency with PEBS (CPUID.(23H,5): %#lx)",
+		  counter_caps()->v6.pebs);
+	return false;
+}
+
+/* Records with AUX and GPR of loads or stores of the piece, which are in one page. */
+static void take(const struct workload *w, unsigned c, u16 event, unsigned threshold,
+		 unsigned windows)
+{
+	enum { ROUNDS = 512, EACH = 8, BYTES = 0x120 };
+	const struct workload_place place = { .memory = pages_get()->small };
+
+	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, threshold);
+	arch_pebs_arm(c, event, COUNT_BOTH, EACH, GROUP_AUX | GROUP_GPR, EACH);
+	for (unsigned i = 0; i < windows && arch_pebs_written() < RECORDS * BYTES; i++)
+		workload_run_at(w, ROUNDS, &place, pmc_one(c));
+	arch_pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
+}
+
+/*
+ * APEBS-18  AUX must have 40H bytes, with the address at 00H, the source at 28H, the latencies at
+ *           30H and the TX information at 38H.
+ * APEBS-19  AUX+30H must be the instruction's latency in [15:0] and the cache's in [47:32].
+ *           Linux struct arch_pebs_aux
+ *
+ * Given  load latency with a threshold of 3 cycles, and loads of a line that has just been flushed;
+ *        then locked loads of one line
+ * When   each counter that does load latency makes records with AUX
+ * Then   in each AUX+30H has the instruction's latency in 15:0, which is above the threshold, and
+ *        the cache's in 47:32, which isn't longer; in one at least of the line that was flushed
+ *        the cache's isn't 0, in a strict run in each; the source at 28H isn't 0
+ */
+TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
+     NEEDS(need_perfmon, need_latencies, need_events))
+{
+	struct event event;
+
+	FOR_EACH_COUNTER (c, counters_of(EK_LOAD_LATENCY, &event))
+		for (unsigned locked = 0; locked < 2; locked++) {
+			unsigned records = 0, waited = 0;
+			struct arch_fragment f;
+
+			take(locked ? &workload_lock : &workload_uncached, c, event.code,
+			     LEAST_THRESHOLD, WINDOWS_MOST);
+			for (u64 at = 0, next; (next = arch_next(at)); at = next) {
+				const u64 aux = arch_group(at, ARCH_AUX, &f);
+				const u64 latency = arch_at(aux + AT_LATENCIES);
+
+				if (!CONTROL(t, IDS(APEBS_18, APEBS_19), aux, "AUX of record %u",
+					     records))
+					return;
+				CHECK(t, APEBS_18, arch_at(aux + AT_SOURCE),
+				      "the source at 28H is told");
+				CHECK_RANGE(t, APEBS_19, LEAST_THRESHOLD + 1, 0xffff,
+					    latency & 0xffff,
+					    "bits 15:0 of the latencies, threshold %u, IA32_PMC%u",
+					    LEAST_THRESHOLD, c);
+				CHECK_RANGE(t, APEBS_19, 0, latency & 0xffff,
+					    latency >> 32 & 0xffff,
+					    "bits 47:32 of the latencies, IA32_PMC%u", c);
+				waited += !!(latency >> 32 & 0xffff);
+				records++;
+			}
+			if (records < RECORDS)
+				test_missed(t);
+			CONTROL_RANGE(t, IDS(APEBS_18, APEBS_19), RECORDS, ~0ULL, records,
+				      "records of load latency, IA32_PMC%u", c);
+			if (!locked)
+				CHECK_RANGE(t, APEBS_19, test_is_strict(t) ? records : 1, records,
+					    waited,
+					    "records of loads that miss whose bits 47:32 aren't 0, "
+					    "IA32_PMC%u",
+					    c);
+			arch_pebs_close();
+			counter_reset();
+		}
+}
+
+
+/*
+ * ADP-49  The latency of a load latency record must be above the threshold of
+ *         MSR_PEBS_LD_LAT_THRESHOLD.
+ *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
+ *
+ * Given  loads of a line that has just been flushed
+ * When   each counter that does load latency samples them with a threshold of FFFFH cycles, and of
+ *        3
+ * Then   there is no record with the first
+ * Control: there are with the second
+ */
+TEST(archpebs, no_load_below_the_latency_threshold_is_recorded, REQS(ADP_49),
+     NEEDS(need_perfmon, need_latencies, need_events))
+{
+	static const unsigned thresholds[] = { 0xffff, LEAST_THRESHOLD };
+	enum { WINDOWS = 4 };
+	struct event event;
+
+	FOR_EACH_COUNTER (c, counters_of(EK_LOAD_LATENCY, &event)) {
+		u64 bytes[2];
+
+		for (unsigned i = 0; i < 2; i++) {
+			take(&workload_uncached, c, event.code, thresholds[i],
+			     i ? WINDOWS_MOST : WINDOWS);
+			bytes[i] = arch_pebs_written();
+			arch_pebs_close();
+			counter_reset();
+		}
+		CHECK_EQ(t, ADP_49, 0, bytes[0], "bytes of records, threshold FFFFH, IA32_PMC%u",
+			 c);
+		CONTROL_RANGE(t, ADP_49, 1, ~0ULL, bytes[1],
+			      "bytes of records, threshold 3, IA32_PMC%u", c);
+	}
+}
+
+enum part { NONE, FEWER, MORE, EACH };
+
+/* Of the records of the piece's loads or stores, how many have the bit. false: there are too few.
+ */
+static bool check_bit(struct test *t, struct test_claim claim, enum event_kind kind, unsigned c,
+		      const struct workload *w, u64 bit, enum part part)
+{
+	unsigned records = 0, with = 0;
+	struct event event = { .code = 0 };
+	struct arch_fragment f;
+
+	event_get(kind, EV_PEBS, &event);
+	take(w, c, event.code, LEAST_THRESHOLD, WINDOWS_MOST);
+	for (u64 at = 0, next; (next = arch_next(at)); at = next) {
+		const u64 aux = arch_group(at, ARCH_AUX, &f), gpr = arch_group(at, ARCH_GPR, &f);
+
+		if (!aux || arch_at(aux) != (u64)(uintptr_t)pages_get()->small ||
+		    sampling_is_switching(w, arch_at(gpr + AT_RIP)))
+			continue;
+		records++;
+		with += !!(arch_at(aux + AT_SOURCE) & bit);
+	}
+	arch_pebs_close();
+	counter_reset();
+	if (!records && !test_is_strict(t)) {
+		test_inconclusive(t, "no access was tagged: %s", w->name);
+		return false;
+	}
+	if (!test_check_range(t, test_control(claim), 1, ~0ULL, records,
+			      "records of accesses of %s, IA32_PMC%u", w->name, c))
+		return false;
+	return test_check_range(t, claim,
+				part == EACH ? records :
+				part == MORE ? records / 2 + 1 :
+					       0,
+				part == NONE  ? 0 :
+				part == FEWER ? (records - 1) / 2 :
+						records,
+				with, "of %u records of %s, IA32_PMC%u, have bits %#lx of AUX+28H",
+				records, w->name, c, bit);
+}
+
+/*
+ * HYB-11  A record of a locked load must have the lock bit of its core set, and one of a plain
+ *         load must not: bit 4 of the data source on Gracemont, 5 on Crestmont, Skymont and
+ *         Darkmont and from Golden Cove to Redwood Cove, 11 on Lion Cove and Cougar Cove.
+ * HYB-12  A record of a load that missed the STLB must have the bit of its core set: bit 5 of the
+ *         data source on Gracemont, 6 on Crestmont, Skymont and Darkmont, 4 from Golden Cove to
+ *         Redwood Cove, 10 on Lion Cove and Cougar Cove.
+ *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data
+ *
+ * Given  loops of locked additions, of loads of a line just flushed, of loads after INVLPG, which
+ *        need a page walk, and of plain loads, to one address
+ * When   each counter that does load latency makes records with AUX
+ * Then   this core's lock bit is 1 in each record of a locked addition, and 0 in each of a line
+ *        just flushed; its bit of an STLB miss is 1 in more than half of those after INVLPG, and in
+ *        fewer than half of plain ones
+ * Control: there are records of each at that address
+ */
+TEST(archpebs, source_of_a_load_has_the_lock_and_stlb_bits_of_its_type_of_core,
+     REQS(HYB_11, HYB_12), NEEDS(need_perfmon, need_latencies, need_events))
+{
+	const enum event_kind kind = EK_LOAD_LATENCY;
+	const u64 lock = latency_lock_bit(), stlb = latency_stlb_bit();
+	struct event event;
+
+	FOR_EACH_COUNTER (c, counters_of(kind, &event))
+		if (!check_bit(t, AT(HYB_11), kind, c, &workload_lock, lock, EACH) ||
+		    !check_bit(t, AT(HYB_11), kind, c, &workload_uncached, lock, NONE) ||
+		    !check_bit(t, AT(HYB_12), kind, c, &workload_fresh_page, stlb, MORE) ||
+		    !check_bit(t, AT(HYB_12), kind, c, &workload_load, stlb, FEWER))
+			return;
+}
+
+static bool need_sampled_stores(char *reason, size_t size)
+{
+	struct event event;
+
+	if (!need_arch_groups(GROUP_AUX | GROUP_GPR, reason, size) || !need_events(reason, size))
+		return false;
+	if (counters_of(EK_STORE_SAMPLE, &event))
+		return true;
+	fmt_print(reason, size, "no sampled stores with PEBS (CPUID.(23H,5): %#lx)",
+		  counter_caps()->v6.pebs);
+	return false;
+}
+
+/*
+ * HYB-24  A record of a sampled store that missed the STLB, or that was locked, must have the bit
+ *         set that a record of such a load has on its core, and one of a plain store must not.
+ *         Linux store_latency_data; INTEL_HYBRID_LAT_CONSTRAINT and INTEL_HYBRID_STLAT_CONSTRAINT:
+ *         its decoders of loads
+ *
+ * Given  loops of stores to one address: locked additions, plain stores, and stores after INVLPG,
+ *        which need a page walk
+ * When   each counter that samples stores makes records with AUX
+ * Then   this core's lock bit is 1 in each record of a locked addition, and 0 in each of a plain
+ *        store; its bit of an STLB miss is 1 in more than half of those after INVLPG, and in fewer
+ *        than half of plain ones
+ * Control: there are records of each at that address
+ */
+TEST(archpebs, source_of_a_store_has_the_lock_and_stlb_bits_of_its_type_of_core, REQS(HYB_24),
+     NEEDS(need_perfmon, need_sampled_stores))
+{
+	const enum event_kind kind = EK_STORE_SAMPLE;
+	const u64 lock = latency_lock_bit(), stlb = latency_stlb_bit();
+	struct event event;
+
+	FOR_EACH_COUNTER (c, counters_of(kind, &event))
+		if (!check_bit(t, AT(HYB_24), kind, c, &workload_lock, lock, EACH) ||
+		    !check_bit(t, AT(HYB_24), kind, c, &workload_store, lock, NONE) ||
+		    !check_bit(t, AT(HYB_24), kind, c, &workload_fresh_page_store, stlb, MORE) ||
+		    !check_bit(t, AT(HYB_24), kind, c, &workload_store, stlb, FEWER))
+			return;
+}
