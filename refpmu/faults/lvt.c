@@ -6,6 +6,7 @@
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
+#include "refpmu/model/msr.h"
 
 /* Instructions by which fault pmi-lost-in-hlt delays interrupts: as late as a correct processor's
  * may be, so that there is one on its way. */
@@ -27,6 +28,8 @@ static void freeze_other_counters(struct model *m, struct freeze_plan *plan)
 	} else if (broken(m, FAULT_FREEZE_LEAVES_FIXED2)) {
 		plan->left = model_global_bit(FIRST_FIXED + 2);
 	}
+	if (model_uncore_of(m)->global_ctrl && broken(m, FAULT_FREEZE_STOPS_UNCORE))
+		model_uncore_write(m, &(struct msr_ref){ .reg = MODEL_REG_UNCORE_GLOBAL_CTRL }, 0);
 	if (broken(m, FAULT_FREEZE_ONCE))
 		m->debugctl &= ~IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
 	if (sibling && (broken(m, FAULT_FREEZE_STOPS_SIBLING) ||
@@ -54,7 +57,8 @@ static void break_freeze_by_sibling(struct model *m, struct freeze_plan *plan)
 {
 	struct model *sibling = model_core_sibling(m);
 
-	if (broken(m, FAULT_ANYTHREAD_NO_FREEZE))
+	if (broken(m, FAULT_ANYTHREAD_NO_FREEZE) ||
+	    (m->thread && broken(m, FAULT_ANYTHREAD_SECOND_NO_FREEZE)))
 		plan->counters = false;
 	if (!sibling || !broken(m, FAULT_ANYTHREAD_FREEZES_SIBLING))
 		return;

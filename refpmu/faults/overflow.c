@@ -34,7 +34,8 @@ static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u6
 	if (broken(m, FAULT_STATUS_LATE))
 		faults_of(m)->hidden_status |= status;
 	if (sibling && faults_of(m)->by_sibling && s->rule[i]->any) {
-		if (broken(m, FAULT_ANYTHREAD_STATUS_LOST))
+		if (broken(m, FAULT_ANYTHREAD_STATUS_LOST) ||
+		    (i >= FIRST_FIXED && broken(m, FAULT_ANYTHREAD_FIXED_STATUS_LOST)))
 			return 0;
 		if (broken(m, FAULT_ANYTHREAD_STATUS_OF_SIBLING)) {
 			sibling->global_status |= status;

@@ -35,6 +35,8 @@ struct fault_state {
 	bool nmi_comes;		/* the last delivery was that of an NMI, not recorded yet */
 	u64 uncore_signalled, uncore_froze;	/* uncore counters that have, since their control
 					     * was written */
+	u64 uncore_began[UNCORE_GP + 1];	/* MSR_UNCORE_PERF_GLOBAL_CTRL when it set the */
+	bool uncore_enabled[UNCORE_GP + 1];	/* bit of an uncore counter; the own enable then */
 	bool lbr_thawed;	/* no branch since LBR_Frz was cleared */
 	bool frozen;		/* whatever the enables say */
 	u64 debugctl_written;	/* by the last WRMSR that was accepted */

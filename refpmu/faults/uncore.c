@@ -13,6 +13,27 @@ bool fault_uncore_shared(struct model *m, bool shared)
 	return shared && !broken(m, FAULT_UNCORE_PER_PROCESSOR);
 }
 
+/* What its enables were when its bit of MSR_UNCORE_PERF_GLOBAL_CTRL was set. */
+static void keep_enables(struct model *m, struct uncore_setting *setting)
+{
+	const u64 control = model_uncore_of(m)->global_ctrl & ALL_ENABLES;
+	u64 *began = &faults_of(m)->uncore_began[setting->counter];
+	bool *enabled = &faults_of(m)->uncore_enabled[setting->counter];
+
+	if (!setting->global)
+		*began = 0;
+	else if (!*began) {
+		*began = control;
+		*enabled = setting->enabled;
+	}
+	if (!*began)
+		return;
+	if (setting->enabled != *enabled && broken(m, FAULT_UNCORE_ENABLE_LATCHED))
+		setting->enabled = *enabled;
+	if (setting->enabled && *began != control && broken(m, FAULT_UNCORE_STOPPED_BY_OTHERS))
+		setting->enabled = false;
+}
+
 void fault_uncore_setting(struct model *m, struct uncore_setting *setting)
 {
 	struct model_rule *rule = &setting->rule;
@@ -36,6 +57,7 @@ void fault_uncore_setting(struct model *m, struct uncore_setting *setting)
 		rule->cmask = 0;
 	if (rule->invert && broken(m, FAULT_UNCORE_INV_IGNORED))
 		rule->invert = false;
+	keep_enables(m, setting);
 	if (!setting->enabled && rule->kind != EK_REF_CYCLES &&
 	    broken(m, FAULT_UNCORE_GP_ENABLE_IGNORED))
 		setting->enabled = true;
@@ -157,6 +179,10 @@ void fault_uncore_pmi(struct model *m, struct uncore_pmi *pmi)
 		pmi->stops &= ~model_uncore_bit(pmi->counter);
 	if (pmi->stops && broken(m, FAULT_UNCORE_FREEZE_SIGNALLER_ONLY))
 		pmi->stops = model_uncore_bit(pmi->counter);
+	if (pmi->stops && m->global_ctrl && broken(m, FAULT_UNCORE_FREEZE_STOPS_CORE)) {
+		m->global_ctrl = 0;
+		model_configure(m);
+	}
 	if (pmi->to && broken(m, FAULT_UNCORE_PMI_LOST))
 		pmi->to = 0;
 	if (pmi->to && broken(m, FAULT_UNCORE_PMI_DOUBLED))

@@ -316,6 +316,7 @@ u64 model_uncore_bit(unsigned i);
 /* What an uncore counter is set to do, and whether its two enables are set. */
 struct uncore_setting {
 	struct model_rule rule;
+	unsigned counter;
 	bool enabled;		/* by its own register */
 	bool global;		/* by MSR_UNCORE_PERF_GLOBAL_CTRL */
 };

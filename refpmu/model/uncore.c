@@ -173,6 +173,7 @@ static void configure(struct model *m, struct model_uncore *u)
 		struct uncore_setting setting = i == UNCORE_FIXED ? decode_fixed(u) :
 								    decode_gp(u, i);
 
+		setting.counter = i;
 		fault_uncore_setting(m, &setting);
 		u->counter[i].rule = setting.rule;
 		if (setting.enabled && setting.global && setting.rule.kind != EK_NONE) {

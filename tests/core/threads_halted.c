@@ -19,12 +19,13 @@
 #define UNTIL_ASLEEP 50	/* us: HLT is a few instructions away */
 #define VECTOR_WAKE (VECTOR_IPI + 1)
 
-/* The first processor counts at CPL 3, where it never is; the other one works there. */
+/* One processor counts at CPL 3, where it never is; the other one works there. */
 struct sleeper {
 	struct two_cpus both;
+	unsigned side;			/* of the one that counts */
 	bool halts;
 	u64 flags, n;
-	u32 sleeper_id;			/* local APIC id of the first one */
+	u32 sleeper_id;			/* its local APIC id */
 	unsigned wrapping;		/* counter with INT; WINDOW_COUNTERS: none */
 	u64 value[WINDOW_COUNTERS];
 	unsigned interrupts[2];
@@ -64,41 +65,44 @@ static void program_all(const struct sleeper *s)
 static void count_asleep(void *arg)
 {
 	struct sleeper *s = arg;
-	unsigned side = two_cpus_side();
+	const unsigned side = two_cpus_side();
+	const bool sleeps = side == s->side;
 	intr_handler before = intr_set_handler(VECTOR_WAKE, on_wake);
 
 	pmi_open(NULL);
-	if (side == 0) {
+	if (sleeps) {
 		s->sleeper_id = apic_id();
 		woken = false;
 		program_all(s);
 		counters_enable(counters_all());
 	}
 	two_cpus_barrier(&s->both);
-	if (side == 0 && s->halts) {
+	if (sleeps && s->halts) {
 		sleep_until_over();
-	} else if (side == 1) {
+	} else if (!sleeps) {
 		time_stall(UNTIL_ASLEEP);
 		workload_run_user(&workload_load, s->n);
 		if (s->halts)
 			apic_ipi(s->sleeper_id, VECTOR_WAKE);
 	}
 	two_cpus_barrier(&s->both);
-	if (side == 0)
+	if (sleeps)
 		counters_disable();
 	s->interrupts[side] = pmi_settle()->count;
 	pmi_close();
-	for (unsigned c = 0; side == 0 && c < WINDOW_COUNTERS; c++)
+	for (unsigned c = 0; sleeps && c < WINDOW_COUNTERS; c++)
 		s->value[c] = counters_all().bits & BIT(c) ? counter_read(c) : 0;
 	counter_reset();
 	intr_set_handler(VECTOR_WAKE, before);
 	two_cpus_barrier(&s->both);
 }
 
-static bool sleep_with(struct test *t, bool halts, u64 flags, u64 n, u64 value[WINDOW_COUNTERS])
+static bool sleep_with(struct test *t, struct sleeper s, u64 flags, u64 n,
+		       u64 value[WINDOW_COUNTERS])
 {
-	struct sleeper s = { .halts = halts, .flags = flags, .n = n, .wrapping = WINDOW_COUNTERS };
-
+	s.flags = flags;
+	s.n = n;
+	s.wrapping = WINDOW_COUNTERS;
 	if (!two_cpus_run(t, &s.both, smp_sibling(), count_asleep, &s))
 		return false;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
@@ -111,18 +115,23 @@ static u64 declared(u64 rounds)
 	return workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, rounds);
 }
 
-static void check_asleep(struct test *t, bool halts)
+static void check_asleep(struct test *t, unsigned side, bool halts)
 {
-	const char *how = halts ? "halted" : "waiting at CPL 0";
+	static const char *const ways[2][2] = {
+		{ "waiting at CPL 0", "halted" },
+		{ "of the second thread, waiting at CPL 0", "of the second thread, halted" },
+	};
+	const char *how = ways[side][halts];
+	const struct sleeper s = { .side = side, .halts = halts };
 	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS], cycles[WINDOW_COUNTERS];
 	u64 own[WINDOW_COUNTERS], compared[WINDOW_COUNTERS];
 	u64 more = declared(MORE) - declared(FEWER), slack = window_slack(t, PMC_FIXED(0));
 
-	if (!sleep_with(t, halts, COUNT_USR | COUNT_ANY, FEWER, few) ||
-	    !sleep_with(t, halts, COUNT_USR | COUNT_ANY, MORE, many) ||
-	    !sleep_with(t, halts, COUNT_USR | COUNT_ANY, LONG, cycles) ||
-	    !sleep_with(t, halts, COUNT_USR, LONG, own) ||
-	    !sleep_with(t, halts, COUNT_USR | COUNT_ANY | COUNT_CMASK(1), LONG, compared))
+	if (!sleep_with(t, s, COUNT_USR | COUNT_ANY, FEWER, few) ||
+	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, MORE, many) ||
+	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, LONG, cycles) ||
+	    !sleep_with(t, s, COUNT_USR, LONG, own) ||
+	    !sleep_with(t, s, COUNT_USR | COUNT_ANY | COUNT_CMASK(1), LONG, compared))
 		return;
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
 		if (!window_counts_any(t, c, COUNT_USR))
@@ -159,9 +168,9 @@ static void check_asleep(struct test *t, bool halts)
  *         processors of its core, and without it its own alone.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
  *
- * Given  all counters of the first thread count at CPL 3, where it never is; its sibling works
- *        there
- * When   the first thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
+ * Given  all counters of the first thread, then of the second, count at CPL 3, where it never is;
+ *        its sibling works there
+ * When   that thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
  * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling, with
  *        CMASK = 1 it counts some of its cycles, and each fixed counter of cycles counts them; with
  *        0 none counts anything
@@ -170,8 +179,9 @@ TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
      REQS(MSR_27, MSR_39),
      NEEDS(need_perfmon, need_instructions, need_fixed, need_any_thread, need_sibling_thread))
 {
-	check_asleep(t, false);
-	check_asleep(t, true);
+	for (unsigned side = 0; side < 2; side++)
+		for (unsigned halts = 0; halts < 2; halts++)
+			check_asleep(t, side, halts);
 }
 
 /*

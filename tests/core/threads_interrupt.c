@@ -19,7 +19,8 @@
 struct overflow_pair {
 	struct two_cpus both;
 	u16 event;
-	unsigned owner;		/* the side whose counter wraps by the other one's calls */
+	unsigned owner;		/* the side whose counter wraps by what the other one does */
+	unsigned counter;	/* IA32_PMC0 counts calls; fixed counter 0 instructions at CPL 3 */
 	u64 debugctl, flags;	/* IA32_DEBUGCTL of both; of the owner's counter */
 	bool goes_on;		/* that counter counts until its interrupt has come */
 	u64 value[2];		/* of the sides' counters after the calls */
@@ -28,8 +29,14 @@ struct overflow_pair {
 	unsigned count[2];	/* interrupts */
 };
 
-/* The owner's counter sees the calls of the other one, and wraps on one of them. The other one's
- * counter is on and counts nothing. */
+/* The levels at which it counts: the owner waits at CPL 0, where it has no calls. */
+static u64 levels_of(unsigned counter)
+{
+	return PMC_IS_FIXED(counter) ? COUNT_USR : COUNT_BOTH;
+}
+
+/* The owner's counter sees the calls of the other one, or its instructions, and wraps on one of
+ * them. The other one's counter is on and counts nothing. */
 static void wrap_by_the_other(void *arg)
 {
 	struct overflow_pair *p = arg;
@@ -39,16 +46,16 @@ static void wrap_by_the_other(void *arg)
 	pmi_open(NULL);
 	msr_write(MSR_IA32_DEBUGCTL, p->debugctl);
 	if (side == p->owner) {
-		counter_program(0, p->event, COUNT_BOTH | COUNT_ANY | p->flags);
-		counter_preset(0, 2 * OWN);
+		counter_program(p->counter, p->event, levels_of(p->counter) | COUNT_ANY | p->flags);
+		counter_preset(p->counter, 2 * OWN);
 	}
-	counters_enable(pmc_one(0));
+	counters_enable(pmc_one(p->counter));
 	two_cpus_barrier(&p->both);
 	if (side != p->owner)
 		workload_run_user(&workload_call, CALLS);
 	two_cpus_barrier(&p->both);
 	/* Its own calls mustn't be the cause, nor this what stops the counter. */
-	p->value[side] = counter_read(0);
+	p->value[side] = counter_read(p->counter);
 	if (side == p->owner && !p->goes_on)
 		counters_disable();
 	log = pmi_settle();
@@ -78,37 +85,47 @@ static bool overflow_by_the_other(struct test *t, struct overflow_pair *p)
  *         through the local APIC's LVTPC.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  * PMI-03  When its interrupt is taken, an overflow must be shown in IA32_PERF_GLOBAL_STATUS.
+ * PMI-02  The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
+ *         LVTPC.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
  * Given  IA32_PMC0 of the first thread, then of the second, counts near calls with AnyThread = 1,
- *        with INT and without; its owner waits while its sibling calls
- * When   it overflows on a call of the sibling
- * Then   the owner is interrupted once, with INT, the sibling isn't; the status bit of IA32_PMC0 is
- *        set on the owner, at its handler's entry or without INT, and 0 on the sibling
+ *        with INT and without; its owner waits while its sibling calls; the same of fixed counter 0
+ *        and instructions at CPL 3
+ * When   it overflows on a call of the sibling, or on an instruction
+ * Then   the owner is interrupted once, with INT, the sibling isn't; the status bit of the counter
+ *        is set on the owner, at its handler's entry or without INT, and 0 on the sibling
  */
-TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, PMI_01, PMI_03),
-     NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
+TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter,
+     REQS(PMI_22, PMI_01, PMI_03, PMI_02),
+     NEEDS(need_perfmon, need_events, need_fixed, need_any_thread, need_sibling_thread))
 {
-	const bool any = window_counts_any(t, 0, COUNT_BOTH);
-
-	for (unsigned turn = 0; turn < 4; turn++) {
-		const unsigned owner = turn & 1, quiet = turn >> 1;
-		struct overflow_pair p = { .owner = owner, .flags = quiet ? 0 : COUNT_INT };
+	for (unsigned turn = 0; turn < 8; turn++) {
+		const unsigned owner = turn & 1, quiet = turn >> 1 & 1;
+		struct overflow_pair p = { .owner = owner, .flags = quiet ? 0 : COUNT_INT,
+					   .counter = turn < 4 ? 0 : PMC_FIXED(0) };
+		const u64 bit = BIT(p.counter);
+		const bool any = window_counts_any(t, p.counter, levels_of(p.counter));
 
 		if (!overflow_by_the_other(t, &p))
 			return;
-		if (any) {
+		if (any && turn < 4)
 			CHECK_EQ(t, PMI_01, !quiet, p.count[owner],
 				 "interrupts of the counter's owner, thread %u, AnyThread = 1, %u "
 				 "calls of its sibling thread, overflow on call %u%s",
 				 owner, CALLS, 2 * OWN, quiet ? ", without INT" : "");
-			CHECK_EQ(t, PMI_03, BIT(0), p.status[owner] & BIT(0),
-				 "status bit of IA32_PMC0 of the counter's owner%s",
-				 quiet ? ", without INT" : "");
-		}
+		else if (any)
+			CHECK_EQ(t, PMI_02, !quiet, p.count[owner],
+				 "interrupts of the owner of fixed counter 0, thread %u, AnyThread "
+				 "= 1, overflow on instruction %u of its sibling thread%s",
+				 owner, 2 * OWN, quiet ? ", without PMI" : "");
+		if (any)
+			CHECK_EQ(t, PMI_03, bit, p.status[owner] & bit,
+				 "status bit %u of the counter's owner, thread %u%s", p.counter,
+				 owner, quiet ? ", without INT" : "");
 		CHECK_EQ(t, PMI_22, 0, p.count[!owner], "interrupts of the sibling thread");
-		CHECK_EQ(t, PMI_03, 0, p.status[!owner] & BIT(0),
-			 "status bit of IA32_PMC0 of the sibling thread%s",
+		CHECK_EQ(t, PMI_03, 0, p.status[!owner] & bit,
+			 "status bit %u of the sibling thread%s", p.counter,
 			 quiet ? ", without INT" : "");
 	}
 }
@@ -121,11 +138,11 @@ TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, 
  *         others.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 35-13 (scope: Thread)
  *
- * Given  IA32_DEBUGCTL[12] = 1 on both threads of a core; IA32_PMC0 of the first one counts near
- *        calls with AnyThread = 1 and INT
+ * Given  IA32_DEBUGCTL[12] = 1 on both threads of a core; IA32_PMC0 of the first one, then of the
+ *        second, counts near calls with AnyThread = 1 and INT
  * When   it overflows on a call of the sibling
- * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of the first one's handler; that of the sibling
- *        is unchanged
+ * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of its owner's handler; that of the sibling is
+ *        unchanged
  * Control: the calls made it wrap, there is one interrupt, and without IA32_DEBUGCTL[12] the
  *          register isn't 0 there
  */
@@ -135,27 +152,29 @@ TEST(pmi, any_thread_overflow_freezes_the_owner_of_the_counter_only, REQS(PMI_14
 {
 	const bool any = window_counts_any(t, 0, COUNT_BOTH);
 
-	for (unsigned freezes = 0; freezes < 2; freezes++) {
-		struct overflow_pair p = { .flags = COUNT_INT, .goes_on = true };
+	for (unsigned turn = 0; turn < 4; turn++) {
+		const unsigned freezes = turn & 1, owner = turn >> 1;
+		struct overflow_pair p = { .owner = owner, .flags = COUNT_INT, .goes_on = true };
 
 		p.debugctl = freezes ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0;
 		if (!overflow_by_the_other(t, &p))
 			return;
-		CHECK_EQ(t, PMI_23, 1, p.control[1],
+		CHECK_EQ(t, PMI_23, 1, p.control[!owner],
 			 "IA32_PERF_GLOBAL_CTRL of the sibling thread, IA32_DEBUGCTL[12] = %u",
 			 freezes);
 		if (!any)
 			continue;
-		CONTROL_RANGE(t, PMI_14, 0, CALLS, p.value[0],
+		CONTROL_RANGE(t, PMI_14, 0, CALLS, p.value[owner],
 			      "IA32_PMC0 of the counter's owner, which has wrapped by calls of its "
 			      "sibling");
-		CONTROL_EQ(t, PMI_14, 1, p.count[0], "interrupts of the counter's owner");
+		CONTROL_EQ(t, PMI_14, 1, p.count[owner], "interrupts of the counter's owner");
 		if (freezes)
-			CHECK_EQ(t, PMI_14, 0, p.control[0],
-				 "IA32_PERF_GLOBAL_CTRL of the counter's owner, frozen by a call "
-				 "of its sibling");
+			CHECK_EQ(t, PMI_14, 0, p.control[owner],
+				 "IA32_PERF_GLOBAL_CTRL of the counter's owner, thread %u, frozen "
+				 "by a call of its sibling",
+				 owner);
 		else
-			CONTROL_EQ(t, PMI_14, 1, p.control[0],
+			CONTROL_EQ(t, PMI_14, 1, p.control[owner],
 				   "IA32_PERF_GLOBAL_CTRL of the counter's owner, not frozen");
 	}
 }

@@ -183,6 +183,66 @@ TEST(unc, each_uncore_counter_needs_both_of_its_enables, REQS(UNC_02), NEEDS(nee
 	}
 }
 
+/* EN of its control register; a general-purpose counter counts clocks, as the fixed one does. */
+static void uncore_switch(unsigned c, bool on)
+{
+	if (c == UNCORE_FIXED)
+		msr_write(MSR_UNCORE_FIXED_CTR_CTRL, on ? UNCORE_FIXED_CTR_CTRL_EN : 0);
+	else
+		msr_write(MSR_UNCORE_PERFEVTSEL0 + c,
+			  UNC_L3_MISS_READ | UNCORE_CLOCKS | (on ? UNCORE_PERFEVTSEL_EN : 0));
+}
+
+/* What it adds while several hundred clocks go by; what was switched before has taken effect. */
+static u64 uncore_gain(unsigned c)
+{
+	u64 before;
+
+	uncore_spin();
+	before = uncore_read(c);
+	uncore_spin();
+	return uncore_read(c) - before;
+}
+
+/*
+ * UNC-02  An uncore counter must count only while it is enabled in its control register and in
+ *         MSR_UNCORE_PERF_GLOBAL_CTRL.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  each of the nine counters, of clocks; its bit of MSR_UNCORE_PERF_GLOBAL_CTRL stays 1 from
+ *        now on, and EN of its control register is 0
+ * When   EN is set; then the bit of another counter in MSR_UNCORE_PERF_GLOBAL_CTRL is set, and
+ *        cleared; then EN is cleared
+ * Then   it counts nothing before the first, counts until the last, and counts nothing then
+ */
+TEST(unc, uncore_enables_act_while_the_counter_is_globally_enabled, REQS(UNC_02),
+     NEEDS(need_uncore))
+{
+	for (unsigned n = 0; n <= UNCORE_COUNTERS; n++) {
+		const unsigned c = n < UNCORE_COUNTERS ? n : UNCORE_FIXED;
+		const unsigned other = (n + 1) % UNCORE_COUNTERS;
+
+		uncore_switch(c, false);
+		uncore_switch(other, true);
+		uncore_write(c, 0);
+		uncore_enable(BIT(c));
+		CHECK_EQ(t, UNC_02, 0, uncore_gain(c), "clocks of counter %u, EN = 0", c);
+		uncore_switch(c, true);
+		CHECK_RANGE(t, UNC_02, 1, ~0ULL, uncore_gain(c),
+			    "clocks of counter %u, EN set while its bit of 391H is 1", c);
+		uncore_enable(BIT(c) | BIT(other));
+		CHECK_RANGE(t, UNC_02, 1, ~0ULL, uncore_gain(c),
+			    "clocks of counter %u, 391H[%u] set beside its bit", c, other);
+		uncore_enable(BIT(c));
+		CHECK_RANGE(t, UNC_02, 1, ~0ULL, uncore_gain(c),
+			    "clocks of counter %u, 391H[%u] cleared beside its bit", c, other);
+		uncore_switch(c, false);
+		CHECK_EQ(t, UNC_02, 0, uncore_gain(c),
+			 "clocks of counter %u, EN cleared while its bit of 391H is 1", c);
+		uncore_off();
+	}
+}
+
 /*
  * UNC-08  An uncore counter must count the events of each core of the package.
  *         SDM 18.8.2 Performance Monitoring Facility in the Uncore

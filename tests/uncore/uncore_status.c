@@ -7,6 +7,7 @@
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
 #include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
 #include "tests/uncore/uncore.h"
 
 #define COUNTERS	(UNCORE_COUNTERS + 1)	/* the last is the fixed one */
@@ -341,4 +342,82 @@ TEST(unc, interrupt_of_each_uncore_counter_freezes_all_of_them, REQS(PMI_13, PMI
 			uncore_off();
 		}
 	}
+}
+
+/* Does IA32_PMC0, which counts instructions, move? */
+static bool core_moves(void)
+{
+	const u64 before = counter_read(0);
+
+	uncore_spin();
+	return counter_read(0) != before;
+}
+
+/*
+ * PMI-13  With PMI_FRZ set, the uncore counters must stop when one of them signals, until software
+ *         enables them again.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ *
+ * Given  all nine counters of the uncore count clocks, PMI_FRZ = 1, and IA32_PMC0 of the core
+ *        counts instructions; the handler leaves IA32_PERF_GLOBAL_CTRL as it is
+ * When   a general-purpose counter of the uncore, then the fixed one, wraps with its PMI enable 1
+ * Then   IA32_PERF_GLOBAL_CTRL is unchanged, and IA32_PMC0 goes on
+ * Control: there was an interrupt, and all counters of the uncore stand
+ */
+TEST(unc, freeze_of_the_uncore_leaves_the_core_counting, REQS(PMI_13),
+     NEEDS(need_perfmon, need_instructions, need_uncore))
+{
+	static const struct pmi_options keep = { .keep_counting = true };
+
+	for (unsigned n = 0; n < COUNTERS; n += COUNTERS - 1) {
+		const unsigned c = counter_name(n);
+
+		msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+		pmi_open(&keep);
+		counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_write(0, 0);
+		counters_enable(pmc_one(0));
+		count_clocks(BIT(c));
+		CONTROL_EQ(t, PMI_13, 1, wrap_and_settle(c), "interrupts of counter %u", c);
+		CONTROL_EQ(t, PMI_13, 0, moving(), "counters of the uncore that move after that");
+		CHECK_EQ(t, PMI_13, 1, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
+			 "IA32_PERF_GLOBAL_CTRL, counter %u of the uncore has frozen it", c);
+		CHECK(t, PMI_13, core_moves(),
+		      "IA32_PMC0 moves, counter %u of the uncore has frozen it", c);
+		counters_disable();
+		counter_program_disabled(0, 0, 0);
+		pmi_close();
+		uncore_off();
+	}
+}
+
+/*
+ * PMI-23  Freezing on a PMI must stop the counters of the logical processor that has it, and no
+ *         others.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 35-13 (scope: Thread)
+ *
+ * Given  all nine counters of the uncore count clocks; IA32_DEBUGCTL[12] = 1
+ * When   IA32_PMC0 of the core overflows with INT
+ * Then   all counters of the uncore go on
+ * Control: there was an interrupt, at whose handler's entry IA32_PERF_GLOBAL_CTRL was 0
+ */
+TEST(unc, freeze_of_the_core_leaves_the_uncore_counting, REQS(PMI_23),
+     NEEDS(need_perfmon, need_branches, need_freeze, need_uncore))
+{
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	count_clocks(0);
+	uncore_enable(ALL_COUNTERS);
+	overflow(0, COUNT_INT);
+	log = pmi_settle();
+	if (CONTROL_RANGE(t, PMI_23, 1, ~0ULL, log->count, "interrupts of IA32_PMC0"))
+		CONTROL_EQ(t, PMI_23, 0, log->entry[0].global_ctrl,
+			   "IA32_PERF_GLOBAL_CTRL at the handler's entry");
+	CHECK_EQ(t, PMI_23, ALL_COUNTERS, moving(),
+		 "counters of the uncore that move after a freeze of the core");
+	pmi_close();
+	overflow_off(0);
+	uncore_off();
 }
