@@ -80,7 +80,7 @@ const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size);
 /* What the log says of a core of that type (CPUID.1AH:EAX[31:24]) after a comma; "" for none. */
 const char *caps_core_name(u32 type);
 
-/* Does CPUID mark an architectural event as absent? */
-bool caps_has_absent_event(const struct pmu_caps *caps);
+/* Bit n: CPUID says that architectural event n is absent. */
+u32 caps_absent_events(const struct pmu_caps *caps);
 
 #endif

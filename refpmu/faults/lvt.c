@@ -13,6 +13,7 @@
 #define LATE_PMI	8
 #define FIRST_FREE_VECTOR 32	/* after those of exceptions */
 #define OTHER_VECTOR	8	/* the bit that differs */
+#define FREEZES		(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
 
 /* ---- freezing ---- */
 
@@ -96,6 +97,12 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (faults_of(m)->two_wrapped && broken(m, FAULT_FREEZE_NOT_OF_TWO)) {
 		*plan = (struct freeze_plan){ .lbrs = false };
 		return;
+	}
+	if ((m->debugctl ^ faults_of(m)->debugctl_enabled) & FREEZES && !plan->streamlined &&
+	    broken(m, FAULT_FREEZE_LATCHED)) {
+		plan->counters = faults_of(m)->debugctl_enabled &
+				 IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+		plan->lbrs = faults_of(m)->debugctl_enabled & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
 	}
 	if (plan->counters && plan->streamlined && broken(m, FAULT_FREEZE_COUNTERS_ONCE))
 		m->debugctl &= ~(u64)IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;

@@ -113,6 +113,8 @@ u64 fault_perf_capabilities(struct model *m, u64 value)
 	const u64 other = (1 ^ 2) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 
 	value = fault_glc_capabilities(m, fault_kvm_capabilities(m, value));
+	if (m->thread && broken(m, FAULT_SECOND_THREAD_OTHER_LBRS))
+		value ^= 1;
 	if (broken(m, FAULT_CAPABILITIES_TRAP_MISSING))
 		value &= ~(u64)IA32_PERF_CAPABILITIES_PEBS_TRAP;
 	if (broken(m, FAULT_CAPABILITIES_REGISTERS_MISSING))
@@ -127,6 +129,16 @@ enum {
 	FIELD_##name##_LO = (lo), FIELD_##name##_HI = (hi),
 #include "spec/cpuid.def"
 };
+
+void fault_cpuid_version(struct model *m, u32 regs[4])
+{
+	enum { EAX, EBX, ECX, EDX };
+
+	if (broken(m, FAULT_CPUID_DS_HIDDEN))
+		regs[EDX] &= ~(1u << FIELD_DS_LO);
+	if (broken(m, FAULT_CPUID_DTES64_HIDDEN))
+		regs[ECX] &= ~(1u << FIELD_DTES64_LO);
+}
 
 void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 {
@@ -144,6 +156,10 @@ void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 		regs[EDX] &= ~(1u << FIELD_ANYTHREAD_DEPRECATED_LO);
 	if (broken(m, FAULT_CPUID_EVENT_HIDDEN))
 		regs[EBX] |= 1u << (FIELD_EVENTS_ABSENT_LO + BRANCH_EVENT);
+	if (broken(m, FAULT_CPUID_EVENTS_SHORT))
+		regs[EAX] = (regs[EAX] &
+			     ~(u32)BITS(FIELD_EVENTS_LENGTH_LO, FIELD_EVENTS_LENGTH_HI)) |
+			    (u32)BRANCH_EVENT << FIELD_EVENTS_LENGTH_LO;
 	if (regs[EBX] && broken(m, FAULT_CPUID_EVENT_SHOWN))
 		regs[EBX] = 0;
 	if (broken(m, FAULT_CPUID_FIXED_MISSING))
@@ -156,6 +172,10 @@ void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 	if (m->thread && broken(m, FAULT_SECOND_THREAD_TELLS_EIGHT))
 		regs[EAX] = (regs[EAX] & ~(u32)BITS(FIELD_GP_COUNTERS_LO, FIELD_GP_COUNTERS_HI)) |
 			    (u32)model_generation(m)->gp_no_ht << FIELD_GP_COUNTERS_LO;
+	if (m->thread && broken(m, FAULT_SECOND_THREAD_OTHER_EVENTS))
+		regs[EBX] ^= 1u << (FIELD_EVENTS_ABSENT_LO + BRANCH_EVENT);
+	if (m->thread && broken(m, FAULT_SECOND_THREAD_FEWER_FIXED))
+		regs[EDX] -= 1u << FIELD_FIXED_COUNTERS_LO;
 	if (broken(m, FAULT_CPUID_WIDTH_40))
 		regs[EAX] = (regs[EAX] & ~(u32)BITS(FIELD_GP_WIDTH_LO, FIELD_GP_WIDTH_HI)) |
 			    40u << FIELD_GP_WIDTH_LO;
@@ -556,7 +576,14 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_FIXED_CTR_CTRL:
 		take_fixed_ctrl(m, value);
 		break;
+	case MODEL_REG_DEBUGCTL:
+		if (m->global_ctrl && m->global_status &&
+		    value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI && !model_version_4(m) &&
+		    broken(m, FAULT_FREEZE_BY_WRITE))
+			m->global_ctrl = 0;
+		break;
 	case MODEL_REG_GLOBAL_CTRL:
+		faults_of(m)->debugctl_enabled = m->debugctl;
 		faults_of(m)->frozen = false;
 		faults_of(m)->not_started = 0;
 		break;

@@ -39,6 +39,7 @@ struct fault_state {
 	bool uncore_enabled[UNCORE_GP + 1];	/* bit of an uncore counter; the own enable then */
 	bool lbr_thawed;	/* no branch since LBR_Frz was cleared */
 	bool frozen;		/* whatever the enables say */
+	u64 debugctl_enabled;	/* IA32_DEBUGCTL when IA32_PERF_GLOBAL_CTRL was written */
 	u64 debugctl_written;	/* by the last WRMSR that was accepted */
 	u64 fetched_line;	/* of code, at the last fetch that counted nothing */
 	u32 branches_after_off;	/* that are recorded although IA32_DEBUGCTL.LBR is clear */

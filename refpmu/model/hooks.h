@@ -185,7 +185,8 @@ HOOK_VALUE(u64, fault_retire_latency, cycles, struct model *m, const struct reti
 /* How many general-purpose counters there are. */
 HOOK_VALUE(unsigned, fault_gp_counters, count, const struct model *m)
 HOOK_VALUE(u64, fault_perf_capabilities, value, struct model *m)
-/* CPUID leaf 0AH; one that the processor hasn't. */
+/* CPUID leaves 01H and 0AH; one that the processor hasn't. */
+HOOK(fault_cpuid_version, struct model *m, u32 regs[4])
 HOOK(fault_cpuid_perfmon, struct model *m, u32 subleaf, u32 regs[4])
 /* Leaves 07H and 1AH. */
 HOOK(fault_cpuid_core, struct model *m, u32 leaf, u32 regs[4])

@@ -49,8 +49,9 @@ static const struct {
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events; KVM
  *
  * Given  the architectural events that CPUID.0AH:EBX, or CPUID.(23H,3):EAX where it is there, marks
- *        as absent; what a processor does with them isn't stated, so this is judged under a
- *        hypervisor, of events 0 to 6, and on a model only
+ *        as absent; of events 0 to 6 also those for which its length, EAX[31:24], is too small.
+ *        What a processor does with them isn't stated, so this is judged under a hypervisor, of
+ *        events 0 to 6, and on a model only
  * When   the last general-purpose counter counts each of them over mixed instructions
  * Then   it counts nothing
  * Control: it counts instructions, which are there
@@ -59,11 +60,8 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
      NEEDS(need_perfmon, need_instructions))
 {
 	const struct pmu_caps *caps = counter_caps();
-	/* A bit beyond the vector's length (EAX[31:24]) says nothing. On a hybrid leaf 0AH marks
-	 * what one type of core lacks; CPUID.(23H,3) is this core's own. */
-	const u32 told = caps->v6.events ?
-				 ~caps->v6.events :
-				 caps->leaf_0a_ebx & (u32)(BIT(caps->leaf_0a_eax >> 24) - 1);
+	/* On a hybrid leaf 0AH marks what one type of core lacks; CPUID.(23H,3) is this core's. */
+	const u32 told = caps_absent_events(caps);
 	unsigned absent = 0, last = caps->gp - 1;
 	u64 value;
 
@@ -87,8 +85,8 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 	if (!absent)
 		test_skip(t,
 			  "no architectural event that is judged here is absent (CPUID.0AH:EBX = "
-			  "%#x)",
-			  caps->leaf_0a_ebx);
+			  "%#x, EAX = %#x)",
+			  caps->leaf_0a_ebx, caps->leaf_0a_eax);
 }
 
 /* Is it counted over the branches? Mispredicted ones and bad speculation are, all others over the

@@ -30,8 +30,8 @@ static bool readable(u32 msr)
 }
 
 /*
- * MSR-01  CPUID leaf 0AH, PDCM and IA32_PERF_CAPABILITIES must agree with the registers that
- *         exist.
+ * MSR-01  CPUID leaf 0AH, DS, DTES64, PDCM and IA32_PERF_CAPABILITIES must agree with the
+ *         registers that exist.
  *         SDM 18.18 IA32_PERF_CAPABILITIES MSR Enumeration; SDM 18.2.1.1 Architectural Performance
  *         Monitoring Version 1 Facilities
  *
@@ -60,6 +60,38 @@ TEST(enumeration, enumerated_registers_can_be_read, REQS(MSR_01), NEEDS(need_per
 		CHECK(t, MSR_01, readable(MSR_IA32_PERF_CAPABILITIES), "IA32_PERF_CAPABILITIES");
 	if (caps->ds)
 		CHECK(t, MSR_01, readable(MSR_IA32_DS_AREA), "IA32_DS_AREA");
+}
+
+static bool need_ds_registers(char *reason, size_t size)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	if (caps->generation && !caps->hypervisor && !caps->msrs_ignored &&
+	    !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE) &&
+	    readable(MSR_IA32_DS_AREA) && readable(MSR_IA32_PEBS_ENABLE))
+		return true;
+	fmt_print(reason, size,
+		  "a hypervisor, or no IA32_DS_AREA and IA32_PEBS_ENABLE (IA32_MISC_ENABLE = %#lx)",
+		  caps->misc_enable);
+	return false;
+}
+
+/*
+ * MSR-01  CPUID leaf 0AH, DS, DTES64, PDCM and IA32_PERF_CAPABILITIES must agree with the
+ *         registers that exist.
+ *         SDM 18.18 IA32_PERF_CAPABILITIES MSR Enumeration; SDM 18.2.1.1 Architectural Performance
+ *         Monitoring Version 1 Facilities
+ *
+ * Given  a processor whose IA32_MISC_ENABLE[12] is 0, and which has IA32_DS_AREA and
+ *        IA32_PEBS_ENABLE
+ * When   CPUID.01H is read
+ * Then   DS, EDX[21], is 1, and so is DTES64, ECX[2]: the DS area has 64-bit fields
+ */
+TEST(enumeration, cpuid_shows_the_ds_area_that_is_there, REQS(MSR_01),
+     NEEDS(need_perfmon, need_ds_registers))
+{
+	CHECK_EQ(t, MSR_01, 1, counter_caps()->ds, "CPUID.01H:EDX[21] (DS)");
+	CHECK_EQ(t, MSR_01, 1, counter_caps()->dtes64, "CPUID.01H:ECX[2] (DTES64)");
 }
 
 /* Records of one overflow, whatever IA32_MISC_ENABLE says of PEBS. */

@@ -221,6 +221,105 @@ TEST(pmi, overflow_of_fixed_counter_2_freezes, REQS(PMI_14, PMI_19),
 	check_freezes(t, OVERFLOW_SLOW, BOTH_FREEZES, false);
 }
 
+/* IA32_PMC0 counts and is far from its end when IA32_DEBUGCTL is written again; it overflows later.
+ */
+static const struct pmi_log *overflow_after_write(u64 before, u64 after)
+{
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	msr_write(MSR_IA32_DEBUGCTL, before);
+	overflow_prepare(0, COUNT_INT);
+	counter_preset(0, 2 * PERIOD);
+	counters_enable(pmc_one(0));
+	msr_write(MSR_IA32_DEBUGCTL, after);
+	workload_run_uncounted(&workload_long_sled, 4 * PERIOD);
+	log = pmi_settle();
+	counters_disable();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	pmi_close();
+	overflow_off(0);
+	return log;
+}
+
+/*
+ * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
+ *         IA32_PERF_GLOBAL_CTRL.
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  IA32_PMC0 counts with INT, long before its overflow; IA32_DEBUGCTL.LBR = 1
+ * When   each freeze bit is set meanwhile, or cleared; then IA32_PMC0 overflows
+ * Then   at the handler's entry IA32_PERF_GLOBAL_CTRL is 0 if IA32_DEBUGCTL[12] was set last, LBR
+ *        is 0 if [11] was, and both are unchanged otherwise
+ * Control: there is an interrupt
+ */
+TEST(pmi, freeze_bits_act_as_they_are_at_the_overflow, REQS(PMI_14, PMI_19),
+     NEEDS(need_perfmon, need_branches, need_legacy_freeze, need_freeze))
+{
+	const u64 lbr = lbr_can_be_set() ? IA32_DEBUGCTL_LBR : 0;
+	const u64 counters = IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+	const u64 lbrs = IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
+	const u64 rows[][2] = { { 0, counters }, { counters, 0 }, { 0, lbrs }, { lbrs, 0 } };
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const u64 before = rows[i][0] | lbr, after = rows[i][1] | lbr;
+		const struct pmi_log *log = overflow_after_write(before, after);
+
+		if (!CONTROL_RANGE(t, IDS(PMI_14, PMI_19), 1, ~0ULL, log->count,
+				   "interrupts, IA32_DEBUGCTL = %#lx, then %#lx", before, after))
+			return;
+		CHECK_EQ(t, PMI_14, !(after & counters), log->entry[0].global_ctrl,
+			 "IA32_PERF_GLOBAL_CTRL at the handler's entry, IA32_DEBUGCTL = %#lx when "
+			 "the counter was enabled, %#lx at the overflow",
+			 before, after);
+		CHECK_EQ(t, PMI_19, after & lbrs ? 0 : lbr, log->entry[0].debugctl & lbr,
+			 "IA32_DEBUGCTL.LBR at the handler's entry, IA32_DEBUGCTL = %#lx when the "
+			 "counter was enabled, %#lx at the overflow",
+			 before, after);
+	}
+}
+
+/*
+ * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
+ *         IA32_PERF_GLOBAL_CTRL.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  bit 0 of IA32_PERF_GLOBAL_STATUS is 1 by an overflow without INT; IA32_PMC1 counts
+ *        instructions
+ * When   IA32_DEBUGCTL is written: both freezes, then 0
+ * Then   IA32_PERF_GLOBAL_CTRL is unchanged after each write, and IA32_PMC1 goes on
+ * Control: the status bit is 1 still
+ */
+TEST(pmi, write_of_debugctl_beside_a_status_bit_stops_nothing, REQS(PMI_14),
+     NEEDS(need_perfmon, need_branches, need_instructions, need_legacy_freeze, need_freeze))
+{
+	const u64 written[] = { BOTH_FREEZES, 0 };
+	const struct pmc_mask on = pmc_or(pmc_one(0), pmc_one(1));
+
+	overflow(0, 0);
+	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(1, 0);
+	counters_enable(on);
+	for (unsigned i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+		u64 before;
+
+		msr_write(MSR_IA32_DEBUGCTL, written[i]);
+		before = counter_read(1);
+		workload_run_uncounted(&workload_load, PERIOD);
+		CHECK_RANGE(t, PMI_14, PERIOD, ~0ULL, counter_read(1) - before,
+			    "instructions after a write of %#lx to IA32_DEBUGCTL", written[i]);
+		CHECK_EQ(t, PMI_14, on.bits, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
+			 "IA32_PERF_GLOBAL_CTRL after a write of %#lx to IA32_DEBUGCTL",
+			 written[i]);
+	}
+	CONTROL_EQ(t, PMI_14, 1, overflow_status() & 1, "status bit of IA32_PMC0");
+	counters_disable();
+	counter_program_disabled(1, 0, 0);
+	overflow_off(0);
+}
+
 #define FRZ_BITS (IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_LBR_FRZ)
 
 static void check_freeze_bits(struct test *t, unsigned c, u64 freeze, bool nmi)

@@ -150,8 +150,8 @@ static struct leaf perfmon_leaf(u32 ecx)
 }
 
 /*
- * MSR-01  CPUID leaf 0AH, PDCM and IA32_PERF_CAPABILITIES must agree with the registers that
- *         exist.
+ * MSR-01  CPUID leaf 0AH, DS, DTES64, PDCM and IA32_PERF_CAPABILITIES must agree with the
+ *         registers that exist.
  *         SDM 18.18 IA32_PERF_CAPABILITIES MSR Enumeration; SDM 18.2.1.1 Architectural Performance
  *         Monitoring Version 1 Facilities
  *

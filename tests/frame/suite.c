@@ -309,7 +309,7 @@ static struct verdict_subject subject_of(unsigned cpu)
 		.hypervisor = caps->host.signature, .old_kvm = caps->old_kvm,
 		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
 			       caps->full_width, caps->host.id == HYPERVISOR_KVM, caps->pebs_format,
-			       caps->v6.leaf, caps_has_absent_event(caps) },
+			       caps->v6.leaf, caps_absent_events(caps) },
 	};
 }
 

@@ -423,6 +423,16 @@ static bool records_are_in_the_own_area(struct fixture *r)
 	return fixture_records(&thread[0]);
 }
 
+static bool threads_enumerate_the_same(struct fixture *r)
+{
+	u32 regs[CORE_THREADS][4] = { { 0 } };
+
+	open_core(r);
+	for (unsigned i = 0; i < CORE_THREADS; i++)
+		model_cpuid(&thread[i].m, 0xa, 0, regs[i]);
+	return !memcmp(regs[0], regs[1], sizeof(regs[0]));
+}
+
 static bool each_thread_has_what_it_enumerates(struct fixture *r)
 {
 	u32 regs[4] = { 0 };
@@ -544,4 +554,6 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_STATUS_AFTER_RESET] = clear_after_reset,
 	[FAULT_RECORD_TO_SIBLING] = records_are_in_the_own_area,
 	[FAULT_SECOND_THREAD_TELLS_EIGHT] = each_thread_has_what_it_enumerates,
+	[FAULT_SECOND_THREAD_OTHER_EVENTS] = threads_enumerate_the_same,
+	[FAULT_SECOND_THREAD_FEWER_FIXED] = threads_enumerate_the_same,
 };

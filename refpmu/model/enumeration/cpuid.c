@@ -358,6 +358,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		return;
 	case CPUID_LEAF_STEPPING:
 		version(m, regs);
+		fault_cpuid_version(m, regs);
 		return;
 	case LEAF_DESCRIPTORS:		/* once, and all that it says is "see leaf 4" */
 		cpuid_set(regs, (const u32[4]){ 0xff01 });
