@@ -59,16 +59,20 @@ static u64 break_instructions(struct model *m, const struct model_retired *r, u6
 	case FAULT_KVM_EXITS_COUNT_TWICE:
 	case FAULT_RDPMC_UNCOUNTED:
 	case FAULT_IRETQ_UNCOUNTED:
+	case FAULT_HLT_UNCOUNTED:
+	case FAULT_HLT_COUNTS_TWICE:
 		break;
 	default:
 		return occurred;
 	}
 	opcode = opcode_of(m, r, &repeated);
-	if (fault_kvm_counts_twice(m, opcode))
+	if (fault_kvm_counts_twice(m, opcode) ||
+	    (opcode == 0xf4 && broken(m, FAULT_HLT_COUNTS_TWICE)))
 		return 2 * occurred;
 	if ((opcode == 0x0fa2 && broken(m, FAULT_CPUID_UNCOUNTED)) ||
 	    (opcode == 0x0f33 && broken(m, FAULT_RDPMC_UNCOUNTED)) ||
-	    (opcode == 0xcf && broken(m, FAULT_IRETQ_UNCOUNTED)))
+	    (opcode == 0xcf && broken(m, FAULT_IRETQ_UNCOUNTED)) ||
+	    (opcode == 0xf4 && broken(m, FAULT_HLT_UNCOUNTED)))
 		return 0;
 	return occurred;
 }

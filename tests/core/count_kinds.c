@@ -3,7 +3,10 @@
  * Instructions of unusual kinds are instructions: SDM "Pre-defined Architectural Performance
  * Events", chapter 19's events of branches and loads. Differences between two sizes of a piece.
  */
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/intr.h"
 #include "kernel/output/fmt.h"
+#include "kernel/processor/time.h"
 #include "pmu/counter.h"
 #include "pmu/event.h"
 #include "tests/frame/needs.h"
@@ -16,6 +19,8 @@
 #define SHORT_LOOP	1000	/* rounds */
 #define LONG_LOOP	70000	/* more loads than 16 bits hold */
 #define PAGE	4096
+#define HALTS	16
+#define UNTIL_PENDING	2	/* us, of an interrupt that the processor sends to itself */
 
 /* In workload_kind_page: the MOV that lies in two pages, and the DEC and JNZ after it. */
 #define MOV_BYTES	10
@@ -100,6 +105,98 @@ TEST(count, unusual_instructions_are_counted_exactly, REQS(CNT_01),
 	for (unsigned i = 0; i < COUNT_OF(may_exit) && !counter_caps()->hypervisor; i++)
 		if (!check_kind(t, &may_exit[i]))
 			return;
+}
+
+static bool need_own_halt(char *reason, size_t size)
+{
+	if (!counter_caps()->hypervisor)
+		return true;
+	fmt_print(reason, size, "a hypervisor carries out HLT itself: no instruction retires");
+	return false;
+}
+
+/* An interrupt waits: it ends HLT at once, and is taken after NOP. */
+#define HALT_WINDOW(name, instruction)                                    \
+	static __attribute__((noinline)) void name(struct pmc_mask on)    \
+	{                                                                 \
+		counters_enable(on);                                      \
+		__asm__ volatile("sti; " instruction ::: "memory");       \
+		counters_disable();                                       \
+	}
+HALT_WINDOW(count_hlt, "hlt")
+HALT_WINDOW(count_nop, "nop")
+
+static void on_wait_over(struct trap_frame *frame)
+{
+	(void)frame;
+	apic_eoi();
+}
+
+static void count_waits(void (*window)(struct pmc_mask on), struct pmc_mask on,
+			u64 value[WINDOW_COUNTERS])
+{
+	const intr_handler before = intr_set_handler(VECTOR_IPI + 1, on_wait_over);
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (on.bits & BIT(c)) {
+			counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+			counter_write(c, 0);
+		}
+	for (unsigned i = 0; i < HALTS; i++) {
+		intr_disable();
+		apic_self_ipi(VECTOR_IPI + 1);
+		time_stall(UNTIL_PENDING);
+		window(on);
+	}
+	intr_set_handler(VECTOR_IPI + 1, before);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (on.bits & BIT(c)) {
+			value[c] = counter_read(c);
+			counter_program_disabled(c, 0, 0);
+		}
+}
+
+/*
+ * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
+ *         difference.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ * CNT-12  Fixed counter 0 must count what a general-purpose counter programmed for retired
+ *         instructions counts.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that it counts the same is
+ *         read into it: errata and updates of the two differ
+ *
+ * Given  the first and the last general-purpose counter and fixed counter 0; an interrupt waits
+ *        while interrupts are off
+ * When   they count STI, HLT and the handler, HALTS times, then the same with NOP in place of HLT
+ * Then   both counts are the same: HLT is one instruction, and so is NOP. On a processor each of
+ *        the interrupts may add to them, to less than half of them
+ * Control: each window has more than these two instructions
+ */
+TEST(count, hlt_is_one_retired_instruction, REQS(CNT_01, CNT_12),
+     NEEDS(need_perfmon, need_instructions, need_fixed, need_own_halt))
+{
+	const struct pmc_mask on = { BIT(0) | BIT(counter_caps()->gp - 1) | BIT(PMC_FIXED(0)) };
+	const u64 slack = test_is_strict(t) ? 0 : HALTS / 2 - 1;
+	u64 halts[WINDOW_COUNTERS], nops[WINDOW_COUNTERS];
+
+	count_waits(count_hlt, on, halts);
+	count_waits(count_nop, on, nops);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(on.bits & BIT(c)))
+			continue;
+		CONTROL_RANGE(t, IDS(CNT_01, CNT_12), 2 * HALTS + 1, ~0ULL, nops[c],
+			      "instructions of %u windows with NOP, counter %u", HALTS, c);
+		if (PMC_IS_FIXED(c))
+			CHECK_RANGE(t, CNT_12, nops[c] - slack, nops[c] + slack, halts[c],
+				    "instructions of %u windows with HLT, as with NOP, fixed "
+				    "counter 0",
+				    HALTS);
+		else
+			CHECK_RANGE(t, CNT_01, nops[c] - slack, nops[c] + slack, halts[c],
+				    "instructions of %u windows with HLT, as with NOP, "
+				    "IA32_PMC%u",
+				    HALTS, c);
+	}
 }
 
 static bool check_branches(struct test *t, struct test_claim claim, u16 event,

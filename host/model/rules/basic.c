@@ -115,6 +115,7 @@ static bool across_a_page_counts_once(struct fixture *r)
 RULE(cpuid_counts, counted(r, INST, 0xa20f, (struct model_retired){ 0 }) == 1)
 RULE(rdpmc_counts, counted(r, INST, 0x330f, (struct model_retired){ 0 }) == 1)
 RULE(iretq_counts, counted(r, INST, 0xcf48, FAR) == 1)
+RULE(hlt_counts, counted(r, INST, 0xf4, (struct model_retired){ 0 }) == 1)
 RULE(iretq_is_a_branch, counted(r, EVENT_BR_INST_RETIRED_ALL_BRANCHES, 0xcf48, FAR) == 1)
 RULE(ret_imm16_is_a_return, counted(r, EVENT_BR_INST_RETIRED_NEAR_RETURN, 0x0008c2, RETURN) == 1)
 RULE(each_iteration_loads, counted(r, LOADS, 0xa4f3, STRING) == 9)
@@ -508,6 +509,8 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_CPUID_UNCOUNTED] = cpuid_counts,
 	[FAULT_RDPMC_UNCOUNTED] = rdpmc_counts,
 	[FAULT_IRETQ_UNCOUNTED] = iretq_counts,
+	[FAULT_HLT_UNCOUNTED] = hlt_counts,
+	[FAULT_HLT_COUNTS_TWICE] = hlt_counts,
 	[FAULT_IRETQ_IS_NO_BRANCH] = iretq_is_a_branch,
 	[FAULT_RET_IMM16_UNCOUNTED] = ret_imm16_is_a_return,
 	[FAULT_REP_LOADS_COUNT_ONCE] = each_iteration_loads,
