@@ -115,14 +115,10 @@ static u64 declared(u64 rounds)
 	return workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, rounds);
 }
 
-static void check_asleep(struct test *t, unsigned side, bool halts)
+static void check_asleep(struct test *t, bool halts)
 {
-	static const char *const ways[2][2] = {
-		{ "waiting at CPL 0", "halted" },
-		{ "of the second thread, waiting at CPL 0", "of the second thread, halted" },
-	};
-	const char *how = ways[side][halts];
-	const struct sleeper s = { .side = side, .halts = halts };
+	const char *how = halts ? "halted" : "waiting at CPL 0";
+	const struct sleeper s = { .halts = halts };
 	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS], cycles[WINDOW_COUNTERS];
 	u64 own[WINDOW_COUNTERS], compared[WINDOW_COUNTERS];
 	u64 more = declared(MORE) - declared(FEWER), slack = window_slack(t, PMC_FIXED(0));
@@ -168,9 +164,9 @@ static void check_asleep(struct test *t, unsigned side, bool halts)
  *         processors of its core, and without it its own alone.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
  *
- * Given  all counters of the first thread, then of the second, count at CPL 3, where it never is;
- *        its sibling works there
- * When   that thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
+ * Given  all counters of the first thread count at CPL 3, where it never is; its sibling works
+ *        there
+ * When   the first thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
  * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling, with
  *        CMASK = 1 it counts some of its cycles, and each fixed counter of cycles counts them; with
  *        0 none counts anything
@@ -179,9 +175,51 @@ TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
      REQS(MSR_27, MSR_39),
      NEEDS(need_perfmon, need_instructions, need_fixed, need_any_thread, need_sibling_thread))
 {
-	for (unsigned side = 0; side < 2; side++)
-		for (unsigned halts = 0; halts < 2; halts++)
-			check_asleep(t, side, halts);
+	check_asleep(t, false);
+	check_asleep(t, true);
+}
+
+/*
+ * MSR-27  With its AnyThread bit set a counter must count the events of all logical processors of
+ *         its core.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3
+ * MSR-39  With its AnyThread bit set a fixed counter must count the events of all logical
+ *         processors of its core, and without it its own alone.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
+ *
+ * Given  all counters of the second thread count at CPL 3, where it never is; its sibling works
+ *        there
+ * When   the second thread is halted, with AnyThread = 1 and with 0
+ * Then   with 1 each counter of instructions counts one a round or more, and each fixed counter of
+ *        cycles an eighth of that; with 0 none counts anything
+ */
+TEST(count, each_counter_of_the_second_thread_with_any_thread_counts_while_it_is_halted,
+     REQS(MSR_27, MSR_39),
+     NEEDS(need_perfmon, need_instructions, need_fixed, need_any_thread, need_sibling_thread))
+{
+	const struct sleeper s = { .side = 1, .halts = true };
+	u64 any[WINDOW_COUNTERS], own[WINDOW_COUNTERS];
+
+	if (!sleep_with(t, s, COUNT_USR | COUNT_ANY, LONG, any) ||
+	    !sleep_with(t, s, COUNT_USR, LONG, own))
+		return;
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		if (window_counts_any(t, c, COUNT_USR))
+			CHECK_RANGE(t, MSR_27, LONG, ~0ULL, any[c],
+				    "IA32_PMC%u: instructions of %u rounds of its sibling thread",
+				    c, LONG);
+		CHECK_EQ(t, MSR_27, 0, own[c], "IA32_PMC%u without AnyThread", c);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		const unsigned c = PMC_FIXED(i);
+
+		if (i || window_counts_any(t, c, COUNT_USR))
+			CHECK_RANGE(t, MSR_39, LONG / 8, ~0ULL, any[c],
+				    "fixed counter %u, of %u rounds of its sibling thread", i,
+				    LONG);
+		CHECK_RANGE(t, MSR_39, 0, window_slack(t, c), own[c],
+			    "fixed counter %u without AnyThread", i);
+	}
 }
 
 /*
