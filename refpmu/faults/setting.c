@@ -170,11 +170,18 @@ static bool is_other_architectural(enum event_kind kind)
 	       (kind >= EK_SLOTS_BAD_SPECULATION && kind <= EK_SLOTS_BACKEND_BOUND);
 }
 
+/* Of transactions: but RTM_RETIRED.START, COMMIT and ABORTED. */
+static bool is_of_locks_or_a_cause(enum event_kind kind)
+{
+	return kind >= EK_TX_STARTED_HLE && kind != EK_TX_ABORTED_RTM;
+}
+
 static bool at_every_level(struct model *m, unsigned i, const struct model_rule *rule)
 {
 	return broken(m, FAULT_CPL_IGNORED) ||
 	       (i < FIRST_FIXED && is_other_architectural(rule->kind) &&
 		broken(m, FAULT_ARCHITECTURAL_ANY_LEVEL)) ||
+	       (is_of_locks_or_a_cause(rule->kind) && broken(m, FAULT_TX_ANY_LEVEL)) ||
 	       (i >= FIRST_FIXED && broken(m, FAULT_FIXED_CPL_IGNORED)) ||
 	       (is_of_memory(rule->kind) && broken(m, FAULT_MEMORY_ANY_LEVEL)) ||
 	       (!rule->os && !rule->usr && i < FIRST_FIXED && broken(m, FAULT_NO_LEVEL_COUNTS));

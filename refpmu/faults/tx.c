@@ -41,6 +41,9 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 		       !(cause == TX_CAPACITY_READS && broken(m, FAULT_TX_READS_UNCOUNTED));
 	case EK_TX_ABORTED_UNFRIENDLY:
 		return occurs && !broken(m, FAULT_TX_UNFRIENDLY_UNCOUNTED);
+	case EK_TX_ABORTED_OTHER:
+		return occurs ? !broken(m, FAULT_TX_OTHERS_UNCOUNTED) :
+				!m->tx.elided && broken(m, FAULT_TX_ALL_AS_OTHERS);
 	case EK_TX_ABORTED_MEMORY_TYPE:
 		return occurs ||
 		       (cause == TX_INSTRUCTION && broken(m, FAULT_TX_UNFRIENDLY_AS_TYPE));
@@ -51,9 +54,16 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 			return broken(m, FAULT_HLE_COUNTS_AS_RTM);
 		return occurs && !broken(m, FAULT_TX_ABORT_UNCOUNTED) &&
 		       !(cause == TX_CONFLICT && broken(m, FAULT_TX_CONFLICT_NO_ABORT)) &&
+		       !(cause == TX_EXCEPTION && broken(m, FAULT_TX_EXCEPTIONS_UNCOUNTED)) &&
+		       !(cause == TX_EVENT &&
+			 broken(m, faults_of(m)->tx_record_due ? FAULT_TX_RECORD_UNCOUNTED :
+								 FAULT_TX_INTERRUPT_UNCOUNTED)) &&
 		       !(s->r->cpl && broken(m, FAULT_TX_ABORTS_USER));
 	case EK_TX_ABORTED_HLE:
-		return occurs && !broken(m, FAULT_HLE_ABORT_UNCOUNTED);
+		return occurs && !broken(m, FAULT_HLE_ABORT_UNCOUNTED) &&
+		       !(cause == TX_EVENT && faults_of(m)->tx_record_due &&
+			 broken(m, FAULT_HLE_RECORD_UNCOUNTED)) &&
+		       !(s->r->cpl && broken(m, FAULT_HLE_ABORTS_USER));
 	default:
 		return occurs;
 	}
@@ -69,21 +79,25 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	if (m->config.fault == FAULT_NONE)
 		return occurs;
 	if (s->tx_abort)
-		return abort_occurs(m, s, kind, occurs);
+		return abort_occurs(m, s, kind, occurs) &&
+		       !(kind >= EK_TX_ABORTED_MEMORY && s->r->cpl &&
+			 broken(m, FAULT_TX_CAUSES_USER));
 	switch (kind) {
 	case EK_TX_STARTED:
 		return (occurs && !broken(m, FAULT_TX_STARTS_MISSED)) ||
 		       (s->tx == TX_STARTS_INNER && broken(m, FAULT_TX_STARTS_NESTED)) ||
 		       (s->tx == TX_ELIDES && broken(m, FAULT_TX_STARTS_OF_LOCKS));
 	case EK_TX_STARTED_HLE:
-		return (occurs && !broken(m, FAULT_HLE_STARTS_MISSED)) ||
+		return (occurs && !broken(m, FAULT_HLE_STARTS_MISSED) &&
+			!(s->r->cpl && broken(m, FAULT_HLE_STARTS_USER))) ||
 		       (s->tx == TX_ELIDES_INNER && broken(m, FAULT_HLE_STARTS_NESTED));
 	case EK_TX_COMMITTED:
 		return (occurs && !broken(m, FAULT_TX_COMMITS_MISSED) &&
 			!(s->r->cpl && broken(m, FAULT_TX_COMMITS_USER))) ||
 		       (s->tx == TX_COMMITS_INNER && broken(m, FAULT_TX_COMMITS_NESTED));
 	case EK_TX_COMMITTED_HLE:
-		return (occurs && !broken(m, FAULT_HLE_COMMITS_MISSED)) ||
+		return (occurs && !broken(m, FAULT_HLE_COMMITS_MISSED) &&
+			!(s->r->cpl && broken(m, FAULT_HLE_COMMITS_USER))) ||
 		       (s->tx == TX_RELEASES_INNER && broken(m, FAULT_HLE_COMMITS_NESTED)) ||
 		       (s->tx == TX_COMMITS && broken(m, FAULT_HLE_COMMITS_OF_REGIONS));
 	case EK_TX_ABORTED_RTM:
@@ -133,9 +147,15 @@ void fault_tx_checkpoint(struct model *m)
 		m->tx.cycles_so_far = m->tx.cycles;
 }
 
-bool fault_tx_end_noted(struct model *m, bool noted)
+bool fault_tx_end_noted(struct model *m, enum tx_cause cause, bool noted)
 {
-	return noted && !broken(m, FAULT_TX_CYCLES_OF_ABORTS);
+	if (m->config.fault == FAULT_NONE)
+		return noted;
+	return noted && !(cause == TX_FINE && broken(m, FAULT_TX_CYCLES_OF_ABORTS)) &&
+	       !(m->tx.elided && broken(m, FAULT_TX_CYCLES_NOT_OF_LOCKS)) &&
+	       !(cause == TX_EVENT && faults_of(m)->tx_record_due &&
+		 broken(m, FAULT_TX_CYCLES_NOT_OF_RECORDS)) &&
+	       !(cause >= TX_CONFLICT && broken(m, FAULT_TX_CYCLES_NOT_OF_MEMORY));
 }
 
 /* ---- an abort ---- */

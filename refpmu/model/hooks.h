@@ -208,11 +208,11 @@ HOOK_VALUE(bool, fault_tx_occurs, occurs, struct model *m, const struct retire_c
 	   enum event_kind kind)
 /* Does MSR_TSX_FORCE_ABORT end it? */
 HOOK_VALUE(bool, fault_tx_forced, forced, const struct model *m)
-/* XBEGIN; the beginning of a transaction; XEND; is the length of one that ends kept? */
+/* XBEGIN; the beginning of a transaction; XEND; is the length of one that ends so kept? */
 HOOK(fault_tx_begins, struct model *m, u64 fallback)
 HOOK(fault_tx_checkpoint, struct model *m)
 HOOK(fault_tx_ends, struct model *m)
-HOOK_VALUE(bool, fault_tx_end_noted, noted, struct model *m)
+HOOK_VALUE(bool, fault_tx_end_noted, noted, struct model *m, enum tx_cause cause)
 /* An abort: does it take back stores? What does it restore of a counter with IN_TXCP? They are
  * restored. It is an abort of nested ones, and this is the information on it. */
 HOOK_VALUE(bool, fault_tx_undoes_stores, undoes, struct model *m)

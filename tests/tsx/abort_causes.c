@@ -16,7 +16,16 @@
 #define COUNTERS	4u
 
 /* Events, as bits of what a cause makes occur. */
-enum { ANY_CAUSE, MEMORY_EVENTS, UNFRIENDLY, MEMORY_TYPE, CAPACITY_WRITES, CONFLICT, EVENTS };
+enum {
+	ANY_CAUSE,
+	MEMORY_EVENTS,
+	UNFRIENDLY,
+	MEMORY_TYPE,
+	OTHER,
+	CAPACITY_WRITES,
+	CONFLICT,
+	EVENTS
+};
 
 static const struct {
 	const char *name;
@@ -26,6 +35,7 @@ static const struct {
 	[MEMORY_EVENTS] = { "RTM_RETIRED.ABORTED_MISC1", EVENT_RTM_RETIRED_ABORTED_MISC1 },
 	[UNFRIENDLY] = { "RTM_RETIRED.ABORTED_MISC3", EVENT_RTM_RETIRED_ABORTED_MISC3 },
 	[MEMORY_TYPE] = { "RTM_RETIRED.ABORTED_MISC4", EVENT_RTM_RETIRED_ABORTED_MISC4 },
+	[OTHER] = { "RTM_RETIRED.ABORTED_MISC5", EVENT_RTM_RETIRED_ABORTED_MISC5 },
 	[CAPACITY_WRITES] = { "TX_MEM.ABORT_CAPACITY_WRITE", EVENT_TX_MEM_ABORT_CAPACITY_WRITE },
 	[CONFLICT] = { "TX_MEM.ABORT_CONFLICT", EVENT_TX_MEM_ABORT_CONFLICT },
 };
@@ -44,6 +54,8 @@ static const struct cause causes[] = {
 	  BIT(ANY_CAUSE) | BIT(MEMORY_EVENTS) | BIT(CAPACITY_WRITES) },
 	{ &transaction_loads, TRANSACTION_LINES, false, BIT(ANY_CAUSE) | BIT(MEMORY_EVENTS) },
 	{ &transaction_commit, LOADS_EACH, true, BIT(ANY_CAUSE) | BIT(MEMORY_TYPE) },
+	{ &transaction_divide, LOADS_EACH, false, BIT(ANY_CAUSE) | BIT(OTHER) },
+	{ &transaction_address, LOADS_EACH, false, BIT(ANY_CAUSE) | BIT(OTHER) },
 };
 
 /* The event counted on all four counters at once. How many of the transactions committed. */
@@ -75,6 +87,10 @@ static void check_cause(struct test *t, const struct cause *cause, unsigned even
 	unsigned committed = count_cause(cause, events[event].code, value);
 
 	for (unsigned c = 0; c < COUNTERS; c++) {
+		if (event == ANY_CAUSE)
+			CHECK_EQ(t, TSX_01, RUNS - committed, value[c],
+				 "%s, %u of %u committed, %s, IA32_PMC%u", events[event].name,
+				 committed, RUNS, cause->piece->name, c);
 		if (exact)
 			CHECK_EQ(t, TSX_18, occurs ? RUNS : 0, value[c],
 				 "%s of %u transactions, %s%s, IA32_PMC%u", events[event].name,
@@ -88,18 +104,20 @@ static void check_cause(struct test *t, const struct cause *cause, unsigned even
 }
 
 /*
- * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3 and MISC4 and TX_MEM.ABORT_CONFLICT and
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3, MISC4 and MISC5 and TX_MEM.ABORT_CONFLICT and
  *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
  *         SDM chapter 19, RTM_RETIRED, TX_MEM
  *
- * Given  transactions that commit; that PAUSE aborts; that store to, or load from, more lines than
- *        the first-level cache has; whose memory is uncacheable
+ * Given  transactions that commit; that PAUSE, or an exception (#DE, #GP), aborts; that store
+ *        to, or load from, more lines than the first-level cache has; whose memory is uncacheable
  * When   each of these events, and RTM_RETIRED.ABORTED, counts on IA32_PMC0 to 3 at once
- * Then   each counts the transactions that were aborted by its cause, on each counter, and no
- *        other ones; on a processor no more than were aborted
- * Control: RTM_RETIRED.ABORTED counts them all
+ * Then   RTM_RETIRED.ABORTED counts those that software sees abort; each other event those that
+ *        were aborted by its cause (MISC5: by an exception), on each counter, and no other ones;
+ *        on a processor no more than were aborted
  */
-TEST(tsx, each_abort_event_counts_aborts_of_its_cause_alone, REQS(TSX_18),
+TEST(tsx, each_abort_event_counts_aborts_of_its_cause_alone, REQS(TSX_01, TSX_18),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	const bool exact = test_sees_exactly(t, REQ_TSX_18);
@@ -144,7 +162,7 @@ static void count_watches(const unsigned counted[COUNTERS], unsigned turn, struc
 /*
  * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
- * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3 and MISC4 and TX_MEM.ABORT_CONFLICT and
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3, MISC4 and MISC5 and TX_MEM.ABORT_CONFLICT and
  *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
  *         SDM chapter 19, RTM_RETIRED, TX_MEM
  *

@@ -141,6 +141,41 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
 	}
 }
 
+#define LONG		1000	/* loads in an elided lock; 1 in a short one */
+#define CYCLES_MORE	(LONG / 2)	/* that LONG - 1 loads take at least */
+
+/*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  elided locks that PAUSE aborts: one with 1 load, one with 1000, and one with 1 again
+ * When   each makes a record of HLE_RETIRED.ABORTED
+ * Then   bits 31:0 at B8H, the cycles of the last region, are larger by at least 500 for the second
+ *        than for the first, and than for the third
+ * Control: each has made one record
+ */
+TEST(tsx, hle_abort_record_holds_the_cycles_of_its_elision, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_hle))
+{
+	static const unsigned n[] = { 1, LONG, 1 };
+	u64 cycles[3];
+
+	if (!transaction_elision_works(t))
+		return;
+	for (unsigned i = 0; i < 3; i++) {
+		struct transaction_abort abort;
+
+		if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_elided_pause, n[i],
+					&abort))
+			return;
+		cycles[i] = abort.tx & TX_CYCLES;
+	}
+	for (unsigned i = 0; i < 3; i += 2)
+		CHECK_RANGE(t, TSX_09, cycles[i] + CYCLES_MORE, TX_CYCLES, cycles[1],
+			    "cycles of an elided lock with %u loads more than the %s one", LONG - 1,
+			    i ? "last" : "first");
+}
+
 /*
  * TSX-14  HLE_RETIRED.ABORTED with PEBS must make a record of an aborted elision, with bit 32 of
  *         the TX abort information and not bit 33.
@@ -261,33 +296,41 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
 }
 
 /*
+ * TSX-13  HLE_RETIRED.START, COMMIT and ABORTED must count the elided locks that begin, that end
+ *         and that abort, and RTM_RETIRED none of them.
+ *         SDM chapter 19, HLE_RETIRED
  * TSX-17  A PEBS event while a lock is elided must abort the elision before the record is written.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
  *
- * Given  IA32_PMC0 samples loads, nearly all of which are inside of elided locks
+ * Given  IA32_PMC0 samples loads, nearly all of which are inside of elided locks; IA32_PMC1 counts
+ *        HLE_RETIRED.ABORTED
  * When   the locks run until a record shows an abort
  * Then   XTEST finds that lock no longer elided, and each run has stored once, aborted or not. The
  *        record has HLE_Abort and not RTM_Abort, R/EIP after the outermost XACQUIRE, and EventingIP
- *        inside
+ *        inside. HLE_RETIRED.ABORTED counts those that are no longer elided, on a processor one at
+ *        least
  */
-TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_17),
+TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_13, TSX_17),
      NEEDS(need_perfmon, need_pebs, need_hle, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(8);
 	u64 *words = transaction_words(), before, status = COMMITTED;
 	struct pebs_record record = { .format = setup.format };
 	bool found = false;
-	unsigned runs;
+	unsigned runs, ended = 0;
 
 	if (!transaction_elision_works(t))
 		return;
+	counter_program(1, EVENT_HLE_RETIRED_ABORTED, COUNT_BOTH);
+	counter_write(1, 0);
 	setup.reset[0] = pebs_reset_value(0, PERIOD);
 	ds_open(&setup);
 	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
-	counters_enable(pmc_one(0));
+	counters_enable(pmc_or(pmc_one(0), pmc_one(1)));
 	before = *words;
 	for (runs = 0; runs < TRIES && !found; runs++) {
 		status = transaction_elided.run(words, PERIOD / 2);
+		ended += status != COMMITTED;
 		if (!ds_records())
 			continue;
 		record_decode(setup.format, ds_record(0), record_size(setup.format), &record);
@@ -302,6 +345,9 @@ TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_17),
 		   "%u loads each",
 		   runs, PERIOD / 2))
 		return;
+	CHECK_RANGE(t, TSX_13, test_sees_exactly(t, REQ_TSX_13) ? ended : 1, ended, counter_read(1),
+		    "HLE_RETIRED.ABORTED of %u elisions, one aborted by a record", runs);
+	counter_program_disabled(1, 0, 0);
 	CHECK(t, TSX_17, status != COMMITTED, "the lock of the record isn't elided at its end");
 	CHECK_EQ(t, TSX_17, runs, *words - before, "stores: one for each run, aborted or not");
 	CHECK_EQ(t, TSX_17, TX_HLE_ABORT,

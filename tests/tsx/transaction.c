@@ -409,6 +409,7 @@ static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, str
 }
 
 /*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
  * TSX-02  A PEBS event inside a transaction must abort it before the record is written.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
  * TSX-11  Retry, Data_Conflict and the capacity bits of the TX abort information must agree with
@@ -418,25 +419,38 @@ static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, str
  *         written.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
  *
- * Given  each counter samples loads, nearly all of which are inside of transactions
+ * Given  each counter samples loads, nearly all of which are inside of transactions; the next one
+ *        counts RTM_RETIRED.ABORTED
  * When   the transactions run until a load inside is recorded
  * Then   that transaction doesn't commit and leaves no store; the record has R/EIP at the fallback
- *        and at B8H bit 33 (RTM_Abort), and bit 36 (Retry) exactly if EAX has bit 1
+ *        and at B8H bit 33 (RTM_Abort), and bit 36 (Retry) exactly if EAX has bit 1;
+ *        RTM_RETIRED.ABORTED counts those that don't commit, on a processor one at least
  */
-TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, TSX_11, ARM_08),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written,
+     REQS(TSX_01, TSX_02, TSX_11, ARM_08), NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
 	if (!transaction_works(t))
 		return;
 	for (unsigned c = 0; c < 4; c++) {
+		const unsigned aborts = (c + 1) % 4;
 		struct inside in = { 0 };
-		bool found = record_inside(c, COUNT_BOTH, NO_OTHERS, &in);
+		bool found;
 
+		counter_program(aborts, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH);
+		counter_write(aborts, 0);
+		found = record_inside(c, COUNT_BOTH, pmc_one(aborts), &in);
 		if (!CHECK(t, ARM_08, found,
 			   "a load is recorded in one of %u transactions with %u loads each, "
 			   "IA32_PMC%u",
 			   in.runs, PERIOD / 2, c))
 			return;
+		CHECK_RANGE(t, TSX_01,
+			    test_sees_exactly(t, REQ_TSX_01) ? in.runs - in.committed : 1,
+			    in.runs - in.committed, counter_read(aborts),
+			    "RTM_RETIRED.ABORTED of %u transactions, one aborted by a record of "
+			    "IA32_PMC%u",
+			    in.runs, c);
+		counter_program_disabled(aborts, 0, 0);
 		CHECK(t, TSX_02, in.status != COMMITTED,
 		      "the transaction of the record doesn't commit, IA32_PMC%u", c);
 		CHECK_EQ(t, TSX_02, 0, in.words, "stores left of it, IA32_PMC%u", c);

@@ -177,35 +177,41 @@ TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
 			   "Capacity_Writes alone, bit 38 of B8H, %s", abort.piece->name);
 }
 
-/* B8H of a record of a load after a transaction with n loads that has committed. */
-static bool record_after_a_commit(struct test *t, u64 n, u64 *tx)
+/* B8H of a record of a load after a transaction with n loads that has committed: outside, or inside
+ * of the next one. */
+static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct ds_setup setup = sampling_setup(8);
 		volatile u64 *words = transaction_words();
 		struct pebs_record record;
-		bool committed;
+		bool committed, holds;
 
 		ds_open(&setup);
 		pebs_arm(0, LOADS, COUNT_BOTH, n + 2 * PERIOD);
 		counters_enable(pmc_one(0));
 		committed = transaction_commit.run(transaction_words(), n) == COMMITTED;
-		for (unsigned k = 0; k < 4 * PERIOD && !ds_records(); k++)
+		if (inside)
+			transaction_commit.run(transaction_words(), 4 * PERIOD);
+		for (unsigned k = 0; !inside && k < 4 * PERIOD && !ds_records(); k++)
 			(void)words[k];
 		counters_disable();
 		pebs_disarm();
 		counter_program_disabled(0, 0, 0);
-		if (!committed)
+		if (!committed || (inside && !ds_records()))
 			continue;
 		if (!sampling_one_record(t, CONTROL_AT(TSX_09), &record))
 			return false;
 		*tx = sampling_field(&record, RECORD_tx_abort);
-		return HARNESS_CHECK(t, !transaction_holds(&transaction_commit,
-							sampling_field(&record,
-								       RECORD_eventing_ip)),
+		holds = transaction_holds(&transaction_commit,
+					  sampling_field(&record, RECORD_eventing_ip));
+		if (inside && !holds)
+			continue;
+		return HARNESS_CHECK(t, holds == inside,
 				     "the record is of a load after the transaction");
 	}
-	test_inconclusive(t, "none of %u transactions committed", TRIES);
+	test_inconclusive(t, "none of %u transactions committed%s", TRIES,
+			  inside ? " and had a record of the next one" : "");
 	return false;
 }
 
@@ -226,8 +232,8 @@ TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_0
 {
 	u64 shorter, longer;
 
-	if (!transaction_works(t) || !record_after_a_commit(t, SHORTER, &shorter) ||
-	    !record_after_a_commit(t, LONGER, &longer))
+	if (!transaction_works(t) || !record_after_a_commit(t, SHORTER, false, &shorter) ||
+	    !record_after_a_commit(t, LONGER, false, &longer))
 		return;
 	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + CYCLES_MORE, TX_CYCLES, longer & TX_CYCLES,
 		    "cycles of a committed transaction with %u loads more, in the record of a "
@@ -250,8 +256,8 @@ TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions
 {
 	u64 longer, shorter;
 
-	if (!transaction_works(t) || !record_after_a_commit(t, LONGER, &longer) ||
-	    !record_after_a_commit(t, SHORTER, &shorter))
+	if (!transaction_works(t) || !record_after_a_commit(t, LONGER, false, &longer) ||
+	    !record_after_a_commit(t, SHORTER, false, &shorter))
 		return;
 	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + CYCLES_MORE, TX_CYCLES, longer & TX_CYCLES,
 		    "cycles of a committed transaction with %u loads more, the one with fewer "
@@ -259,10 +265,71 @@ TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions
 		    LONGER - SHORTER);
 }
 
+#define MANY	(40 * PERIOD)	/* loads, of which a record's transaction has 4 * PERIOD at most */
+
+/*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  a transaction with 2560 loads that commits; then one in which a load is recorded, from the
+ *        128th on; a record of a load outside after the first tells of its cycles
+ * When   the record has aborted the second one
+ * Then   bits 31:0 at B8H are less than half of the cycles of the first, and 64 at least
+ * Control: EventingIP is inside
+ */
+TEST(tsx, record_that_aborts_holds_the_cycles_of_the_transaction_it_aborted, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	u64 before, aborted;
+
+	if (!transaction_works(t) || !record_after_a_commit(t, MANY, false, &before) ||
+	    !record_after_a_commit(t, MANY, true, &aborted))
+		return;
+	CHECK_RANGE(t, TSX_09, PERIOD, (before & TX_CYCLES) / 2, aborted & TX_CYCLES,
+		    "cycles of a transaction that a record aborts, after one with %llu cycles",
+		    before & TX_CYCLES);
+}
+
+#define LINES_CYCLES (TRANSACTION_LINES / 8)	/* at least, until lines with stores are too many */
+
+/*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  short transactions that XABORT ends, then one that stores to more lines than the L1 has
+ * When   its abort makes a record, on each counter
+ * Then   where Capacity_Writes (38) tells of it, bits 31:0 at B8H are 128 at least
+ * Control: where nothing else aborts, bit 38 is 1
+ */
+TEST(tsx, capacity_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		struct transaction_abort shorter, abort;
+
+		if (!transaction_record(t, CONTROL_AT(TSX_09), c, &transaction_xabort, SHORTER,
+					&shorter) ||
+		    !transaction_record(t, CONTROL_AT(TSX_09), c, &transaction_stores,
+					TRANSACTION_LINES, &abort))
+			return;
+		if (test_sees_exactly(t, REQ_TSX_03))
+			CONTROL_EQ(t, TSX_09, TX_CAPACITY_WRITES, abort.tx & TX_CAPACITY_WRITES,
+				   "Capacity_Writes, bit 38 of B8H, IA32_PMC%u", c);
+		if (abort.tx & TX_CAPACITY_WRITES)
+			CHECK_RANGE(t, TSX_09, LINES_CYCLES, TX_CYCLES, abort.tx & TX_CYCLES,
+				    "cycles of a transaction that stores to too many lines, after "
+				    "one with %llu cycles, IA32_PMC%u",
+				    shorter.tx & TX_CYCLES, c);
+	}
+}
+
 struct overflowed {
 	const struct pmi_log *log;
 	bool committed;
 	u64 stores;		/* that the transaction has left */
+	u64 aborts;		/* RTM_RETIRED.ABORTED, on another counter */
 	u64 inside, kept; /* what IA32_PMC2 counts of one that nothing interrupts, and of it */
 };
 
@@ -282,13 +349,14 @@ static u64 count_commit(void)
 }
 
 /* The counter overflows half-way through a transaction: loads, or instructions. IA32_PMC2, if it
- * is another one, counts loads with IN_TX and IN_TXCP. */
+ * is another one, counts loads with IN_TX and IN_TXCP; a third one counts aborts. */
 static struct overflowed overflow_inside(unsigned c, u64 debugctl)
 {
 	const bool fixed = c >= PMC_FIXED(0);
+	const unsigned aborts = c == 3 ? 1 : 3;
 	u64 *words = transaction_words(), before;
 	struct overflowed o = { .inside = 0 };
-	struct pmc_mask on = pmc_one(c);
+	struct pmc_mask on = pmc_or(pmc_one(c), pmc_one(aborts));
 
 	if (c != FILTER) {
 		counter_program(FILTER, LOADS,
@@ -297,6 +365,8 @@ static struct overflowed overflow_inside(unsigned c, u64 debugctl)
 		counter_write(FILTER, 0);
 		on = pmc_or(on, pmc_one(FILTER));
 	}
+	counter_program(aborts, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH);
+	counter_write(aborts, 0);
 	counter_program(c, fixed ? 0 : LOADS, COUNT_BOTH | COUNT_INT);
 	counter_preset(c, fixed ? LONGER * 2 : LONGER / 2);
 	pmi_open(NULL);
@@ -309,13 +379,17 @@ static struct overflowed overflow_inside(unsigned c, u64 debugctl)
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	o.stores = *words - before;
 	o.kept = c == FILTER ? 0 : counter_read(FILTER);
+	o.aborts = counter_read(aborts);
 	counter_program_disabled(c, 0, 0);
+	counter_program_disabled(aborts, 0, 0);
 	counter_program_disabled(FILTER, 0, 0);
 	pmi_close();
 	return o;
 }
 
 /*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
  * TSX-12  The interrupt of a counter that overflows inside a transaction must come after the abort
  *         or the commit, and its overflow must be shown.
  *         SDM volume 1, Runtime Considerations (of Intel TSX); 18.11.5 Performance Monitoring and
@@ -324,15 +398,16 @@ static struct overflowed overflow_inside(unsigned c, u64 debugctl)
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  IA32_PMC0 to 3 and fixed counter 0 overflow half-way through a transaction with 1000
- *        loads, with INT; beside all but the third IA32_PMC2 counts loads with IN_TX and IN_TXCP
+ *        loads, with INT; beside all but the third IA32_PMC2 counts loads with IN_TX and IN_TXCP,
+ *        and beside each IA32_PMC3 or 1 counts RTM_RETIRED.ABORTED
  * When   its interrupt arrives: pended until the abort is processed, or too late for the
  *        transaction
  * Then   there is one, outside of the transaction, with the status bit of its counter; the
  *        transaction leaves its store, and IA32_PMC2 what it has counted, exactly if it has
- *        committed
+ *        committed, and RTM_RETIRED.ABORTED counts it exactly if it hasn't
  * Control: IA32_PMC2 counts the loads of one that nothing interrupts
  */
-TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_12, TSX_07),
+TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_01, TSX_12, TSX_07),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_fixed))
 {
 	static const unsigned counters[] = { 0, 1, 2, 3, PMC_FIXED(0) };
@@ -354,6 +429,8 @@ TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_12, 
 			CHECK_EQ(t, TSX_12, bit, o.log->entry[0].status & bit,
 				 "status bit of counter %u in its handler", c);
 		}
+		CHECK_EQ(t, TSX_01, !o.committed, o.aborts,
+			 "RTM_RETIRED.ABORTED of one that counter %u overflows in", c);
 		CHECK_EQ(t, TSX_12, o.committed, o.stores, "stores left of a transaction that %s",
 			 o.committed ? "committed" : "aborted");
 		if (c == FILTER)

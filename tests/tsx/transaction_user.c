@@ -22,13 +22,15 @@
 struct user_run {
 	const struct transaction *piece;
 	u64 status, rsp;
+	u64 n;		/* instead of FEW */
 };
 
 /* RFLAGS is that of 1 - 2 when the transaction begins; its loop leaves another one. */
 static u64 run_once(u64 arg)
 {
 	struct user_run *run = (struct user_run *)(uintptr_t)arg;
-	u64 words = (u64)(uintptr_t)transaction_words(), n = FEW, status;
+	u64 words = (u64)(uintptr_t)transaction_words(), status;
+	u64 n = run->n ? run->n : FEW;
 
 	__asm__ volatile("lea -8(%%rsp), %[rsp]\n\t"
 			 "mov $1, %%eax\n\t"
@@ -43,7 +45,8 @@ static u64 run_once(u64 arg)
 
 static unsigned run_at(unsigned cpl, const struct transaction *piece, unsigned times)
 {
-	struct user_run run = { .piece = piece };
+	struct user_run run = { .piece = piece,
+				.n = piece == &transaction_stores ? TRANSACTION_LINES : FEW };
 	unsigned committed = 0;
 
 	while (times--) {
@@ -126,6 +129,114 @@ TEST(tsx, rtm_retired_counts_at_the_selected_privilege_levels, REQS(TSX_01, TSX_
 			check_levels(t, c, &transaction_commit, cpl);
 			check_levels(t, c, &transaction_xabort, cpl);
 		}
+}
+
+/* An event, the transactions or elided locks that it is of, and which of them it counts. */
+struct level_row {
+	const char *name;
+	u16 event;
+	const struct transaction *piece;
+	enum { OF_ALL, OF_COMMITS, OF_ABORTS } of;
+};
+
+/* *least and *most: what is counted of RUNS, of which that many committed. */
+static void bounds_of(const struct level_row *row, bool exact, unsigned committed, u64 *least,
+		      u64 *most)
+{
+	*most = row->of == OF_ALL ? RUNS : row->of == OF_COMMITS ? committed : RUNS - committed;
+	*least = exact || row->of == OF_COMMITS ? *most : row->of == OF_ALL ? committed : 0;
+}
+
+/* The event at a CPL with each flag, on a counter. What is counted with the flag of another level.
+ */
+static u64 check_row(struct test *t, struct test_claim claim, const struct level_row *row,
+		     unsigned c, unsigned cpl)
+{
+	const u64 selected = cpl ? COUNT_USR : COUNT_OS, other = COUNT_BOTH & ~selected;
+	unsigned committed;
+	u64 got = counted(c, row->event, selected, cpl, row->piece, &committed), least, most;
+
+	bounds_of(row, test_sees_claim(t, &claim), committed, &least, &most);
+	test_check_range(t, claim, least, most, got,
+			 "%s of %s at CPL %u, %u of %u committed, "
+			 "IA32_PMC%u",
+			 row->name, row->piece->name, cpl, committed, RUNS, c);
+	return counted(c, row->event, other, cpl, row->piece, &committed);
+}
+
+/*
+ * TSX-13  HLE_RETIRED.START, COMMIT and ABORTED must count the elided locks that begin, that end
+ *         and that abort, and RTM_RETIRED none of them.
+ *         SDM chapter 19, HLE_RETIRED
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ *
+ * Given  each counter counts HLE_RETIRED.START, COMMIT or ABORTED, with USR alone or OS alone
+ * When   eight elided locks that end well, and eight that PAUSE aborts, run at CPL 3, and at CPL 0
+ * Then   the counter that selects their level counts those that begin, that stay elided and that
+ *        don't; the other one counts 0
+ * Control: the same counter, with the other flag
+ */
+TEST(tsx, hle_retired_counts_at_the_selected_privilege_levels, REQS(TSX_13, CNT_10),
+     NEEDS(need_perfmon, need_four_counters, need_hle))
+{
+	static const struct level_row rows[] = {
+		{ "HLE_RETIRED.START", EVENT_HLE_RETIRED_START, &transaction_elided, OF_ALL },
+		{ "HLE_RETIRED.COMMIT", EVENT_HLE_RETIRED_COMMIT, &transaction_elided, OF_COMMITS },
+		{ "HLE_RETIRED.ABORTED", EVENT_HLE_RETIRED_ABORTED, &transaction_elided_pause,
+		  OF_ABORTS },
+	};
+
+	if (!transaction_elision_works(t))
+		return;
+	for (unsigned i = 0; i < 2 * 4 * sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct level_row *row = &rows[i / 8];
+		const unsigned c = i % 4, cpl = i & 4 ? CPL_3 : 0;
+		u64 other = check_row(t, AT(TSX_13), row, c, cpl);
+
+		CHECK_EQ(t, CNT_10, 0, other, "%s at CPL %u with %s alone, IA32_PMC%u", row->name,
+			 cpl, cpl ? "OS" : "USR", c);
+	}
+}
+
+/*
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3, MISC4 and MISC5 and TX_MEM.ABORT_CONFLICT and
+ *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
+ *         SDM chapter 19, RTM_RETIRED, TX_MEM
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ *
+ * Given  each counter counts RTM_RETIRED.ABORTED_MISC1, MISC3, MISC5 or
+ *        TX_MEM.ABORT_CAPACITY_WRITE, with USR alone or OS alone
+ * When   eight transactions that such a cause aborts run at CPL 3, and at CPL 0
+ * Then   the counter that selects their level counts them, on a processor none that commits; the
+ *        other one counts 0
+ * Control: where nothing else aborts, the same counter, with the other flag
+ */
+TEST(tsx, abort_events_count_at_the_selected_privilege_levels, REQS(TSX_18, CNT_10),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
+{
+	static const struct level_row rows[] = {
+		{ "RTM_RETIRED.ABORTED_MISC1", EVENT_RTM_RETIRED_ABORTED_MISC1, &transaction_stores,
+		  OF_ABORTS },
+		{ "RTM_RETIRED.ABORTED_MISC3", EVENT_RTM_RETIRED_ABORTED_MISC3, &transaction_pause,
+		  OF_ABORTS },
+		{ "RTM_RETIRED.ABORTED_MISC5", EVENT_RTM_RETIRED_ABORTED_MISC5,
+		  &transaction_divide, OF_ABORTS },
+		{ "TX_MEM.ABORT_CAPACITY_WRITE", EVENT_TX_MEM_ABORT_CAPACITY_WRITE,
+		  &transaction_stores, OF_ABORTS },
+	};
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned i = 0; i < 2 * 4 * sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct level_row *row = &rows[i / 8];
+		const unsigned c = i % 4, cpl = i & 4 ? CPL_3 : 0;
+		u64 other = check_row(t, AT(TSX_18), row, c, cpl);
+
+		CHECK_EQ(t, CNT_10, 0, other, "%s at CPL %u with %s alone, IA32_PMC%u", row->name,
+			 cpl, cpl ? "OS" : "USR", c);
+	}
 }
 
 /* One record of aborts of the piece at a CPL; *run is the transaction before it. */

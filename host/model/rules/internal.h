@@ -109,6 +109,7 @@ extern rule *const single_skylake_rules[FAULT_COUNT];
 extern rule *const single_version_6_rules[FAULT_COUNT];
 extern rule *const uncore_rules[FAULT_COUNT];
 extern rule *const tx_rules[FAULT_COUNT];
+extern rule *const tx_counts_rules[FAULT_COUNT];
 extern rule *const remote_lines_rules[FAULT_COUNT];
 extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const skylake_rules[FAULT_COUNT];

@@ -18,6 +18,7 @@ static const struct {
 	{ GEN_HASWELL, memory_rules, PROFILE_NONE },
 	{ GEN_NEHALEM, uncore_rules, PROFILE_NONE },
 	{ GEN_BROADWELL, tx_rules, PROFILE_NONE },
+	{ GEN_BROADWELL, tx_counts_rules, PROFILE_NONE },
 	{ GEN_HASWELL, remote_lines_rules, PROFILE_NONE },
 	{ GEN_SKYLAKE, skylake_rules, PROFILE_NONE },
 	{ GEN_SKYLAKE, skylake_record_rules, PROFILE_NONE },

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules that faults of transactions break. */
-#include "host/model/rules/internal.h"
+#include "host/model/rules/tx.h"
 
-#define DATA		(FIXTURE_MEMORY_BASE + 0x3000)
-#define FALLBACK	0x600000600000ULL
 #define INNER		0x700000ULL
-#define TX_FIELD(n)	fixture_record(r, n, 0xb8)
 #define HIGH(value)	((value) & ~BITS(0, 31))
 
-static void rules_tx_begin(struct fixture *r, u64 fallback)
+void rules_tx_begin(struct fixture *r, u64 fallback)
 {
 	struct model_registers before = r->regs;
 	bool outermost = !model_in_tx(&r->m);
@@ -17,7 +14,7 @@ static void rules_tx_begin(struct fixture *r, u64 fallback)
 	model_tx_begin(&r->m, &before, fallback);
 }
 
-static void rules_tx_end(struct fixture *r)
+void rules_tx_end(struct fixture *r)
 {
 	fixture_retire(r, &(struct model_retired){
 				  .tx = model_tx_outermost(&r->m) ? TX_COMMITS : TX_COMMITS_INNER,
@@ -32,8 +29,7 @@ static void store(struct fixture *r, u64 value)
 	fixture_store(r, DATA);
 }
 
-/* Returns where. */
-static u64 abort_for(struct fixture *r, enum tx_cause cause)
+u64 rules_tx_abort(struct fixture *r, enum tx_cause cause)
 {
 	u64 ip;
 
@@ -50,8 +46,8 @@ static void record_abort(struct fixture *r, enum tx_cause first, enum tx_cause r
 {
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
 	fixture_start(r, BIT(1));
-	abort_for(r, first);
-	abort_for(r, recorded);
+	rules_tx_abort(r, first);
+	rules_tx_abort(r, recorded);
 }
 
 /* Format 4: TSX_ABORT and IN_TX are bits 61 and 62 of FROM. */
@@ -60,7 +56,7 @@ static bool an_abort_is_a_branch(struct fixture *r)
 	u64 ip;
 
 	fixture_set(r, 0x1d9, BIT(0));
-	ip = abort_for(r, TX_EXPLICIT);
+	ip = rules_tx_abort(r, TX_EXPLICIT);
 	return fixture_get(r, 0x681) == (ip | BIT(61) | BIT(62)) &&
 	       fixture_get(r, 0x6c1) == FALLBACK;
 }
@@ -84,7 +80,7 @@ static bool an_abort_by_a_record_is_a_branch(struct fixture *r)
 static bool an_abort_by_an_exception_is_a_branch(struct fixture *r)
 {
 	fixture_set(r, 0x1d9, BIT(0));
-	abort_for(r, TX_EXCEPTION);
+	rules_tx_abort(r, TX_EXCEPTION);
 	return lbr_from(r, 1) & BIT(61);
 }
 
@@ -118,7 +114,7 @@ static bool goes_to_the_outermost(struct fixture *r)
 {
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
 	fixture_start(r, BIT(1));
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	rules_tx_begin(r, FALLBACK);
 	rules_tx_begin(r, INNER);
 	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
@@ -131,7 +127,7 @@ static u64 counted(struct fixture *r, unsigned n, u64 bit)
 	fixture_program(r, n, EVENT_INST_RETIRED_ANY_P, bit, 0);
 	fixture_start(r, BIT(n));
 	fixture_nops(r, 20);
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	return PMC(n);
 }
 
@@ -142,7 +138,7 @@ static bool in_txcp_takes_cycles_back(struct fixture *r)
 	fixture_program(r, 2, EVENT_UNHALTED_CORE_CYCLES,
 			IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
 	fixture_start(r, BIT(2));
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	return !PMC(2);
 }
 
@@ -166,7 +162,7 @@ static bool cycles_begin_with_the_outermost(struct fixture *r)
 {
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
 	fixture_start(r, BIT(1));
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	rules_tx_begin(r, FALLBACK);
 	fixture_nops(r, 50);
 	rules_tx_begin(r, FALLBACK);
@@ -179,16 +175,16 @@ static bool cycles_begin_anew(struct fixture *r, bool commits)
 {
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
 	fixture_start(r, BIT(1));
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	rules_tx_begin(r, FALLBACK);
 	fixture_nops(r, 1000);
 	if (commits) {
 		rules_tx_end(r);
 	} else {
 		model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
-		abort_for(r, TX_EXPLICIT);
+		rules_tx_abort(r, TX_EXPLICIT);
 	}
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	return fixture_records(r) == (commits ? 1 : 2) &&
 	       (u32)fixture_record(r, commits ? 0 : 1, 0xb8) < 100;
 }
@@ -203,7 +199,7 @@ static bool an_abort_has_its_registers(struct fixture *r)
 
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
 	fixture_start(r, BIT(1));
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	model_tx_begin(&r->m, &before, FALLBACK);
 	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
 	return fixture_records(r) == 1 && fixture_record(r, 0, 0) == 0x83 &&
@@ -232,7 +228,7 @@ static bool in_txcp_takes_a_carry_back(struct fixture *r)
 	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
 	r->m.counter[2].value = BIT(32) - 2;
 	fixture_start(r, BIT(2));
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	return PMC(2) == BIT(32) - 2;
 }
 
@@ -255,8 +251,8 @@ static bool bits_are_exact(struct fixture *r)
 	for (unsigned i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		u64 ip;
 
-		abort_for(r, told[i].cause);
-		ip = abort_for(r, told[i].cause);
+		rules_tx_abort(r, told[i].cause);
+		ip = rules_tx_abort(r, told[i].cause);
 		if (fixture_records(r) != i + 1 || HIGH(TX_FIELD(i)) != told[i].high ||
 		    (told[i].cause == TX_EXPLICIT && fixture_record(r, i, 0xb0) != ip))
 			return false;
@@ -281,7 +277,7 @@ static bool takes_back(struct fixture *r, enum tx_cause cause)
 {
 	fixture_program(r, 2, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_IN_TXCP, 0);
 	fixture_start(r, BIT(2));
-	abort_for(r, cause);
+	rules_tx_abort(r, cause);
 	return PMC(2) == 1;
 }
 
@@ -304,7 +300,7 @@ static bool nested_loads_are_in(struct fixture *r)
 
 /* ---- elided locks ---- */
 
-static void acquire(struct fixture *r, u64 lock)
+void rules_tx_acquire(struct fixture *r, u64 lock)
 {
 	if (!model_in_tx(&r->m) && !model_tx_declines(&r->m, r->ip)) {
 		r->regs.rip = r->ip;
@@ -318,7 +314,7 @@ static void acquire(struct fixture *r, u64 lock)
 	fixture_store(r, lock);
 }
 
-static void release(struct fixture *r, u64 lock)
+void rules_tx_release(struct fixture *r, u64 lock)
 {
 	model_tx_access(&r->m, lock, 8, true);
 	model_tx_release(&r->m, lock, 8);
@@ -330,12 +326,12 @@ static void release(struct fixture *r, u64 lock)
  * first lock: *after. */
 static void elide(struct fixture *r, u64 *at, u64 *after)
 {
-	acquire(r, DATA);
-	release(r, DATA);
+	rules_tx_acquire(r, DATA);
+	rules_tx_release(r, DATA);
 	fixture_nops(r, 1);
 	*after = r->ip + 4;
-	acquire(r, DATA);
-	acquire(r, DATA + 64);
+	rules_tx_acquire(r, DATA);
+	rules_tx_acquire(r, DATA + 64);
 	*at = r->ip;
 	model_tx_abort(&r->m, TX_INSTRUCTION, 0, r->ip, 0);
 	fixture_poke(r, DATA, 0);
@@ -424,7 +420,7 @@ static bool record_ends_elision(struct fixture *r)
 {
 	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
 	fixture_start(r, BIT(0));
-	acquire(r, DATA);
+	rules_tx_acquire(r, DATA);
 	fixture_load(r, DATA);
 	fixture_load(r, DATA);
 	return !model_in_tx(&r->m) && fixture_records(r) == 1;
@@ -459,7 +455,7 @@ static bool conflicts_are_counted(struct fixture *r)
 	for (unsigned i = 0; i < 3; i++)
 		fixture_program(r, i, events[i], 0, 0);
 	fixture_start(r, BITS(0, 2));
-	abort_for(r, TX_CONFLICT);
+	rules_tx_abort(r, TX_CONFLICT);
 	return PMC(0) == 1 && PMC(1) == 1 && PMC(2) == 1;
 }
 
@@ -483,10 +479,10 @@ static bool nested_elisions_are_counted_once(struct fixture *r)
 	fixture_program(r, 1, EVENT_HLE_RETIRED_COMMIT, 0, 0);
 	fixture_program(r, 2, EVENT_HLE_RETIRED_ABORTED, 0, 0);
 	fixture_start(r, BITS(0, 2));
-	acquire(r, DATA);
-	acquire(r, DATA + 64);
-	release(r, DATA + 64);
-	release(r, DATA);
+	rules_tx_acquire(r, DATA);
+	rules_tx_acquire(r, DATA + 64);
+	rules_tx_release(r, DATA + 64);
+	rules_tx_release(r, DATA);
 	elide(r, &at, &after);
 	return PMC(0) == 3 && PMC(1) == 2 && PMC(2) == 1;
 }
@@ -499,7 +495,7 @@ static bool takes_back_of(struct fixture *r, enum tx_cause cause)
 	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
 	r->m.counter[2].value = start;
 	fixture_start(r, BIT(2));
-	abort_for(r, cause);
+	rules_tx_abort(r, cause);
 	return PMC(2) == start;
 }
 
@@ -514,7 +510,7 @@ static bool clocks_inside_are_counted(struct fixture *r)
 {
 	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT, 0);
 	fixture_start(r, BIT(2));
-	abort_for(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
 	return PMC(2) > 0;
 }
 

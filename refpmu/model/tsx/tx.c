@@ -158,16 +158,18 @@ void model_tx_elide(struct model *m, const struct model_registers *registers, u6
 	checkpoint(m, registers);
 }
 
-static void note_cycles(struct model *m)
+/* cause: TX_FINE, or that of the abort. */
+static void note_cycles(struct model *m, enum tx_cause cause)
 {
-	m->tx.cycles = (u32)m->tx.cycles_so_far;
+	if (fault_tx_end_noted(m, cause, true))
+		m->tx.cycles = (u32)m->tx.cycles_so_far;
 }
 
 void model_tx_end(struct model *m)
 {
 	fault_tx_ends(m);
-	if (!--m->tx.depth && fault_tx_end_noted(m, true))
-		note_cycles(m);
+	if (!--m->tx.depth)
+		note_cycles(m, TX_FINE);
 }
 
 /* IN_TXCP: "the value for that counter is restored to the value it had prior". */
@@ -196,7 +198,7 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 	if (fault_tx_undoes_stores(m, true))
 		model_tx_log_undo(m);
 	undo_counts(m, cause);
-	note_cycles(m);
+	note_cycles(m, cause);
 	after->rip = tx->fallback;
 	after->rflags = tx->rflags;
 	__builtin_memcpy(after->gpr, tx->gpr, sizeof(after->gpr));

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules that faults of what is counted of transactions break: events and cycles. */
+#include "host/model/rules/tx.h"
+
+#define SOME	1000u	/* instructions in a long transaction */
+
+static void count(struct fixture *r, const u32 *events, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fixture_program(r, i, events[i], 0, 0);
+	fixture_start(r, BIT(n) - 1);
+}
+
+static bool all_causes_are_counted(struct fixture *r)
+{
+	static const u32 events[] = { EVENT_RTM_RETIRED_ABORTED, EVENT_RTM_RETIRED_ABORTED_MISC5 };
+	static const enum tx_cause causes[] = { TX_EXCEPTION, TX_EVENT, TX_CONFLICT };
+
+	count(r, events, 2);
+	for (unsigned i = 0; i < 3; i++)
+		rules_tx_abort(r, causes[i]);
+	return PMC(0) == 3 && PMC(1) == 2;
+}
+
+/* IA32_PMC1, of an event of aborts, when a load's record has aborted what is entered. */
+static bool record_abort_is_one(struct fixture *r, u32 event)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 1);
+	fixture_program(r, 1, event, 0, 0);
+	fixture_start(r, BIT(0) | BIT(1));
+	if (event == EVENT_RTM_RETIRED_ABORTED)
+		rules_tx_begin(r, FALLBACK);
+	else
+		rules_tx_acquire(r, DATA);
+	loads(r, 2);
+	return PMC(1) == 1;
+}
+
+RULE(record_aborts_a_region, record_abort_is_one(r, EVENT_RTM_RETIRED_ABORTED))
+RULE(record_aborts_a_lock, record_abort_is_one(r, EVENT_HLE_RETIRED_ABORTED))
+
+/* Of CPL 3: one that ends well, and one that aborts. */
+static bool user_locks_are_counted(struct fixture *r)
+{
+	static const u32 events[] = { EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT,
+				      EVENT_HLE_RETIRED_ABORTED };
+
+	count(r, events, 3);
+	r->cpl = 3;
+	rules_tx_acquire(r, DATA);
+	rules_tx_release(r, DATA);
+	fixture_nops(r, 1);
+	rules_tx_acquire(r, DATA);
+	model_tx_abort(&r->m, TX_INSTRUCTION, 0, r->ip, 3);
+	return PMC(0) == 2 && PMC(1) == 1 && PMC(2) == 1;
+}
+
+static void user_abort(struct fixture *r, enum tx_cause cause)
+{
+	r->cpl = 3;
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, SOME);
+	model_tx_abort(&r->m, cause, 1, r->ip, 3);
+}
+
+static bool user_causes_are_counted(struct fixture *r)
+{
+	static const u32 events[] = { EVENT_RTM_RETIRED_ABORTED_MISC1,
+				      EVENT_RTM_RETIRED_ABORTED_MISC3,
+				      EVENT_RTM_RETIRED_ABORTED_MISC5,
+				      EVENT_TX_MEM_ABORT_CAPACITY_WRITE };
+	static const enum tx_cause causes[] = { TX_CAPACITY_WRITES, TX_INSTRUCTION, TX_EXCEPTION };
+
+	count(r, events, 4);
+	for (unsigned i = 0; i < 3; i++)
+		user_abort(r, causes[i]);
+	return PMC(0) == 1 && PMC(1) == 1 && PMC(2) == 1 && PMC(3) == 1;
+}
+
+/* A counter with OS alone, of a transaction of CPL 3. */
+static bool others_levels_are_not_counted(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, EVENT_RTM_RETIRED_ABORTED_MISC5 |
+						     IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
+	fixture_start(r, BIT(0));
+	user_abort(r, TX_EXCEPTION);
+	return PMC(0) == 0;
+}
+
+/* Is the record of SOME instructions' transaction, after a short one? */
+static bool is_long(struct fixture *r)
+{
+	return fixture_records(r) == 1 && (u32)TX_FIELD(0) >= SOME;
+}
+
+static bool locks_have_cycles(struct fixture *r)
+{
+	fixture_program_pebs(r, 1, EVENT_HLE_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	for (unsigned i = 0; i < 2; i++) {
+		rules_tx_acquire(r, DATA);
+		fixture_nops(r, i ? SOME : 1);
+		model_tx_abort(&r->m, TX_INSTRUCTION, 0, r->ip, 0);
+		fixture_poke(r, DATA, 0);
+		fixture_nops(r, 1);
+	}
+	return is_long(r);
+}
+
+static bool aborts_by_memory_have_cycles(struct fixture *r)
+{
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	rules_tx_abort(r, TX_EXPLICIT);
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, SOME);
+	model_tx_abort(&r->m, TX_CAPACITY_WRITES, 0, r->ip, 0);
+	return is_long(r);
+}
+
+static bool aborts_by_records_have_cycles(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, SOME);
+	loads(r, 2);
+	return is_long(r);
+}
+
+rule *const tx_counts_rules[FAULT_COUNT] = {
+	[FAULT_TX_EXCEPTIONS_UNCOUNTED] = all_causes_are_counted,
+	[FAULT_TX_INTERRUPT_UNCOUNTED] = all_causes_are_counted,
+	[FAULT_TX_OTHERS_UNCOUNTED] = all_causes_are_counted,
+	[FAULT_TX_ALL_AS_OTHERS] = all_causes_are_counted,
+	[FAULT_TX_RECORD_UNCOUNTED] = record_aborts_a_region,
+	[FAULT_HLE_RECORD_UNCOUNTED] = record_aborts_a_lock,
+	[FAULT_HLE_STARTS_USER] = user_locks_are_counted,
+	[FAULT_HLE_COMMITS_USER] = user_locks_are_counted,
+	[FAULT_HLE_ABORTS_USER] = user_locks_are_counted,
+	[FAULT_TX_CAUSES_USER] = user_causes_are_counted,
+	[FAULT_TX_ANY_LEVEL] = others_levels_are_not_counted,
+	[FAULT_TX_CYCLES_NOT_OF_LOCKS] = locks_have_cycles,
+	[FAULT_TX_CYCLES_NOT_OF_RECORDS] = aborts_by_records_have_cycles,
+	[FAULT_TX_CYCLES_NOT_OF_MEMORY] = aborts_by_memory_have_cycles,
+};
