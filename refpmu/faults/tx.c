@@ -182,7 +182,11 @@ u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 valu
 	     broken(m, FAULT_TX_CHECKPOINT_INTERRUPT)) ||
 	    (cause == TX_CONFLICT && broken(m, FAULT_TX_CHECKPOINT_CONFLICT)) ||
 	    (cause == TX_CAPACITY_READS && broken(m, FAULT_TX_CHECKPOINT_READS)) ||
-	    (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED)))
+	    (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED)) ||
+	    (faults_of(m)->cpl && broken(m, FAULT_TX_CHECKPOINT_USER)) ||
+	    (c->rule.cmask && broken(m, FAULT_TX_CHECKPOINT_CMASK)) ||
+	    (c->rule.invert && broken(m, FAULT_TX_CHECKPOINT_INV)) ||
+	    (c->rule.edge && broken(m, FAULT_TX_CHECKPOINT_EDGE)))
 		return c->value;
 	if (c->rule.kind != EK_LOADS && c->rule.kind != EK_STORES &&
 	    broken(m, FAULT_TX_CHECKPOINT_LOADS_ONLY))

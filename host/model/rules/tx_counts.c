@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules that faults of what is counted of transactions break: events and cycles. */
+/* The rules that faults of what is counted of transactions break: events, cycles, IN_TXCP. */
 #include "host/model/rules/tx.h"
 
 #define SOME	1000u	/* instructions in a long transaction */
@@ -128,6 +128,36 @@ static bool aborts_by_records_have_cycles(struct fixture *r)
 	return is_long(r);
 }
 
+/* Less than half of what IA32_PMC2 with IN_TX and IN_TXCP counts of a transaction of CPL 3. */
+static bool takes_back_with(struct fixture *r, u64 bits)
+{
+	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP | bits, 0);
+	fixture_start(r, BIT(2));
+	user_abort(r, TX_EXPLICIT);
+	return PMC(2) < SOME / 2;
+}
+
+RULE(takes_back_at_cpl_3, takes_back_with(r, 0))
+RULE(takes_back_clocks, takes_back_with(r, 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT))
+RULE(takes_back_clocks_without,
+     takes_back_with(r, 255ULL << IA32_PERFEVTSEL_CMASK_SHIFT | IA32_PERFEVTSEL_INV))
+
+/* Loads, each of which begins anew after an instruction without. */
+static bool takes_back_begins(struct fixture *r)
+{
+	fixture_program(r, 2, LOADS, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP |
+					     IA32_PERFEVTSEL_E |
+					     1ULL << IA32_PERFEVTSEL_CMASK_SHIFT, 0);
+	fixture_start(r, BIT(2));
+	rules_tx_begin(r, FALLBACK);
+	for (unsigned i = 0; i < 10; i++) {
+		loads(r, 1);
+		fixture_nops(r, 1);
+	}
+	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
+	return PMC(2) == 0;
+}
+
 rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_EXCEPTIONS_UNCOUNTED] = all_causes_are_counted,
 	[FAULT_TX_INTERRUPT_UNCOUNTED] = all_causes_are_counted,
@@ -143,4 +173,8 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_CYCLES_NOT_OF_LOCKS] = locks_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_RECORDS] = aborts_by_records_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_MEMORY] = aborts_by_memory_have_cycles,
+	[FAULT_TX_CHECKPOINT_USER] = takes_back_at_cpl_3,
+	[FAULT_TX_CHECKPOINT_CMASK] = takes_back_clocks,
+	[FAULT_TX_CHECKPOINT_INV] = takes_back_clocks_without,
+	[FAULT_TX_CHECKPOINT_EDGE] = takes_back_begins,
 };

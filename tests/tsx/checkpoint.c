@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What IN_TXCP takes back at each privilege level and under each condition of a counter: SDM
+ * "Performance Monitoring and Intel TSX".
+ */
+#include "kernel/interrupt/user.h"
+#include "pmu/counter.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/tsx/transaction.h"
+
+#define N	1000		/* loads in a transaction */
+#define RUNS	2u		/* transactions in a window */
+#define PRESET	1000000ULL	/* what the counter holds before */
+#define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
+#define CPL_3	3u
+#define MOST_A_CLOCK 16u	/* loads that retire at once: more than any processor does */
+#define CMASK(n) ((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
+
+static u64 run_loads(u64 piece)
+{
+	return ((const struct transaction *)(uintptr_t)piece)->run(transaction_words(), N);
+}
+
+/* IA32_PMC2 after RUNS transactions at a CPL. *committed: how many of them did. */
+static u64 counted(u64 select, unsigned cpl, const struct transaction *piece, unsigned *committed)
+{
+	const u64 arg = (u64)(uintptr_t)piece;
+	u64 value;
+
+	counter_program(FILTER, LOADS, select);
+	counter_write(FILTER, PRESET);
+	counters_enable(pmc_one(FILTER));
+	*committed = 0;
+	for (unsigned i = 0; i < RUNS; i++)
+		*committed += (cpl ? user_call_at(cpl, run_loads, arg) : run_loads(arg)) ==
+			      COMMITTED;
+	counters_disable();
+	value = counter_read(FILTER);
+	counter_program_disabled(FILTER, 0, 0);
+	return value;
+}
+
+/*
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 counts with IN_TX and IN_TXCP, at CPL 0 with OS alone, at CPL 3 with USR alone:
+ *        loads; clocks with a load (CMASK 1); those without 255 loads (INV); times that loads
+ *        begin (E)
+ * When   transactions with 1000 loads are ended by XABORT
+ * Then   no load is left of them, no more than two clocks with a load or begins a transaction, and
+ *        500 of all clocks
+ * Control: with IN_TX alone more are left; with both flags those of transactions that commit are
+ */
+TEST(tsx, in_txcp_takes_back_counts_at_each_level_and_under_each_condition, REQS(TSX_07),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
+{
+	static const struct {
+		const char *name;
+		u64 flags, left;	/* of each transaction, at most */
+		u64 least;		/* of all, with IN_TX alone; E may see one time alone */
+	} each[] = {
+		{ "loads", 0, 0, RUNS * N },
+		{ "clocks with a load", CMASK(1), 2, RUNS * N / MOST_A_CLOCK },
+		{ "clocks without 255 loads", CMASK(255) | IA32_PERFEVTSEL_INV, N / 2, RUNS * N },
+		{ "times that loads begin", CMASK(1) | IA32_PERFEVTSEL_E, 2, 1 },
+	};
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned i = 0; i < 2 * sizeof(each) / sizeof(each[0]); i++) {
+		const unsigned k = i / 2, cpl = i % 2 ? CPL_3 : 0;
+		const u64 one = (cpl ? COUNT_USR : COUNT_OS) | each[k].flags | IA32_PERFEVTSEL_IN_TX;
+		const u64 both = one | IA32_PERFEVTSEL_IN_TXCP;
+		unsigned committed;
+		u64 got = counted(both, cpl, &transaction_xabort, &committed);
+
+		CHECK_RANGE(t, TSX_07, PRESET, PRESET + RUNS * each[k].left, got,
+			    "IA32_PMC2 with IN_TX and IN_TXCP, %s of %u aborted transactions, "
+			    "CPL %u",
+			    each[k].name, RUNS, cpl);
+		got = counted(one, cpl, &transaction_xabort, &committed);
+		CONTROL_RANGE(t, TSX_07, PRESET + each[k].least, ~0ULL, got,
+			      "with IN_TX alone, %s, CPL %u", each[k].name, cpl);
+		got = counted(both, cpl, &transaction_commit, &committed);
+		CONTROL_RANGE(t, TSX_07, PRESET + each[k].least * committed / RUNS, ~0ULL, got,
+			      "with both, %s of %u committed transactions, CPL %u", each[k].name,
+			      committed, cpl);
+	}
+}
