@@ -155,7 +155,8 @@ bool fault_tx_end_noted(struct model *m, enum tx_cause cause, bool noted)
 	       !(m->tx.elided && broken(m, FAULT_TX_CYCLES_NOT_OF_LOCKS)) &&
 	       !(cause == TX_EVENT && faults_of(m)->tx_record_due &&
 		 broken(m, FAULT_TX_CYCLES_NOT_OF_RECORDS)) &&
-	       !(cause >= TX_CONFLICT && broken(m, FAULT_TX_CYCLES_NOT_OF_MEMORY));
+	       !(cause == TX_CONFLICT && broken(m, FAULT_TX_CYCLES_NOT_OF_CONFLICTS)) &&
+	       !(cause > TX_CONFLICT && broken(m, FAULT_TX_CYCLES_NOT_OF_CAPACITY));
 }
 
 /* ---- an abort ---- */

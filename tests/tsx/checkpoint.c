@@ -71,7 +71,8 @@ TEST(tsx, in_txcp_takes_back_counts_at_each_level_and_under_each_condition, REQS
 		return;
 	for (unsigned i = 0; i < 2 * sizeof(each) / sizeof(each[0]); i++) {
 		const unsigned k = i / 2, cpl = i % 2 ? CPL_3 : 0;
-		const u64 one = (cpl ? COUNT_USR : COUNT_OS) | each[k].flags | IA32_PERFEVTSEL_IN_TX;
+		const u64 one = (cpl ? COUNT_USR : COUNT_OS) | each[k].flags |
+				IA32_PERFEVTSEL_IN_TX;
 		const u64 both = one | IA32_PERFEVTSEL_IN_TXCP;
 		unsigned committed;
 		u64 got = counted(both, cpl, &transaction_xabort, &committed);

@@ -325,6 +325,69 @@ TEST(tsx, capacity_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09
 	}
 }
 
+#define CONFLICT_TRIES	4u	/* the writer has a deadline; a shadow may be longer */
+#define MORE_THAN_WATCHED (8 * WATCHED)	/* loads, four instructions each */
+
+/* A record of RTM_RETIRED.ABORTED on IA32_PMC0 of transaction_watch, in front of each of which a
+ * transaction with many loads commits. */
+static bool record_of_a_conflict(struct test *t, struct pebs_record *record)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	pebs_arm(0, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
+	counters_enable(pmc_one(0));
+	transaction_run(&transaction_xabort, FEW, PERIOD - (pebs_may_have_pdist(0) ? 1 : 0));
+	for (unsigned i = 0; i < CONFLICT_TRIES && !ds_records(); i++) {
+		transaction_run(&transaction_commit, MORE_THAN_WATCHED, 1);
+		transaction_run(&transaction_watch, WATCHED, 1);
+	}
+	counters_disable();
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+	if (!ds_records()) {
+		test_inconclusive(t, "no record of %u transactions", CONFLICT_TRIES);
+		return false;
+	}
+	return sampling_one_record(t, CONTROL_AT(TSX_09), record);
+}
+
+/*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  another processor stores to a line all the time; a transaction with 16000 loads commits,
+ *        then one loads 2000 times from that line
+ * When   the abort of the second makes a record
+ * Then   where Data_Conflict (37) tells of it, bits 31:0 at B8H are 48000 at most: they aren't
+ *        those of the first
+ * Control: where nothing else aborts, bit 37 is 1. INCONCLUSIVE where the shadow is longer than a
+ *          few transactions
+ */
+TEST(tsx, conflict_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_second_processor))
+{
+	struct pebs_record record;
+	bool recorded;
+	u64 tx;
+
+	if (!transaction_works(t) || !transaction_write_on(t))
+		return;
+	recorded = record_of_a_conflict(t, &record);
+	transaction_write_off(t);
+	if (!recorded)
+		return;
+	tx = sampling_field(&record, RECORD_tx_abort);
+	if (test_sees_exactly(t, REQ_TSX_03))
+		CONTROL_EQ(t, TSX_09, TX_DATA_CONFLICT, tx & TX_DATA_CONFLICT,
+			   "Data_Conflict, bit 37 of B8H");
+	if (tx & TX_DATA_CONFLICT)
+		CHECK_RANGE(t, TSX_09, 1, 3 * MORE_THAN_WATCHED, tx & TX_CYCLES,
+			    "cycles of a transaction that a conflict aborts, after a longer one");
+	else
+		test_inconclusive(t, "the record isn't of a conflict");
+}
+
 struct overflowed {
 	const struct pmi_log *log;
 	bool committed;

@@ -80,8 +80,8 @@ static bool user_causes_are_counted(struct fixture *r)
 /* A counter with OS alone, of a transaction of CPL 3. */
 static bool others_levels_are_not_counted(struct fixture *r)
 {
-	fixture_set(r, MSR_IA32_PERFEVTSEL0, EVENT_RTM_RETIRED_ABORTED_MISC5 |
-						     IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0,
+		    EVENT_RTM_RETIRED_ABORTED_MISC5 | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
 	fixture_start(r, BIT(0));
 	user_abort(r, TX_EXCEPTION);
 	return PMC(0) == 0;
@@ -107,16 +107,19 @@ static bool locks_have_cycles(struct fixture *r)
 	return is_long(r);
 }
 
-static bool aborts_by_memory_have_cycles(struct fixture *r)
+static bool has_cycles(struct fixture *r, enum tx_cause cause)
 {
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
 	fixture_start(r, BIT(1));
 	rules_tx_abort(r, TX_EXPLICIT);
 	rules_tx_begin(r, FALLBACK);
 	fixture_nops(r, SOME);
-	model_tx_abort(&r->m, TX_CAPACITY_WRITES, 0, r->ip, 0);
+	model_tx_abort(&r->m, cause, 0, r->ip, 0);
 	return is_long(r);
 }
+
+RULE(aborts_by_conflicts_have_cycles, has_cycles(r, TX_CONFLICT))
+RULE(aborts_by_capacity_have_cycles, has_cycles(r, TX_CAPACITY_WRITES))
 
 static bool aborts_by_records_have_cycles(struct fixture *r)
 {
@@ -145,9 +148,10 @@ RULE(takes_back_clocks_without,
 /* Loads, each of which begins anew after an instruction without. */
 static bool takes_back_begins(struct fixture *r)
 {
-	fixture_program(r, 2, LOADS, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP |
-					     IA32_PERFEVTSEL_E |
-					     1ULL << IA32_PERFEVTSEL_CMASK_SHIFT, 0);
+	fixture_program(r, 2, LOADS,
+			IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP | IA32_PERFEVTSEL_E |
+				1ULL << IA32_PERFEVTSEL_CMASK_SHIFT,
+			0);
 	fixture_start(r, BIT(2));
 	rules_tx_begin(r, FALLBACK);
 	for (unsigned i = 0; i < 10; i++) {
@@ -172,7 +176,8 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_ANY_LEVEL] = others_levels_are_not_counted,
 	[FAULT_TX_CYCLES_NOT_OF_LOCKS] = locks_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_RECORDS] = aborts_by_records_have_cycles,
-	[FAULT_TX_CYCLES_NOT_OF_MEMORY] = aborts_by_memory_have_cycles,
+	[FAULT_TX_CYCLES_NOT_OF_CAPACITY] = aborts_by_capacity_have_cycles,
+	[FAULT_TX_CYCLES_NOT_OF_CONFLICTS] = aborts_by_conflicts_have_cycles,
 	[FAULT_TX_CHECKPOINT_USER] = takes_back_at_cpl_3,
 	[FAULT_TX_CHECKPOINT_CMASK] = takes_back_clocks,
 	[FAULT_TX_CHECKPOINT_INV] = takes_back_clocks_without,
