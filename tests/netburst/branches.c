@@ -11,7 +11,7 @@
 #define MISPREDICTED	(NB_BRANCH_RETIRED_MMNM | NB_BRANCH_RETIRED_MMTM)
 #define PREDICTED	(NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMTP)
 #define ROUNDS		800u		/* of workload_random */
-#define FEW		(ROUNDS / 8)	/* branches around a piece, and less than are mispredicted */
+#define FEW		(ROUNDS / 8)	/* branches around a piece; fewer than mispredicted */
 #define NEARLY		4u		/* a quarter more or less */
 
 static struct netburst_setting branches(unsigned counter, u32 mask)

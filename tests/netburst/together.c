@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several counters at once, which overflow on one event, or of which one starts the other: SDM "CCCR
- * MSRs", "Cascading Counters"; and the same by events of either thread. The work is at CPL 3 and
- * only USR flags are set, so that counters of one group have the same events, and what the harness
- * does around it counts nothing.
+ * Several counters at once, which overflow on one event, or of which one starts the other: SDM
+ * "CCCR MSRs", "Cascading Counters"; and the same by events of either thread. The work is at CPL 3
+ * and only USR flags are set, so that counters of one group have the same events, and what the
+ * harness does around it counts nothing.
  */
 #include "pmu/pmi.h"
 #include "tests/netburst/needs.h"
@@ -85,8 +85,8 @@ TEST(netburst, counters_that_overflow_together_show_and_interrupt_each, REQS(NB_
 				 "OVF flags of all counters, %u to %u overflow together", first,
 				 end - 1);
 			CHECK_EQ(t, NB_10, 1, log->count,
-				 "interrupts, the flag of counter %u alone of %u to %u set", flagged,
-				 first, end - 1);
+				 "interrupts, the flag of counter %u alone of %u to %u set",
+				 flagged, first, end - 1);
 			pmi_close();
 			netburst_clear_all(netburst_status());
 		}
