@@ -100,6 +100,14 @@ void fault_service(struct model *m, const struct retire_ctx *s, struct service_p
 	reorder(m, plan);
 }
 
+/* A record is due: does the elision stay? */
+static bool elision_goes_on(struct model *m)
+{
+	return broken(m, FAULT_HLE_RECORD_COMMITS) ||
+	       (m->tx.n_locks > 1 && broken(m, FAULT_HLE_RECORD_COMMITS_NESTED)) ||
+	       (faults_of(m)->cpl == 3 && broken(m, FAULT_HLE_RECORD_COMMITS_USER));
+}
+
 void fault_pebs_event(struct model *m, unsigned i, struct pebs_event *event)
 {
 	const u8 cpl = faults_of(m)->cpl;
@@ -110,7 +118,10 @@ void fault_pebs_event(struct model *m, unsigned i, struct pebs_event *event)
 	    (broken(m, FAULT_TX_RECORD_COMMITS) ||
 	     (i >= FIRST_FIXED && broken(m, FAULT_TX_RECORD_COMMITS_FIXED)) ||
 	     (m->tx.depth > 1 && broken(m, FAULT_TX_RECORD_COMMITS_NESTED)) ||
-	     (m->tx.elided && broken(m, FAULT_HLE_RECORD_COMMITS)) ||
+	     (m->counter[i].rule.kind == EK_BRANCHES &&
+	      broken(m, FAULT_TX_RECORD_COMMITS_BRANCHES)) ||
+	     (m->counter[i].rule.flags & EV_PDIR && broken(m, FAULT_TX_RECORD_COMMITS_PDIR)) ||
+	     (m->tx.elided && elision_goes_on(m)) ||
 	     (m->counter[i].rule.flags & EV_LL && broken(m, FAULT_LL_RECORD_COMMITS))))
 		event->aborts = false;
 	if (event->aborts && broken(m, FAULT_TX_RECORD_LOST))

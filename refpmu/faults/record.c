@@ -221,6 +221,8 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 #define ARITHMETIC_FLAGS \
 	(RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF | RFLAGS_SF | RFLAGS_OF)
 
+#define CAPACITY_STATUS	BIT(3)	/* "RTM Abort Status Definition" */
+
 /* What belongs to an aborted transaction. */
 static void break_abort(struct model *m, const struct retire_ctx *s, struct record *record)
 {
@@ -236,6 +238,10 @@ static void break_abort(struct model *m, const struct retire_ctx *s, struct reco
 	if (s->tx_abort && broken(m, FAULT_TX_RECORD_NO_STATUS))
 		record->rax = m->tx.gpr[REG_RAX];
 	if (s->tx_abort && broken(m, FAULT_TX_RECORD_NO_REGISTERS))
+		model_record_gprs((const u64[REG_COUNT]){ [REG_RAX] = record->rax }, record);
+	if (s->tx_abort && m->tx.elided && broken(m, FAULT_HLE_RECORD_STATUS))
+		record->rax = CAPACITY_STATUS;
+	if (s->tx_abort && m->tx.elided && broken(m, FAULT_HLE_RECORD_NO_REGISTERS))
 		model_record_gprs((const u64[REG_COUNT]){ [REG_RAX] = record->rax }, record);
 	if (s->tx_abort && broken(m, FAULT_TX_RECORD_RSP))
 		record->rsp -= 8;

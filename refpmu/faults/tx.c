@@ -23,12 +23,24 @@ static const struct {
 #include "refpmu/faults/fault_tx_bit.def"
 };
 
+/* The event of RTM_RETIRED that tells what aborts a transaction so. */
+static enum event_kind by_cause(enum tx_cause cause)
+{
+	if (cause == TX_INSTRUCTION || cause == TX_EXPLICIT)
+		return EK_TX_ABORTED_UNFRIENDLY;
+	return cause >= TX_CONFLICT ? EK_TX_ABORTED_MEMORY : EK_TX_ABORTED_OTHER;
+}
+
 /* Does an abort count as this event, of a transaction of this kind? */
 static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind,
 			 bool occurs)
 {
 	const enum tx_cause cause = (enum tx_cause)m->tx.cause;
 
+	if (m->tx.elided && occurs && (kind == EK_TX_CAPACITY_WRITES || kind == EK_TX_CONFLICT))
+		return !broken(m, FAULT_HLE_MEMORY_UNCOUNTED);
+	if (m->tx.elided && kind == by_cause(cause))
+		return broken(m, FAULT_HLE_COUNTS_BY_CAUSE);
 	switch (kind) {
 	case EK_TX_CAPACITY_WRITES:
 		return occurs ||
@@ -224,6 +236,9 @@ u64 fault_tx_information(struct model *m, u64 value)
 		value ^= INFO_HLE | INFO_RTM;
 	if (m->tx.elided && value & INFO_INSTRUCTION && broken(m, FAULT_HLE_WITHOUT_INSTRUCTION))
 		value &= ~INFO_INSTRUCTION;
+	if (m->tx.elided && !(value & INFO_INSTRUCTION) &&
+	    broken(m, FAULT_HLE_INFORMATION_BY_INSTRUCTIONS))
+		value &= INFO_HLE;
 	if (broken(m, FAULT_TX_CAUSE_EXCHANGED))
 		value ^= INFO_INSTRUCTION | INFO_OTHER;
 	if (broken(m, FAULT_TX_CAPACITY_MISSING))

@@ -80,17 +80,13 @@ static unsigned count_cause(const struct cause *cause, u16 code, u64 value[COUNT
 	return committed;
 }
 
-static void check_cause(struct test *t, const struct cause *cause, unsigned event, bool exact)
+/* The event of aborts by their cause. */
+static void check_values(struct test *t, const struct cause *cause, unsigned event, bool exact,
+			 unsigned committed, const u64 value[COUNTERS])
 {
 	const bool occurs = cause->occur & BIT(event);
-	u64 value[COUNTERS];
-	unsigned committed = count_cause(cause, events[event].code, value);
 
 	for (unsigned c = 0; c < COUNTERS; c++) {
-		if (event == ANY_CAUSE)
-			CHECK_EQ(t, TSX_01, RUNS - committed, value[c],
-				 "%s, %u of %u committed, %s, IA32_PMC%u", events[event].name,
-				 committed, RUNS, cause->piece->name, c);
 		if (exact)
 			CHECK_EQ(t, TSX_18, occurs ? RUNS : 0, value[c],
 				 "%s of %u transactions, %s%s, IA32_PMC%u", events[event].name,
@@ -101,6 +97,18 @@ static void check_cause(struct test *t, const struct cause *cause, unsigned even
 				    "%s of %u aborted transactions, %s, IA32_PMC%u",
 				    events[event].name, RUNS - committed, cause->piece->name, c);
 	}
+}
+
+static void check_cause(struct test *t, const struct cause *cause, unsigned event, bool exact)
+{
+	u64 value[COUNTERS];
+	unsigned committed = count_cause(cause, events[event].code, value);
+
+	for (unsigned c = 0; c < COUNTERS && event == ANY_CAUSE; c++)
+		CHECK_EQ(t, TSX_01, RUNS - committed, value[c],
+			 "%s, %u of %u committed, %s, IA32_PMC%u", events[event].name, committed,
+			 RUNS, cause->piece->name, c);
+	check_values(t, cause, event, exact, committed, value);
 }
 
 /*
@@ -268,6 +276,54 @@ TEST(tsx, hle_and_rtm_events_are_apart_on_each_counter, REQS(TSX_08, TSX_13),
 			CONTROL_RANGE(t, TSX_08, 1, RUNS, value[c],
 				      "RTM_RETIRED.START, %s, IA32_PMC%u", regions[k].piece->name,
 				      c);
+	}
+}
+
+/*
+ * TSX-13  HLE_RETIRED.START, COMMIT and ABORTED must count the elided locks that begin, that end
+ *         and that abort, and RTM_RETIRED none of them.
+ *         SDM chapter 19, HLE_RETIRED
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3, MISC4 and MISC5 and TX_MEM.ABORT_CONFLICT and
+ *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
+ *         SDM chapter 19, RTM_RETIRED, TX_MEM
+ *
+ * Given  elided locks that PAUSE aborts, and such with stores to more lines than the L1 has
+ * When   each event of an abort's cause counts on IA32_PMC0 to 3 at once
+ * Then   those of RTM_RETIRED count none; those of TX_MEM, which are of locks too, the aborts of
+ *        their cause alone, on a processor no more than were aborted
+ * Control: HLE_RETIRED.ABORTED counts those that were aborted
+ */
+TEST(tsx, abort_events_of_rtm_count_no_elided_locks_and_those_of_memory_do, REQS(TSX_13, TSX_18),
+     NEEDS(need_perfmon, need_four_counters, need_hle, need_events))
+{
+	static const struct cause locks[] = {
+		{ &transaction_elided_pause, LOADS_EACH, false, 0 },
+		{ &transaction_elided_stores, TRANSACTION_LINES, false, BIT(CAPACITY_WRITES) },
+	};
+	const bool exact = test_sees_exactly(t, REQ_TSX_18);
+	u64 value[COUNTERS];
+
+	if (!transaction_elision_works(t))
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned aborted = RUNS - count_cause(&locks[i], EVENT_HLE_RETIRED_ABORTED, value);
+
+		for (unsigned c = 0; c < COUNTERS; c++)
+			CONTROL_RANGE(t, TSX_13, exact ? aborted : 0, aborted, value[c],
+				      "HLE_RETIRED.ABORTED, %s, IA32_PMC%u", locks[i].piece->name,
+				      c);
+		for (unsigned event = 0; event < EVENTS; event++) {
+			unsigned well = count_cause(&locks[i], events[event].code, value);
+
+			if (event == CONFLICT || event == CAPACITY_WRITES) {
+				check_values(t, &locks[i], event, exact, well, value);
+				continue;
+			}
+			for (unsigned c = 0; c < COUNTERS; c++)
+				CHECK_EQ(t, TSX_13, 0, value[c],
+					 "%s of elided locks, %s, IA32_PMC%u", events[event].name,
+					 locks[i].piece->name, c);
+		}
 	}
 }
 

@@ -12,7 +12,6 @@
 #define FEWER	10		/* loads in a piece; the difference of the two counts */
 #define MORE	60
 #define RUNS	8		/* of a piece whose ends are counted */
-#define TRIES	100		/* runs until a load in one is recorded */
 #define WELL	(2 * PERIOD)	/* runs that end well: records if they counted as aborts */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
@@ -232,6 +231,54 @@ TEST(tsx, rip_of_an_hle_abort_record_follows_the_outermost_xacquire, REQS(TSX_15
 	}
 }
 
+/*
+ * TSX-14  HLE_RETIRED.ABORTED with PEBS must make a record of an aborted elision, with bit 32 of
+ *         the TX abort information and not bit 33.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ * TSX-15  R/EIP of an HLE abort record must be the instruction following the outermost XACQUIRE.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * REC-04  The register fields must hold the values after the causing instruction retired, a
+ *         register that it loaded included.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  stores to more lines than the L1 has, with a lock elided
+ * When   each counter makes a record of HLE_RETIRED.ABORTED
+ * Then   in the TX abort information at B8H bit 32 is 1, bits 33 and 63:40 are 0, and R/EIP follows
+ *        the XACQUIRE. Where nothing else aborts, bits 35 (Non_Instruction_Abort) and 38
+ *        (Capacity_Writes) are the others; where all is judged, RCX and RDI are what they were at
+ *        the XACQUIRE, though both were changed inside, and RAX is that of in front of it or the
+ *        lock's: an elision has no status there, as a transaction has
+ */
+TEST(tsx, hle_abort_record_of_too_many_stores_tells_of_the_capacity, REQS(TSX_14, TSX_15, REC_04),
+     NEEDS(need_perfmon, need_pebs, need_hle))
+{
+	if (!transaction_elision_works(t))
+		return;
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		struct transaction_abort abort;
+
+		if (!transaction_record(t, AT(TSX_14), c, &transaction_elided_stores,
+					TRANSACTION_LINES, &abort))
+			return;
+		CHECK_EQ(t, TSX_14, TX_HLE_ABORT,
+			 abort.tx & (TX_HLE_ABORT | TX_RTM_ABORT | TX_RESERVED),
+			 "HLE_Abort alone of bits 33:32 and 63:40 of B8H, IA32_PMC%u", c);
+		CHECK_EQ(t, TSX_15, (u64)(uintptr_t)abort.piece->fallback, abort.rip,
+			 "R/EIP: what follows the XACQUIRE of %s", abort.piece->name);
+		if (!test_is_strict(t))
+			continue;
+		CHECK_EQ(t, TSX_14, TX_HLE_ABORT | TX_NON_INSTRUCTION | TX_CAPACITY_WRITES,
+			 abort.tx & ~TX_CYCLES & ~TX_RETRY,
+			 "bits 63:32 of B8H without Retry, IA32_PMC%u", c);
+		CHECK_RANGE(t, REC_04, 0, 1, sampling_field(&abort.record, RECORD_rax),
+			    "RAX: what is stored in the lock, or what was in it");
+		CHECK_EQ(t, REC_04, TRANSACTION_LINES, sampling_field(&abort.record, RECORD_rcx),
+			 "RCX, as at the XACQUIRE");
+		CHECK_EQ(t, REC_04, (u64)(uintptr_t)transaction_words(),
+			 sampling_field(&abort.record, RECORD_rdi), "RDI, as at the XACQUIRE");
+	}
+}
+
 /* Loads that IA32_PMC2 counts in RUNS pieces with MORE loads, less those with FEWER. */
 static u64 difference(u64 flags, const struct transaction *piece)
 {
@@ -301,62 +348,59 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
  *         SDM chapter 19, HLE_RETIRED
  * TSX-17  A PEBS event while a lock is elided must abort the elision before the record is written.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-14  HLE_RETIRED.ABORTED with PEBS must make a record of an aborted elision, with bit 32 of
+ *         the TX abort information and not bit 33.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
  *
- * Given  IA32_PMC0 samples loads, nearly all of which are inside of elided locks; IA32_PMC1 counts
- *        HLE_RETIRED.ABORTED
- * When   the locks run until a record shows an abort
- * Then   XTEST finds that lock no longer elided, and each run has stored once, aborted or not. The
- *        record has HLE_Abort and not RTM_Abort, R/EIP after the outermost XACQUIRE, and EventingIP
- *        inside. HLE_RETIRED.ABORTED counts those that are no longer elided, on a processor one at
- *        least
+ * Given  each counter samples loads, nearly all of which are inside of elided locks: a single one,
+ *        or one in another one; IA32_PMC2 and IA32_PMC3 at CPL 3, with USR alone. The next counter
+ *        counts HLE_RETIRED.ABORTED
+ * When   the locks run until a record of a load inside shows an abort
+ * Then   XTEST finds that lock no longer elided, and the run has stored once, aborted or not. The
+ *        record has HLE_Abort and not RTM_Abort, and R/EIP after the outermost XACQUIRE. Where
+ *        nothing else aborts, B8H says that no instruction has: bits 34 and 39:37 are 0, 35 is 1;
+ *        HLE_RETIRED.ABORTED counts those that are no longer elided, on a processor one at least
  */
-TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_13, TSX_17),
+TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_13, TSX_17, TSX_14),
      NEEDS(need_perfmon, need_pebs, need_hle, need_events), .under_every_fault = true)
 {
-	struct ds_setup setup = sampling_setup(8);
-	u64 *words = transaction_words(), before, status = COMMITTED;
-	struct pebs_record record = { .format = setup.format };
-	bool found = false;
-	unsigned runs, ended = 0;
-
 	if (!transaction_elision_works(t))
 		return;
-	counter_program(1, EVENT_HLE_RETIRED_ABORTED, COUNT_BOTH);
-	counter_write(1, 0);
-	setup.reset[0] = pebs_reset_value(0, PERIOD);
-	ds_open(&setup);
-	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
-	counters_enable(pmc_or(pmc_one(0), pmc_one(1)));
-	before = *words;
-	for (runs = 0; runs < TRIES && !found; runs++) {
-		status = transaction_elided.run(words, PERIOD / 2);
-		ended += status != COMMITTED;
-		if (!ds_records())
-			continue;
-		record_decode(setup.format, ds_record(0), record_size(setup.format), &record);
-		found = sampling_field(&record, RECORD_tx_abort) & (TX_HLE_ABORT | TX_RTM_ABORT);
-		ds_set_index(0);
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		struct transaction_inside in = { .piece = c % 2 ? &transaction_elided_well :
+								  &transaction_elided };
+		const char *name = in.piece->name;
+		const unsigned aborts = (c + 1) % PEBS_COUNTERS;
+		u64 flags = c & 2 ? COUNT_USR : COUNT_BOTH, tx;
+		bool found;
+
+		counter_program(aborts, EVENT_HLE_RETIRED_ABORTED, COUNT_BOTH);
+		counter_write(aborts, 0);
+		found = transaction_record_inside(LOADS, c, flags, pmc_one(aborts), &in);
+		if (!CHECK(t, TSX_17, found,
+			   "a load is recorded that has aborted one of %u runs of %s, with %u "
+			   "loads each, IA32_PMC%u",
+			   in.runs, name, PERIOD / 2, c))
+			return;
+		CHECK_RANGE(t, TSX_13,
+			    test_sees_exactly(t, REQ_TSX_13) ? in.runs - in.committed : 1,
+			    in.runs - in.committed, counter_read(aborts),
+			    "HLE_RETIRED.ABORTED of %u elisions, one aborted by a record of "
+			    "IA32_PMC%u",
+			    in.runs, c);
+		counter_program_disabled(aborts, 0, 0);
+		tx = sampling_field(&in.record, RECORD_tx_abort);
+		CHECK(t, TSX_17, in.status != COMMITTED,
+		      "the lock of the record isn't elided at its end, %s", name);
+		CHECK_EQ(t, TSX_17, 1, in.words, "stores of the run of the record, %s", name);
+		CHECK_EQ(t, TSX_17, TX_HLE_ABORT, tx & (TX_HLE_ABORT | TX_RTM_ABORT),
+			 "HLE_Abort and not RTM_Abort, bits 33:32 of B8H, %s", name);
+		CHECK_EQ(t, TSX_17, (u64)(uintptr_t)in.piece->fallback,
+			 sampling_field(&in.record, RECORD_rip),
+			 "R/EIP of its record: what follows the outermost XACQUIRE of %s", name);
+		if (test_sees_exactly(t, REQ_TSX_14))
+			CHECK_EQ(t, TSX_14, TX_HLE_ABORT | TX_NON_INSTRUCTION,
+				 tx & ~TX_CYCLES & ~TX_RETRY,
+				 "bits 63:32 of B8H without Retry, %s, IA32_PMC%u", name, c);
 	}
-	counters_disable();
-	pebs_disarm();
-	counter_program_disabled(0, 0, 0);
-	if (!CHECK(t, TSX_17, found,
-		   "a load is recorded that has aborted one of %u elisions, with "
-		   "%u loads each",
-		   runs, PERIOD / 2))
-		return;
-	CHECK_RANGE(t, TSX_13, test_sees_exactly(t, REQ_TSX_13) ? ended : 1, ended, counter_read(1),
-		    "HLE_RETIRED.ABORTED of %u elisions, one aborted by a record", runs);
-	counter_program_disabled(1, 0, 0);
-	CHECK(t, TSX_17, status != COMMITTED, "the lock of the record isn't elided at its end");
-	CHECK_EQ(t, TSX_17, runs, *words - before, "stores: one for each run, aborted or not");
-	CHECK_EQ(t, TSX_17, TX_HLE_ABORT,
-		 sampling_field(&record, RECORD_tx_abort) & (TX_HLE_ABORT | TX_RTM_ABORT),
-		 "HLE_Abort and not RTM_Abort, bits 33:32 of B8H");
-	CHECK_EQ(t, TSX_17, (u64)(uintptr_t)transaction_elided.fallback,
-		 sampling_field(&record, RECORD_rip),
-		 "R/EIP of its record: what follows the outermost XACQUIRE");
-	CHECK(t, TSX_17,
-	      transaction_holds(&transaction_elided, sampling_field(&record, RECORD_eventing_ip)),
-	      "EventingIP 0x%lx is inside", sampling_field(&record, RECORD_eventing_ip));
 }

@@ -246,3 +246,13 @@ ELIDED elided_well
 	BODY
 	xrelease mov dword [rdi + LOCK_INNER], 0
 END_ELIDED elided_well
+
+; A store to each of n lines, not to the lock.
+ELIDED elided_stores
+	mov	r9, rdi
+.store:	mov	[rdi + 8], rcx
+	add	rdi, 64
+	dec	ecx
+	jnz	.store
+	mov	rdi, r9
+END_ELIDED elided_stores

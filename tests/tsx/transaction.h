@@ -7,6 +7,7 @@
 #ifndef TESTS_TSX_TRANSACTION_H
 #define TESTS_TSX_TRANSACTION_H
 
+#include "pmu/counter.h"
 #include "pmu/record.h"
 #include "tests/frame/test.h"
 
@@ -75,6 +76,9 @@ extern const struct transaction transaction_elided_nested __attribute__((visibil
 extern const struct transaction transaction_elided_well
 	__attribute__((visibility("hidden")));	/* in two locks, without PAUSE */
 
+/* A store to each of n lines with a lock that is elided. */
+extern const struct transaction transaction_elided_stores __attribute__((visibility("hidden")));
+
 /* TRANSACTION_LINES lines for them; the first word counts the stores of those that committed. */
 u64 *transaction_words(void);
 
@@ -105,6 +109,24 @@ struct transaction_abort {
  */
 bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
 			const struct transaction *piece, u64 n, struct transaction_abort *abort);
+
+/* Runs of a piece up to the first record of an instruction inside; what elides must have said that
+ * it was. */
+struct transaction_inside {
+	const struct transaction *piece;
+	u64 period;		/* and loads in each; 0: PERIOD, and PERIOD / 2 loads */
+	unsigned runs;
+	unsigned committed;	/* of these */
+	u64 status, words;	/* of the run that it came in; stores that are left of it */
+	struct pebs_record record;
+};
+
+/*
+ * in->piece runs until a record of the event is made of one in it, as most of them are; at CPL 3
+ * where the counter looks at that alone; with more counters on.
+ */
+bool transaction_record_inside(u16 event, unsigned counter, u64 flags, struct pmc_mask with,
+			       struct transaction_inside *in);
 
 /*
  * Do transactions commit here at all? CPUID shows RTM also where firmware has every one abort at

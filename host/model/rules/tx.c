@@ -3,7 +3,6 @@
 #include "host/model/rules/tx.h"
 
 #define INNER		0x700000ULL
-#define HIGH(value)	((value) & ~BITS(0, 31))
 
 void rules_tx_begin(struct fixture *r, u64 fallback)
 {
@@ -416,15 +415,37 @@ static u64 kept_of_nested(struct fixture *r, bool ends)
 RULE(inner_begin_keeps_nothing, kept_of_nested(r, false) == 0)
 RULE(inner_end_keeps_nothing, kept_of_nested(r, true) == 0)
 
-static bool record_ends_elision(struct fixture *r)
+/* Loads with locks elided, at a CPL: a record ends the elision. */
+static bool record_ends_elision_of(struct fixture *r, unsigned locks, u8 cpl)
 {
-	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_program_pebs(r, 0, LOADS, 0, 1);
 	fixture_start(r, BIT(0));
-	rules_tx_acquire(r, DATA);
+	r->cpl = cpl;
+	for (unsigned i = 0; i < locks; i++)
+		rules_tx_acquire(r, DATA + 64 * i);
 	fixture_load(r, DATA);
 	fixture_load(r, DATA);
+	r->cpl = 0;
 	return !model_in_tx(&r->m) && fixture_records(r) == 1;
 }
+
+RULE(record_ends_elision, record_ends_elision_of(r, 1, 0))
+RULE(record_ends_nested_elision, record_ends_elision_of(r, 2, 0))
+RULE(record_ends_elision_of_cpl_3, record_ends_elision_of(r, 1, 3))
+
+/* The counter's record of what runs in a transaction, jumps, ends that. */
+static bool a_record_aborts(struct fixture *r, unsigned counter, u32 event)
+{
+	fixture_program_pebs(r, counter, event, 0, 2);
+	fixture_start(r, BIT(counter));
+	rules_tx_begin(r, FALLBACK);
+	for (unsigned i = 0; i < 200 && !fixture_records(r); i++)
+		a_jump(r, 0);
+	return !model_in_tx(&r->m) && fixture_records(r) == 1;
+}
+
+RULE(a_record_of_a_branch_aborts, a_record_aborts(r, 2, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS))
+RULE(a_record_of_pdir_aborts, a_record_aborts(r, 1, EVENT_INST_RETIRED_PREC_DIST))
 
 static bool a_nested_record_aborts(struct fixture *r)
 {
@@ -634,6 +655,10 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_HLE_CHECKPOINT_IGNORED] = elisions_are_filtered,
 	[FAULT_TX_RECORD_COMMITS_NESTED] = a_nested_record_aborts,
 	[FAULT_HLE_RECORD_COMMITS] = record_ends_elision,
+	[FAULT_HLE_RECORD_COMMITS_NESTED] = record_ends_nested_elision,
+	[FAULT_HLE_RECORD_COMMITS_USER] = record_ends_elision_of_cpl_3,
+	[FAULT_TX_RECORD_COMMITS_BRANCHES] = a_record_of_a_branch_aborts,
+	[FAULT_TX_RECORD_COMMITS_PDIR] = a_record_of_pdir_aborts,
 #define FAULT_TX_BIT(token, bit, name, requirements, title, ...) \
 	[FAULT_##token##_NEVER] = (bit) == 32 ? elisions_are_recorded : bits_are_exact, \
 	[FAULT_##token##_ALWAYS] = (bit) == 33 ? elisions_are_recorded : bits_are_exact,

@@ -8,6 +8,7 @@
 #define DATA		(FIXTURE_MEMORY_BASE + 0x3000)
 #define FALLBACK	0x600000600000ULL
 #define TX_FIELD(n)	fixture_record(r, n, 0xb8)
+#define HIGH(value)	((value) & ~BITS(0, 31))
 
 /* XBEGIN, XEND. */
 void rules_tx_begin(struct fixture *r, u64 fallback);

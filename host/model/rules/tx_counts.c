@@ -55,6 +55,27 @@ static bool user_locks_are_counted(struct fixture *r)
 	return PMC(0) == 2 && PMC(1) == 1 && PMC(2) == 1;
 }
 
+/* Two elisions that too many stores end; the second is recorded on IA32_PMC3. */
+static bool elisions_end_by_capacity(struct fixture *r)
+{
+	struct model_registers before = r->regs;
+
+	fixture_program(r, 0, EVENT_TX_MEM_ABORT_CAPACITY_WRITE, 0, 0);
+	fixture_program(r, 1, EVENT_RTM_RETIRED_ABORTED_MISC1, 0, 0);
+	fixture_program_pebs(r, 3, EVENT_HLE_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BITS(0, 3));
+	for (unsigned i = 0; i < 2; i++) {
+		before = r->regs;
+		rules_tx_acquire(r, DATA);
+		model_tx_abort(&r->m, TX_CAPACITY_WRITES, 0, r->ip, 0);
+		fixture_poke(r, DATA, 0);
+	}
+	return PMC(0) == 2 && PMC(1) == 0 && fixture_records(r) == 1 &&
+	       HIGH(TX_FIELD(0)) == (BIT(32) | BIT(35) | BIT(38)) &&
+	       fixture_record(r, 0, 0x10) == before.gpr[REG_RAX] &&
+	       fixture_record(r, 0, 0x20) == before.gpr[REG_RCX];
+}
+
 static void user_abort(struct fixture *r, enum tx_cause cause)
 {
 	r->cpl = 3;
@@ -172,6 +193,11 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_HLE_STARTS_USER] = user_locks_are_counted,
 	[FAULT_HLE_COMMITS_USER] = user_locks_are_counted,
 	[FAULT_HLE_ABORTS_USER] = user_locks_are_counted,
+	[FAULT_HLE_RECORD_STATUS] = elisions_end_by_capacity,
+	[FAULT_HLE_RECORD_NO_REGISTERS] = elisions_end_by_capacity,
+	[FAULT_HLE_INFORMATION_BY_INSTRUCTIONS] = elisions_end_by_capacity,
+	[FAULT_HLE_MEMORY_UNCOUNTED] = elisions_end_by_capacity,
+	[FAULT_HLE_COUNTS_BY_CAUSE] = elisions_end_by_capacity,
 	[FAULT_TX_CAUSES_USER] = user_causes_are_counted,
 	[FAULT_TX_ANY_LEVEL] = others_levels_are_not_counted,
 	[FAULT_TX_CYCLES_NOT_OF_LOCKS] = locks_have_cycles,
