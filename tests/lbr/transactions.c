@@ -182,6 +182,81 @@ TEST(lbr, abort_by_an_exception_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31)
 		   "FROM of the entry before it, the jump inside");
 }
 
+/* Of the abort to lbr_abort's handler, which is its own: the oldest one that goes there. NULL: none
+ * does. */
+static const struct lbr_branch *abort_of(const struct lbr_stack *stack)
+{
+	const u64 handler = lbr_piece_lbr_abort.rows[ABORT_ITSELF].to;
+
+	for (unsigned i = stack->depth; i--;)
+		if (stack->branch[i].to == handler)
+			return &stack->branch[i];
+	return NULL;
+}
+
+/* The same at CPL 3, and what MSR_LBR_SELECT keeps out is in this. */
+static bool record_user_xabort(struct test *t, u64 select, struct lbr_stack *stack)
+{
+	const volatile u64 *eax = workload_memory();
+
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		lbr_record_at_cpl_3(&lbr_piece_lbr_abort, 0, select, stack);
+		if (*eax == BY_XABORT)
+			return true;
+	}
+	test_inconclusive(t, "none of %u transactions of CPL 3 got to XABORT", TRIES);
+	return false;
+}
+
+/*
+ * LBR-29  The abort of a transaction must be an entry with TSX_ABORT, in FROM where it aborted and
+ *         in TO where the processor goes on.
+ *         SDM 17.9, Table 17-14; 17.10, Table 17-16
+ * LBR-31  The entry of an abort must have IN_TX.
+ *         SDM Table 17-14, Table 17-16: the entry occurred in a TSX region
+ * LBR-09  MSR_LBR_SELECT[0] = 1 must keep branches that end at CPL 0 out, and [1] = 1 those that
+ *         end at CPL > 0.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a transaction at CPL 3 with a jump, ended by XABORT; until EAX says XABORT
+ * When   its branches are recorded with MSR_LBR_SELECT[0] = 1, then with [1] = 1
+ * Then   first there is an entry from XABORT to its handler, with TSX_ABORT and IN_TX, and in
+ *        front of it that of the jump, with IN_TX alone; then there is none that goes there, and
+ *        none with TSX_ABORT
+ * Control: the jump is an entry with [0] = 1
+ */
+TEST(lbr, abort_of_a_transaction_of_cpl_3_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31, LBR_09),
+     NEEDS(need_lbr, need_lbr_transactions))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_abort;
+	const struct lbr_branch *abort;
+	struct lbr_stack stack;
+	unsigned aborted = 0;
+
+	if (!record_user_xabort(t, LBR_SELECT_CPL_EQ_0, &stack))
+		return;
+	abort = abort_of(&stack);
+	CONTROL_RANGE(t, IDS(LBR_29, LBR_31, LBR_09), 1, stack.depth,
+		      lbr_entries_to(&stack, piece->rows[ABORT_JUMP_INSIDE].to),
+		      "entries of the jump inside, MSR_LBR_SELECT[0] = 1");
+	if (!CHECK(t, IDS(LBR_29, LBR_09), abort && abort < &stack.branch[stack.depth - 1],
+		   "an entry goes to the handler of the abort, MSR_LBR_SELECT[0] = 1"))
+		return;
+	check_from(t, piece, 0, abort);
+	CHECK(t, LBR_29, abort->aborted, "TSX_ABORT of the abort at CPL 3");
+	CHECK(t, LBR_31, abort->in_transaction, "IN_TX of the abort at CPL 3");
+	CHECK_EQ(t, LBR_29, piece->rows[ABORT_JUMP_INSIDE].from, abort[1].from,
+		 "FROM of the entry before it, the jump inside");
+	CHECK(t, LBR_29, abort[1].in_transaction && !abort[1].aborted,
+	      "IN_TX and not TSX_ABORT of the jump inside");
+	if (!record_user_xabort(t, LBR_SELECT_CPL_NEQ_0, &stack))
+		return;
+	for (unsigned i = 0; i < stack.depth; i++)
+		aborted += stack.branch[i].aborted;
+	CHECK(t, LBR_09, !abort_of(&stack), "no entry goes to the handler, MSR_LBR_SELECT[1] = 1");
+	CHECK_EQ(t, LBR_09, 0, aborted, "entries with TSX_ABORT, MSR_LBR_SELECT[1] = 1");
+}
+
 /* The branches of lbr_elided: without elision there is one, with an abort of another cause there
  * are others. false: PAUSE was never all that aborted. */
 static bool record_elided(struct test *t, u64 above, struct lbr_stack *stack)

@@ -103,3 +103,97 @@ TEST(lbr, abort_by_a_pebs_record_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31
 		      stack.branch[at + 1].from, piece->name);
 	}
 }
+
+/* The piece with its branches recorded, until EAX after its abort has that bit. */
+static bool record_abort_by(const struct transaction *piece, u64 n, u64 bit,
+			    struct lbr_stack *stack)
+{
+	u64 status = COMMITTED;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		lbr_open(0, 0);
+		msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+		status = piece->run(transaction_words(), n);
+		msr_write(MSR_IA32_DEBUGCTL, 0);
+		lbr_read(stack);
+		lbr_close();
+		if (status != COMMITTED && status & bit)
+			return true;
+	}
+	return false;
+}
+
+/* One entry is of the abort. */
+static void check_abort(struct test *t, const struct transaction *piece,
+			const struct lbr_stack *stack)
+{
+	unsigned aborts = 0, at = 0;
+
+	for (unsigned i = stack->depth; i--;) {
+		aborts += stack->branch[i].aborted;
+		at = stack->branch[i].aborted ? i : at;
+	}
+	if (!CHECK_EQ(t, LBR_29, 1, aborts, "entries with TSX_ABORT, %s", piece->name))
+		return;
+	CHECK_EQ(t, LBR_29, (u64)(uintptr_t)piece->fallback, stack->branch[at].to,
+		 "TO of the abort, %s", piece->name);
+	CHECK_RANGE(t, LBR_29, (u64)(uintptr_t)piece->begin, (u64)(uintptr_t)piece->end,
+		    stack->branch[at].from, "FROM of the abort, %s", piece->name);
+	CHECK(t, LBR_31, stack->branch[at].in_transaction, "IN_TX of the abort, %s", piece->name);
+}
+
+/*
+ * LBR-29  The abort of a transaction must be an entry with TSX_ABORT, in FROM where it aborted and
+ *         in TO where the processor goes on.
+ *         SDM 17.9, Table 17-14; 17.10, Table 17-16
+ * LBR-31  The entry of an abort must have IN_TX.
+ *         SDM Table 17-14, Table 17-16: the entry occurred in a TSX region
+ *
+ * Given  a transaction that stores to more lines than the L1 has
+ * When   its branches are recorded, until EAX tells of an overflow
+ * Then   one entry has TSX_ABORT; it has IN_TX too, FROM inside, and goes to the fallback
+ */
+TEST(lbr, abort_by_the_capacity_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31),
+     NEEDS(need_rtm, need_lbr_transactions))
+{
+	const struct transaction *piece = &transaction_stores;
+	struct lbr_stack stack;
+
+	if (!transaction_works(t))
+		return;
+	if (!record_abort_by(piece, TRANSACTION_LINES, EAX_OVERFLOW, &stack)) {
+		test_inconclusive(t, "no abort of %u by an overflow", TRIES);
+		return;
+	}
+	check_abort(t, piece, &stack);
+}
+
+/*
+ * LBR-29  The abort of a transaction must be an entry with TSX_ABORT, in FROM where it aborted and
+ *         in TO where the processor goes on.
+ *         SDM 17.9, Table 17-14; 17.10, Table 17-16
+ * LBR-31  The entry of an abort must have IN_TX.
+ *         SDM Table 17-14, Table 17-16: the entry occurred in a TSX region
+ *
+ * Given  another processor stores to a line all the time; a transaction loads from it
+ * When   its branches are recorded, until EAX tells of a conflict
+ * Then   one entry has TSX_ABORT; it has IN_TX too, FROM inside, and goes to the fallback
+ */
+TEST(lbr, abort_by_a_conflict_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31),
+     NEEDS(need_rtm, need_lbr_transactions, need_second_processor))
+{
+	const struct transaction *piece = &transaction_watch;
+	struct lbr_stack stack;
+	bool found;
+
+	if (!transaction_works(t) || !transaction_write_on(t))
+		return;
+	found = record_abort_by(piece, WATCHED, EAX_CONFLICT, &stack);
+	if (!transaction_write_off(t))
+		return;
+	if (!found) {
+		test_inconclusive(t, "no abort of %u by a conflict", TRIES);
+		return;
+	}
+	check_abort(t, piece, &stack);
+}

@@ -160,8 +160,8 @@ TEST(tsx, pebs_record_in_a_nested_transaction_aborts_the_outermost_one, REQS(TSX
 		struct transaction_inside in = { .piece = pieces[i] };
 		bool found = transaction_record_inside(LOADS, 0, COUNT_BOTH, NO_OTHERS, &in);
 
-		if (!CHECK(t, ARM_08, found,
-			   "a load is recorded in one of %u runs of %s", in.runs, pieces[i]->name))
+		if (!CHECK(t, ARM_08, found, "a load is recorded in one of %u runs of %s", in.runs,
+			   pieces[i]->name))
 			return;
 		CHECK(t, TSX_02, in.status != COMMITTED, "the run of the record doesn't commit, %s",
 		      pieces[i]->name);

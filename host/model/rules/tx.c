@@ -83,6 +83,28 @@ static bool an_abort_by_an_exception_is_a_branch(struct fixture *r)
 	return lbr_from(r, 1) & BIT(61);
 }
 
+/* At CPL 3, and not at CPL 0: with MSR_LBR_SELECT = 1, then 2. */
+static bool an_abort_of_cpl_3_is_a_branch(struct fixture *r)
+{
+	fixture_set(r, 0x1d9, BIT(0));
+	for (unsigned select = 1; select <= 2; select++) {
+		fixture_set(r, 0x1c8, select);
+		rules_tx_begin(r, FALLBACK);
+		model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 3);
+		if (fixture_get(r, 0x1c9) != 1)
+			return false;
+	}
+	return (lbr_from(r, 1) & BITS(61, 62)) == BITS(61, 62);
+}
+
+static bool an_abort_by_memory_is_a_branch(struct fixture *r)
+{
+	fixture_set(r, 0x1d9, BIT(0));
+	rules_tx_abort(r, TX_CONFLICT);
+	rules_tx_abort(r, TX_CAPACITY_WRITES);
+	return fixture_get(r, 0x1c9) == 2;
+}
+
 static void a_jump(struct fixture *r, u8 cpl)
 {
 	fixture_retire(r, &(struct model_retired){
@@ -603,6 +625,10 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_NO_FREEZE] = an_overflow_inside_freezes,
 	[FAULT_LBR_ABORT_BY_RECORD_MISSED] = an_abort_by_a_record_is_a_branch,
 	[FAULT_LBR_ABORT_OTHERS_MISSED] = an_abort_by_an_exception_is_a_branch,
+	[FAULT_LBR_ABORT_USER_MISSED] = an_abort_of_cpl_3_is_a_branch,
+	[FAULT_LBR_ABORT_USER_UNMARKED] = an_abort_of_cpl_3_is_a_branch,
+	[FAULT_LBR_ABORT_LET_IN] = an_abort_of_cpl_3_is_a_branch,
+	[FAULT_LBR_ABORT_BY_MEMORY_MISSED] = an_abort_by_memory_is_a_branch,
 	[FAULT_LBR_IN_TX_USER] = jumps_inside_are_marked,
 	[FAULT_LBR_IN_TX_NESTED] = jumps_inside_are_marked,
 	[FAULT_LBR_IN_TX_AFTER_NESTED] = jumps_inside_are_marked,

@@ -39,6 +39,8 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 	    !(m->lbr.select & (b->cpl ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0)) &&
 	    broken(m, FAULT_LBR_EVENTS_LET_IN))
 		records = true;
+	if (!records && b->abort && b->cpl && broken(m, FAULT_LBR_ABORT_LET_IN))
+		records = true;
 	if (m->lbr.select & LEVELS && broken(m, FAULT_LBR_LEVELS_EXCHANGED))
 		records = !(m->lbr.select &
 			    ((b->cpl ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0) | b->kind));
@@ -75,6 +77,8 @@ static void break_abort(struct model *m, const struct lbr_branch *b, struct lbr_
 		*flags &= ~LBR5_INFO_TSX_ABORT;
 	if (broken(m, FAULT_LBR_ABORT_OUTSIDE))
 		*flags &= ~LBR5_INFO_IN_TX;
+	if (b->cpl && broken(m, FAULT_LBR_ABORT_USER_UNMARKED))
+		*flags &= ~(LBR5_INFO_TSX_ABORT | LBR5_INFO_IN_TX);
 	if (b->to >> 32 && broken(m, FAULT_LBR_ABORT_TO_32))
 		plan->to &= BITS(0, 31);
 	if (m->tx.elided && b->to >> 48 && broken(m, FAULT_LBR_ELIDED_TO_48))
@@ -187,10 +191,13 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 		plan->records = false;
 	if (broken(m, FAULT_LBR_CLEARS_NEXT))
 		m->lbr.entry[(next + 1) % plan->entries] = (struct lbr_entry){ 0 };
-	if (b->abort && (broken(m, FAULT_LBR_ABORT_MISSED) ||
-			 (m->tx.cause == TX_EVENT && broken(m, FAULT_LBR_ABORT_BY_RECORD_MISSED)) ||
-			 (m->tx.cause != TX_EXPLICIT && m->tx.cause != TX_INSTRUCTION &&
-			  broken(m, FAULT_LBR_ABORT_OTHERS_MISSED))))
+	if (b->abort &&
+	    (broken(m, FAULT_LBR_ABORT_MISSED) ||
+	     (b->cpl && broken(m, FAULT_LBR_ABORT_USER_MISSED)) ||
+	     (m->tx.cause >= TX_CONFLICT && broken(m, FAULT_LBR_ABORT_BY_MEMORY_MISSED)) ||
+	     (m->tx.cause == TX_EVENT && broken(m, FAULT_LBR_ABORT_BY_RECORD_MISSED)) ||
+	     (m->tx.cause != TX_EXPLICIT && m->tx.cause != TX_INSTRUCTION &&
+	      broken(m, FAULT_LBR_ABORT_OTHERS_MISSED))))
 		plan->records = false;
 	if (next == plan->entries - 1 && broken(m, FAULT_LBR_SHORT))
 		plan->step = 2;
