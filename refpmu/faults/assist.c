@@ -445,14 +445,17 @@ static void break_status(struct model *m, struct assist_plan *plan)
 	clear_others(m, plan);
 }
 
-/* Of a record that has aborted a transaction. */
-static void break_aborting(struct model *m, struct assist_plan *plan)
+/* Of a record that has aborted a transaction, or that is of an abort. */
+static void break_aborting(struct model *m, bool aborts, struct assist_plan *plan)
 {
-	if (plan->reloaded && broken(m, FAULT_TX_RECORD_NO_RELOAD))
+	if (plan->reloaded &&
+	    broken(m, aborts ? FAULT_TX_RECORD_NO_RELOAD : FAULT_TX_ABORT_NO_RELOAD))
 		plan->reloaded = 0;
-	if (plan->cleared && broken(m, FAULT_TX_RECORD_KEEPS_STATUS))
+	if (plan->cleared &&
+	    broken(m, aborts ? FAULT_TX_RECORD_KEEPS_STATUS : FAULT_TX_ABORT_KEEPS_STATUS))
 		plan->cleared = 0;
-	if (plan->threshold && broken(m, FAULT_TX_RECORD_NO_THRESHOLD)) {
+	if (plan->threshold &&
+	    broken(m, aborts ? FAULT_TX_RECORD_NO_THRESHOLD : FAULT_TX_ABORT_NO_THRESHOLD)) {
 		plan->threshold = false;
 		plan->set = 0;
 	}
@@ -499,8 +502,8 @@ void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struc
 	break_write(m, plan);
 	break_reload(m, x, plan);
 	break_status(m, plan);
-	if (s->aborts)
-		break_aborting(m, plan);
+	if (s->aborts || s->tx_abort)
+		break_aborting(m, s->aborts, plan);
 	fault_kvm_assist(m, plan);
 	if (s->rule[x]->flags & EV_PS)
 		break_store_record(m, plan);

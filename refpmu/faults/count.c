@@ -3,6 +3,7 @@
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/condition.h"
+#include "refpmu/faults/record.h"
 
 /* Every n-th of count further occurrences; all of them where a parameter says how often. */
 static u64 every(struct model *m, u32 n, u64 count)
@@ -189,6 +190,8 @@ bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct mo
 {
 	if (m->config.fault == FAULT_NONE)
 		return inside;
+	if (first_of(m) && inside != model_in_tx(first_of(m)) && broken(m, FAULT_TX_SECOND_FILTER))
+		return !inside;
 	if (inside && ((m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE)) ||
 		       (m->tx.depth > 1 && broken(m, FAULT_TX_FILTER_OUTERMOST))))
 		return false;

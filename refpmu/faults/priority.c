@@ -159,6 +159,8 @@ static bool overflow_is_lost(struct model *m, const struct retire_ctx *s, bool a
 		return true;
 	if (assist)
 		return false;
+	if (s->tx_abort && broken(m, FAULT_TX_ABORT_PMI_LOST))
+		return true;
 	return (m->tx.depth && (broken(m, FAULT_TX_PMI_LOST) ||
 				(i >= FIRST_FIXED && broken(m, FAULT_TX_PMI_LOST_FIXED)))) ||
 	       (lower_is_silent(s, i) && broken(m, FAULT_LOWER_WITHOUT_INT));

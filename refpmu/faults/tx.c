@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of transactions: their events, what an abort takes back, and what is told of it. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/record.h"
 #include "refpmu/model/internal.h"
 
 /* Table 18-51. */
@@ -65,6 +66,7 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 		if (m->tx.elided)
 			return broken(m, FAULT_HLE_COUNTS_AS_RTM);
 		return occurs && !broken(m, FAULT_TX_ABORT_UNCOUNTED) &&
+		       !(first_of(m) && broken(m, FAULT_TX_SECOND_UNCOUNTED)) &&
 		       !(cause == TX_CONFLICT && broken(m, FAULT_TX_CONFLICT_NO_ABORT)) &&
 		       !(cause == TX_EXCEPTION && broken(m, FAULT_TX_EXCEPTIONS_UNCOUNTED)) &&
 		       !(cause == TX_EVENT &&
@@ -270,9 +272,12 @@ unsigned fault_tx_lock(struct model *m, unsigned lock)
 u64 fault_tx_field(struct model *m, bool aborted, u8 cpl, u64 value)
 {
 	const u64 not_instruction = INFO_OTHER | INFO_WRITES | INFO_READS;
+	const struct model *first = first_of(m);
 
 	if (m->config.fault == FAULT_NONE)
 		return value;
+	if (first && broken(m, FAULT_TX_SECOND_FIELD))
+		value = first->tx.cycles | (aborted ? first->tx.information : 0);
 	if (value & not_instruction && broken(m, FAULT_TX_INFORMATION_COUNTER))
 		value &= ~not_instruction;
 	if (aborted && cpl && broken(m, FAULT_TX_INFORMATION_USER))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules that faults of what is counted of transactions break: events, cycles, IN_TXCP. */
+/* The rules that faults of what is counted of transactions break: events, cycles, IN_TXCP, and
+ * overflows on an abort. */
 #include "host/model/rules/tx.h"
 
 #define SOME	1000u	/* instructions in a long transaction */
@@ -183,6 +184,29 @@ static bool takes_back_begins(struct fixture *r)
 	return PMC(2) == 0;
 }
 
+/* Two aborts, with INT: the second overflows. */
+static bool an_abort_interrupts(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_RTM_RETIRED_ABORTED, BIT(20), 2);
+	fixture_start(r, BIT(0));
+	rules_tx_abort(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
+	return fixture_get(r, MSR_IA32_PERF_GLOBAL_STATUS) == BIT(0) && r->n_interrupts == 1;
+}
+
+/* A record of an abort reaches the threshold. */
+static bool a_record_of_an_abort_is_complete(struct fixture *r)
+{
+	fixture_ds(r, 8, 1);
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_set_reset(r, 1, MINUS(1000));
+	fixture_start(r, BIT(1));
+	rules_tx_abort(r, TX_EXPLICIT);
+	rules_tx_abort(r, TX_EXPLICIT);
+	return fixture_records(r) == 1 && PMC(1) == MINUS(1000) &&
+	       fixture_get(r, MSR_IA32_PERF_GLOBAL_STATUS) == BIT(62);
+}
+
 rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_EXCEPTIONS_UNCOUNTED] = all_causes_are_counted,
 	[FAULT_TX_INTERRUPT_UNCOUNTED] = all_causes_are_counted,
@@ -208,4 +232,8 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_CHECKPOINT_CMASK] = takes_back_clocks,
 	[FAULT_TX_CHECKPOINT_INV] = takes_back_clocks_without,
 	[FAULT_TX_CHECKPOINT_EDGE] = takes_back_begins,
+	[FAULT_TX_ABORT_PMI_LOST] = an_abort_interrupts,
+	[FAULT_TX_ABORT_NO_RELOAD] = a_record_of_an_abort_is_complete,
+	[FAULT_TX_ABORT_KEEPS_STATUS] = a_record_of_an_abort_is_complete,
+	[FAULT_TX_ABORT_NO_THRESHOLD] = a_record_of_an_abort_is_complete,
 };

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A counter of aborts that overflows on one: its interrupt, and what follows its record. The abort
+ * of a transaction isn't the retirement of an instruction, of which other events are.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/processor/cpuid.h"
+#include "pmu/pebs.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/tsx/transaction.h"
+
+#define FEW	4	/* loads in a transaction */
+#define NTH	3u	/* abort that overflows */
+#define RUNS	5u	/* which all abort */
+#define RELOAD	1000000u /* out of reach, times the counter's number and 1 */
+
+static const struct abort_event {
+	const struct transaction *piece;
+	const char *name;
+	u16 code;
+} events[] = {
+	{ &transaction_xabort, "RTM_RETIRED.ABORTED", EVENT_RTM_RETIRED_ABORTED },
+	{ &transaction_elided_pause, "HLE_RETIRED.ABORTED", EVENT_HLE_RETIRED_ABORTED },
+};
+
+/* Locks are all elided on the reference PMU; a processor may leave any out. */
+static unsigned events_here(const struct test *t)
+{
+	return cpuid_get(CPUID_HLE) && test_is_strict(t) ? 2 : 1;
+}
+
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each counter counts RTM_RETIRED.ABORTED, with INT, and overflows on the third abort; where
+ *        all is judged HLE_RETIRED.ABORTED too
+ * When   XABORT ends five transactions; PAUSE five elisions
+ * Then   there is one interrupt, with the status bit of its counter
+ * Control: without INT there is none
+ */
+TEST(tsx, overflow_of_a_counter_of_aborts_raises_its_interrupt, REQS(PMI_01),
+     NEEDS(need_perfmon, need_four_counters, need_rtm))
+{
+	for (unsigned i = 0; i < events_here(t) * 2 * PEBS_COUNTERS; i++) {
+		const struct abort_event *event = &events[i / (2 * PEBS_COUNTERS)];
+		const unsigned c = i / 2 % PEBS_COUNTERS, interrupts = i % 2;
+		const struct pmi_log *log;
+
+		counter_program(c, event->code, COUNT_BOTH | (interrupts ? COUNT_INT : 0));
+		counter_preset(c, NTH);
+		pmi_open(NULL);
+		counters_enable(pmc_one(c));
+		transaction_run(event->piece, FEW, RUNS);
+		log = pmi_end();
+		counters_disable();
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
+		if (!interrupts)
+			CONTROL_EQ(t, PMI_01, 0, log->count, "interrupts of %s without INT",
+				   event->name);
+		else if (CHECK_EQ(t, PMI_01, 1, log->count,
+				  "interrupts of IA32_PMC%u, which overflowed on abort %u, %s", c,
+				  NTH, event->name))
+			CHECK_EQ(t, PMI_01, BIT(c), log->entry[0].status & BIT(c),
+				 "status bit of IA32_PMC%u in its handler, %s", c, event->name);
+	}
+}
+
+/*
+ * DS-05  A threshold interrupt must be raised when the index has reached the threshold after a
+ *        record.
+ * DS-12  After a record the counter that caused it must be loaded with its reset value.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-21  When a record has brought the index to the threshold, OvfBuf
+ *        (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *        SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ * DS-22  An assist must clear the overflow bits of the counters that overflowed and are enabled
+ *        for PEBS, and no others.
+ *        SDM 18.9.4.1 PEBS Record Format
+ *
+ * Given  each counter samples RTM_RETIRED.ABORTED, where all is judged HLE_RETIRED.ABORTED too; the
+ *        threshold is after one record, and each counter has a reset value of its own
+ * When   XABORT, or PAUSE, aborts until there is a record
+ * Then   there is one interrupt, with OvfBuf and, where that is judged, without the counter's
+ *        status bit; the counter holds its reset value and at most the aborts after it
+ * Control: there is a record
+ */
+TEST(tsx, record_of_an_abort_reloads_its_counter_and_meets_the_threshold,
+     REQS(DS_05, DS_12, DS_21, DS_22), NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	for (unsigned i = 0; i < events_here(t) * PEBS_COUNTERS; i++) {
+		const struct abort_event *event = &events[i / PEBS_COUNTERS];
+		const unsigned c = i % PEBS_COUNTERS;
+		const unsigned runs = PERIOD + 1 + sampling_shadow_bound();
+		const u64 reset = pebs_reset_value(c, RELOAD * (c + 1));
+		const u64 start = reset & (BIT(counter_width(c)) - 1);
+		struct ds_setup setup = sampling_setup(8);
+		const struct pmi_log *log;
+		u64 value;
+
+		setup.threshold = 1;
+		setup.reset[c] = reset;
+		ds_open(&setup);
+		pmi_open(NULL);
+		pebs_arm(c, event->code, COUNT_BOTH, PERIOD);
+		counters_enable(pmc_one(c));
+		for (unsigned k = 0; k < runs && !ds_records(); k++)
+			event->piece->run(transaction_words(), FEW);
+		log = pmi_end();
+		counters_disable();
+		pebs_disarm();
+		value = counter_read(c);
+		counter_program_disabled(c, 0, 0);
+		if (!CONTROL_EQ(t, IDS(DS_05, DS_12, DS_21, DS_22), 1, ds_records(),
+				"records of %s, IA32_PMC%u", event->name, c))
+			return;
+		CHECK_RANGE(t, DS_12, start, start + runs, value,
+			    "IA32_PMC%u after a record of %s, its reset slot being %#lx", c,
+			    event->name, reset);
+		if (!CHECK_EQ(t, DS_05, 1, log->count, "interrupts at the threshold, IA32_PMC%u",
+			      c))
+			continue;
+		CHECK_EQ(t, DS_21, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			 "OvfBuf in its handler, IA32_PMC%u", c);
+		if (sampling_clears_status(t))
+			CHECK_EQ(t, DS_22, 0, log->entry[0].status & BIT(c),
+				 "status bit of IA32_PMC%u after its record of %s", c, event->name);
+	}
+}
