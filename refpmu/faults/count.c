@@ -4,6 +4,7 @@
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/condition.h"
 #include "refpmu/faults/record.h"
+#include "refpmu/model/access.h"
 
 /* Every n-th of count further occurrences; all of them where a parameter says how often. */
 static u64 every(struct model *m, u32 n, u64 count)
@@ -250,7 +251,22 @@ bool fault_watches(struct model *m, bool watches)
 	return watches || (m->active && model_has_fault(m, FAULT_COUNTERS_OF_ALL_CORES));
 }
 
-bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool counts)
+/* Of the other one's events a class, or those under a condition. */
+static bool loses_class(struct model *m, const struct retire_ctx *s, const struct model_rule *rule)
+{
+	const bool access = rule->kind == EK_LOADS || rule->kind == EK_STORES ||
+			    rule->kind == EK_LOCK_LOADS;
+
+	return (rule->kind == EK_BRANCHES && broken(m, FAULT_ANYTHREAD_BRANCHES_OWN)) ||
+	       (access && broken(m, FAULT_ANYTHREAD_ACCESSES_OWN)) ||
+	       (model_access_matters(rule) && broken(m, FAULT_ANYTHREAD_MISSES_OWN)) ||
+	       (!s->cpl && broken(m, FAULT_ANYTHREAD_NOT_OF_OS)) ||
+	       (rule->edge && broken(m, FAULT_ANYTHREAD_NOT_WITH_EDGE)) ||
+	       (rule->invert && broken(m, FAULT_ANYTHREAD_NOT_INVERTED));
+}
+
+bool fault_sibling_counts(struct model *m, const struct retire_ctx *s, unsigned i, bool same_core,
+			  bool counts)
 {
 	const struct model_rule *rule = &m->counter[i].rule;
 
@@ -264,6 +280,8 @@ bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool coun
 	if (counts && faults_of(m)->halted && broken(m, FAULT_ANYTHREAD_DEAF_IN_HLT))
 		return false;
 	if (counts && rule->cmask && broken(m, FAULT_ANYTHREAD_NOT_WITH_CMASK))
+		return false;
+	if (counts && i < FIRST_FIXED && loses_class(m, s, rule))
 		return false;
 	return counts || (rule->any && !same_core &&
 			  broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :

@@ -513,7 +513,7 @@ static void count_siblings(struct model *m, const struct retire_ctx *by, bool sa
 		unsigned i = (unsigned)__builtin_ctzll(left);
 
 		s.rule[i] = &m->counter[i].rule;
-		if (fault_sibling_counts(m, i, same_core, s.rule[i]->any && same_core))
+		if (fault_sibling_counts(m, &s, i, same_core, s.rule[i]->any && same_core))
 			s.active |= BIT(i);
 	}
 	for (u64 left = s.active; left; left &= left - 1)

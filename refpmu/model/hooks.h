@@ -115,7 +115,8 @@ HOOK_VALUE(bool, fault_overflows, overflows, struct model *m, unsigned i)
 /* AnyThread: the level at which the sibling's instruction counts; does counter i count it? It has
  * been counted. */
 HOOK_VALUE(u8, fault_sibling_cpl, cpl, struct model *m)
-HOOK_VALUE(bool, fault_sibling_counts, counts, struct model *m, unsigned i, bool same_core)
+HOOK_VALUE(bool, fault_sibling_counts, counts, struct model *m, const struct retire_ctx *s,
+	   unsigned i, bool same_core)
 HOOK(fault_sibling_served, struct model *m, struct retire_ctx *s)
 /* Is the instruction one of FRONTEND_RETIRED? */
 HOOK_VALUE(bool, fault_frontend, occurs, struct model *m)

@@ -16,6 +16,7 @@
 #define FEWER	40
 #define MORE	140
 #define LONG	4000	/* rounds of many cycles, for the slow clock of fixed counter 2 too */
+#define NEVER	255	/* instructions that no cycle has */
 #define UNTIL_ASLEEP 50	/* us: HLT is a few instructions away */
 #define VECTOR_WAKE (VECTOR_IPI + 1)
 
@@ -115,26 +116,47 @@ static u64 declared(u64 rounds)
 	return workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, rounds);
 }
 
+/* What a cycle of the sibling is counted for: false, the test has ended. */
+static bool check_conditions(struct test *t, struct sleeper s, const char *how)
+{
+	static const struct {
+		u64 flags, least;
+		const char *name;
+	} rows[] = {
+		{ COUNT_CMASK(1), 1, "CMASK = 1: cycles in which its sibling thread retires" },
+		{ COUNT_CMASK(1) | COUNT_EDGE, 1, "CMASK = 1, E: its sibling begins to retire" },
+		{ COUNT_CMASK(NEVER) | COUNT_INV, MORE / 8,
+		  "CMASK = 255, INV: cycles of its sibling thread" },
+	};
+	u64 value[WINDOW_COUNTERS];
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!sleep_with(t, s, COUNT_USR | COUNT_ANY | rows[i].flags, MORE, value))
+			return false;
+		for (unsigned c = 0; c < counter_caps()->gp; c++)
+			if (window_counts_any(t, c, COUNT_USR))
+				CHECK_RANGE(t, MSR_27, rows[i].least, ~0ULL, value[c],
+					    "IA32_PMC%u, %s, %s", c, how, rows[i].name);
+	}
+	return true;
+}
+
 static void check_asleep(struct test *t, bool halts)
 {
 	const char *how = halts ? "halted" : "waiting at CPL 0";
 	const struct sleeper s = { .halts = halts };
 	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS], cycles[WINDOW_COUNTERS];
-	u64 own[WINDOW_COUNTERS], compared[WINDOW_COUNTERS];
+	u64 own[WINDOW_COUNTERS];
 	u64 more = declared(MORE) - declared(FEWER), slack = window_slack(t, PMC_FIXED(0));
 
 	if (!sleep_with(t, s, COUNT_USR | COUNT_ANY, FEWER, few) ||
 	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, MORE, many) ||
 	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, LONG, cycles) ||
-	    !sleep_with(t, s, COUNT_USR, LONG, own) ||
-	    !sleep_with(t, s, COUNT_USR | COUNT_ANY | COUNT_CMASK(1), LONG, compared))
+	    !sleep_with(t, s, COUNT_USR, LONG, own) || !check_conditions(t, s, how))
 		return;
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
 		if (!window_counts_any(t, c, COUNT_USR))
 			continue;
-		CHECK_RANGE(t, MSR_27, 1, ~0ULL, compared[c],
-			    "IA32_PMC%u, %s, CMASK = 1: cycles in which its sibling thread retires",
-			    c, how);
 		CHECK_EQ(t, MSR_27, more, many[c] - few[c],
 			 "IA32_PMC%u, %s: instructions of 100 more rounds of its sibling thread", c,
 			 how);
@@ -167,9 +189,9 @@ static void check_asleep(struct test *t, bool halts)
  * Given  all counters of the first thread count at CPL 3, where it never is; its sibling works
  *        there
  * When   the first thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
- * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling, with
- *        CMASK = 1 it counts some of its cycles, and each fixed counter of cycles counts them; with
- *        0 none counts anything
+ * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling; with
+ *        CMASK = 1, with E too, it counts some of its cycles; with CMASK = 255 and INV it counts
+ *        them, as does each fixed counter of cycles; with 0 none counts anything
  */
 TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
      REQS(MSR_27, MSR_39),
