@@ -412,3 +412,70 @@ TEST(netburst, extended_cascading_starts_as_table_18_65_says, REQS(NB_33), NEEDS
 					 "counter %u, counter %u overflowing", i, from);
 	}
 }
+
+/* Counter from overflows on its nth event, all that can wait for it do. How many those are, and
+ * what each has counted. */
+static unsigned cascade_all(unsigned from, u64 nth, struct link waiting[LINKS], u64 counted[LINKS])
+{
+	unsigned count = 0;
+
+	for (unsigned n = 0; n < LINKS; n++) {
+		const struct link l = link_of(n);
+
+		if (l.from != from)
+			continue;
+		cascade_program(from, nth, l.waiting, l.flag);
+		netburst_write(l.waiting, 0);
+		waiting[count++] = l;
+	}
+	netburst_start(from);
+	workload_run_uncounted(&workload_packed, rounds_of(from));
+	netburst_stop(from);
+	for (unsigned k = 0; k < count; k++)
+		netburst_stop(waiting[k].waiting);
+	for (unsigned k = 0; k < count; k++)
+		counted[k] = netburst_read(waiting[k].waiting);
+	netburst_reset();
+	return count;
+}
+
+/*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ * NB-33  With bit 11 of its CCCR set an IQ counter must start when the counter that Table 18-65
+ *        names overflows.
+ *        SDM 18.15.5.7 Extended Cascading, Table 18-65
+ *
+ * Given  two counters wait for the same one: with their cascade flags set 12 and 16 for 14, 13 and
+ *        17 for 15; with bit 11 set 12 and 17 for 16, 15 and 16 for 17
+ * When   that counter overflows in the middle of a window
+ * Then   both have counted about half of the window's events
+ * Control: there are two; when it doesn't overflow neither counts; there are as many events as
+ *        rounds
+ */
+TEST(netburst, one_overflow_starts_all_counters_that_wait_for_it, REQS(NB_09, NB_33),
+     NEEDS(need_netburst))
+{
+	struct link l[LINKS];
+	u64 counted[LINKS];
+
+	for (unsigned from = NB_IQ_COUNTER2; from < NB_COUNTERS; from++) {
+		const u64 all = events_of(from);
+		unsigned count = cascade_all(from, NETBURST_NEVER, l, counted);
+
+		CONTROL_EQ(t, IDS(NB_09, NB_33), 2, count, "counters that wait for %u", from);
+		CONTROL_RANGE(t, IDS(NB_09, NB_33), ROUNDS, ~0ULL, all, "events of counter %u",
+			      from);
+		for (unsigned k = 0; k < count; k++)
+			CONTROL_EQ(t, IDS(NB_09, NB_33), 0, counted[k],
+				   "counter %u, counter %u not overflowing", l[k].waiting, from);
+		cascade_all(from, all / 2, l, counted);
+		for (unsigned k = 0; k < count; k++)
+			test_check_range(t, l[k].flag == NB_CCCR_CASCADE ? AT(NB_09) : AT(NB_33),
+					 all / 4, all - all / 4, counted[k],
+					 "counter %u of %u, counter %u overflowing on event %lu "
+					 "of %lu",
+					 l[k].waiting, count, from, all / 2, all);
+	}
+}

@@ -398,6 +398,55 @@ TEST(netburst, edge_of_a_complement_comes_where_its_condition_ends, REQS(NB_18, 
 	}
 }
 
+/* Edges of each group's event: of the BPU group's clocks at CPL 3, on the way there and back; of
+ * the IQ group's loads; of the usual event of the others. */
+static u64 edges_of(unsigned counter, u64 flags)
+{
+	struct netburst_setting s = netburst_usual(counter, netburst_every_level(), flags);
+	u64 edges[3];
+
+	if (counter < NB_MS_COUNTER0) {
+		count_at_levels(counter, flags, edges);
+		return edges[2] - edges[0];
+	}
+	if (counter < NB_IQ_COUNTER0)
+		return netburst_gain_once(&s, &workload_packed, false);
+	s = netburst_metric(NB_METRIC_MEMORY_LOADS, counter, netburst_both(netburst_thread()),
+			    flags);
+	return netburst_gain_once(&s, &workload_sparse, false);
+}
+
+/*
+ * NB-19  The edge flag must have no effect without the compare flag, and with it must count rising
+ *        edges of the threshold's output only.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  each of the eighteen counters with compare and edge, and the same with the complement
+ *        flag: of clocks at CPL 3 on the BPU group, of the usual event on the MS and FLAME groups,
+ *        of which no clock has more than three, of loads on the IQ group, of which no clock has two
+ * When   the threshold is 1, 2, 4 and 8, one bit of the field each; 4 and 8 on the MS and FLAME
+ *        groups
+ * Then   no clock has more than that, and all have as many or fewer: neither has an edge
+ * Control: with threshold 0 both have some
+ */
+TEST(netburst, edge_flag_goes_by_each_bit_of_the_threshold, REQS(NB_19), NEEDS(need_netburst))
+{
+	for (unsigned c = 0; c < NB_COUNTERS; c++)
+		for (unsigned complement = 0; complement < 2; complement++) {
+			const bool single = c < NB_MS_COUNTER0 || c >= NB_IQ_COUNTER0;
+			const u64 flags = NB_CCCR_COMPARE | NB_CCCR_EDGE |
+					  (complement ? NB_CCCR_COMPLEMENT : 0);
+
+			CONTROL_RANGE(t, NB_19, 1, ~0ULL >> 1, edges_of(c, flags),
+				      "edges, threshold 0, complement %u, counter %u", complement,
+				      c);
+			for (unsigned n = single ? 1 : RETIRE_MOST + 1; n <= THRESHOLD_MOST; n *= 2)
+				CHECK_EQ(t, NB_19, 0, edges_of(c, flags | THRESHOLD(n)),
+					 "edges, threshold %u, complement %u, counter %u", n,
+					 complement, c);
+		}
+}
+
 #define FIELD_VALUES	4u	/* of CCCR[17:16]: enum netburst_active */
 
 struct active {

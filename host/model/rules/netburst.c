@@ -94,6 +94,9 @@ static u64 uops(struct netburst_fixture *r, u64 cccr)
 
 NETBURST_RULE(compare_counts_one, uops(r, THRESHOLD(0)) == 8)
 NETBURST_RULE(middle_thresholds, uops(r, THRESHOLD(2)) == 4 && uops(r, THRESHOLD(3)) == 0)
+NETBURST_RULE(edges_by_each_bit_of_the_threshold,
+	      uops(r, EDGE | THRESHOLD(1)) == 4 && uops(r, EDGE | THRESHOLD(2)) == 4 &&
+		      uops(r, EDGE | THRESHOLD(4)) == 0 && uops(r, EDGE | THRESHOLD(8)) == 0)
 
 /* At CPL 0, where the rig's branches are, with the other thread's flags alone. */
 static bool branches_are_of_one_thread(struct netburst_fixture *r, unsigned n, u32 msr,
@@ -275,6 +278,16 @@ static bool cascades_in_a_chain(struct netburst_fixture *r)
 	instructions(r, T0O, ENABLE, TOP);
 	nbfixture_nops(r, 0, false, 8);
 	return value(r, 16) > 0;
+}
+
+/* 14 starts 12 and 16. */
+static bool one_starts_two(struct netburst_fixture *r)
+{
+	program(r, 12, 0x3b8, 4, escr(2, 3, T0O), CASCADE, 0);
+	program(r, 16, 0x3b8, 4, escr(2, 3, T0O), CASCADE, 0);
+	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), ENABLE, TOP - 2);
+	nbfixture_nops(r, 0, false, 8);
+	return value(r, 12) == 5 && value(r, 16) == 5;
 }
 
 static bool extended_cascade(struct netburst_fixture *r)
@@ -605,6 +618,10 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_EDGE_ALONE] = edge_needs_compare,
 	[FAULT_NB_OVF_STICKS_ENABLED] = ovf_is_cleared_while_enabled,
 	[FAULT_NB_CASCADE_UNASKED] = cascade_is_asked_for,
+	[FAULT_NB_EDGE_THRESHOLD_0] = edges_by_each_bit_of_the_threshold,
+	[FAULT_NB_EDGE_THRESHOLD_1] = edges_by_each_bit_of_the_threshold,
+	[FAULT_NB_EDGE_THRESHOLD_2] = edges_by_each_bit_of_the_threshold,
+	[FAULT_NB_EDGE_THRESHOLD_3] = edges_by_each_bit_of_the_threshold,
 	[FAULT_NB_COMPARE_ADDS] = compare_counts_one,
 	[FAULT_NB_THRESHOLD_MIDDLE] = middle_thresholds,
 	[FAULT_NB_BRANCH_RETIRED_BOTH] = branch_retired_is_specific,
@@ -618,6 +635,8 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_BRANCH_RETIRED_NO_INDIRECT] = branch_retired_counts_indirect_jumps,
 	[FAULT_NB_INDIRECT_NO_CALLS] = indirect_calls_are_calls,
 	[FAULT_NB_TOGETHER_ONE_STARTS] = two_start_two,
+	[FAULT_NB_CASCADE_LOWEST] = one_starts_two,
+	[FAULT_NB_CASCADE_HIGHEST] = one_starts_two,
 	[FAULT_NB_CASCADE_NEVER] = cascade,
 	[FAULT_NB_CASCADE_AT_ONCE] = cascade,
 	[FAULT_NB_CASCADE_NEIGHBOUR] = cascade,

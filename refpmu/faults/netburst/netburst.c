@@ -345,6 +345,18 @@ static bool compares_in_vain(struct model *m, unsigned i, bool edge)
 	       (iq && broken(m, FAULT_NB_COMPARE_SILENT_SOME));
 }
 
+/* What is left of the threshold with the edge flag. */
+static u64 edge_threshold(struct model *m, u64 threshold)
+{
+	const enum fault_id bits[] = { FAULT_NB_EDGE_THRESHOLD_0, FAULT_NB_EDGE_THRESHOLD_1,
+				       FAULT_NB_EDGE_THRESHOLD_2, FAULT_NB_EDGE_THRESHOLD_3 };
+
+	for (unsigned k = 0; k < sizeof(bits) / sizeof(bits[0]); k++)
+		if (threshold & BIT(k) && broken(m, bits[k]))
+			threshold &= ~BIT(k);
+	return threshold;
+}
+
 void fault_nb_filter(struct model *m, unsigned i, u64 cccr, struct netburst_filter *f)
 {
 	const u64 never = ~0ULL;
@@ -363,6 +375,8 @@ void fault_nb_filter(struct model *m, unsigned i, u64 cccr, struct netburst_filt
 	if (threshold > 1 && threshold < NB_CCCR_THRESHOLD >> NB_CCCR_THRESHOLD_SHIFT &&
 	    broken(m, FAULT_NB_THRESHOLD_MIDDLE))
 		f->least = 2;
+	if (f->edge)
+		f->least = edge_threshold(m, f->least - 1) + 1;
 	if (broken(m, FAULT_NB_THRESHOLD_EQUAL))
 		f->least--;
 	if (f->compare && !f->complement && compares_in_vain(m, i, f->edge))
@@ -534,6 +548,18 @@ static u32 extended_again(struct model *m, const struct netburst_step *s, unsign
 	return started;
 }
 
+/* Of several that wait for the same counter, those that start. */
+static u32 one_of(struct model *m, u32 started)
+{
+	if (!(started & (started - 1)))
+		return started;
+	if (broken(m, FAULT_NB_CASCADE_LOWEST))
+		return started & -started;
+	if (broken(m, FAULT_NB_CASCADE_HIGHEST))
+		return (u32)BIT(31 - (unsigned)__builtin_clz(started));
+	return started;
+}
+
 u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i, u32 started)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -547,7 +573,7 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 	     (s->thread && broken(m, FAULT_NB_CASCADE_T0_ONLY)) ||
 	     (is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_STARTS))))
 		return 0;
-	started = extended_again(m, s, i, started);
+	started = extended_again(m, s, i, one_of(m, started));
 	return start_again(m, overflowed_before(m, s, i, started));
 }
 
