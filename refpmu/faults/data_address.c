@@ -45,6 +45,10 @@ static u64 store_status(struct model *m, const struct model_access *a,
 		status ^= DATA_SOURCE_PS_L1D_HIT;
 	if (is_cached(o) && broken(m, FAULT_PS_HIT_IN_ANY_CACHE))
 		status |= DATA_SOURCE_PS_L1D_HIT;
+	if (o->split && broken(m, FAULT_PS_SPLIT_HITS))
+		status |= DATA_SOURCE_PS_L1D_HIT;
+	if (o->split && broken(m, FAULT_PS_SPLIT_MISSES))
+		status &= ~(u64)DATA_SOURCE_PS_L1D_HIT;
 	if (broken(m, FAULT_PS_STLB_ALWAYS) || (o->dtlb_miss && broken(m, FAULT_PS_DTLB_AS_MISS)))
 		status |= DATA_SOURCE_PS_STLB_MISS;
 	if (o->stlb_miss &&
