@@ -4,6 +4,7 @@
 #include "refpmu/model/access.h"
 #include "refpmu/model/core.h"
 
+#define REQUESTS	BITS(0, 1)	/* demand reads of data, reads for ownership */
 #define RESPONSES	BITS(7, 63)
 #define L3_HITS_NEHALEM	BITS(8, 10)
 #define SNOOPS		BITS(32, 37)	/* from Sandy Bridge on */
@@ -29,6 +30,19 @@ static void break_second(struct model *m, struct offcore_access *access)
 		access->select = first;
 	if (first == access->select && broken(m, FAULT_OFFCORE_FIRST_TAKES))
 		access->select = 0;
+}
+
+/* An access whose request counts as the other kind of request as well. */
+static bool is_both_requests(struct model *m, const struct offcore_access *access)
+{
+	if (access->locked && broken(m, FAULT_OFFCORE_LOCKS_READ))
+		return true;
+	if (!access->split)
+		return false;
+	if (access->locked)
+		return broken(m, FAULT_OFFCORE_SPLIT_LOCKS_READ);
+	return broken(m, access->store ? FAULT_OFFCORE_SPLIT_STORES_READ :
+					 FAULT_OFFCORE_SPLIT_LOADS_OWN);
 }
 
 static void break_response(struct model *m, struct offcore_access *access)
@@ -78,6 +92,8 @@ void fault_offcore(struct model *m, struct offcore_access *access)
 	if (access->select & (access->request - 1) && broken(m, FAULT_OFFCORE_ONE_REQUEST))
 		access->select &= ~(u64)access->request;
 	break_second(m, access);
+	if (is_both_requests(m, access))
+		access->request |= REQUESTS;
 	if (!(access->select & access->request) && broken(m, FAULT_OFFCORE_ANY_REQUEST))
 		access->select |= access->request;
 	if (!(access->select & access->request))

@@ -40,6 +40,7 @@ bool model_is_latency_event(struct model *m, const struct model_access *a,
 struct offcore_access {
 	unsigned n;	/* of MSR_OFFCORE_RSP_<n> */
 	u64 request;	/* a bit of it */
+	bool store, locked, split;
 	u8 source;	/* enum memory_source: the response */
 	u64 select;	/* the register */
 };

@@ -80,6 +80,9 @@ bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a,
 	struct offcore_access access = {
 		.n = n,
 		.request = a->store || a->locked ? DEMAND_RFO : DEMAND_DATA_RD,
+		.store = a->store,
+		.locked = a->locked,
+		.split = model_is_split(a),
 		.source = source,
 		.select = m->offcore_rsp[n],
 	};

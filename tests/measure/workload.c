@@ -66,6 +66,8 @@ static const struct workload *const workloads[] = {
 	&workload_lock_widths,
 	&workload_missed_fresh_store,
 	&workload_missed_split_store,
+	&workload_missed_split_lock,
+	&workload_flush,
 	&workload_jumps,
 	&workload_backward,
 	&workload_lock_kinds,

@@ -205,6 +205,10 @@ extern const struct workload workload_missed_fresh_store /* flushed, after INVLP
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_missed_split_store /* split, both lines flushed */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_missed_split_lock /* the same, locked */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_flush	/* both lines flushed, no access */
+	__attribute__((visibility("hidden")));
 
 #define ACCESS_STORE	256	/* workload_bytes, workload_sixteen */
 #define TWO_PLACES_COLD	4096	/* workload_two_places: near at 0 and 64, far at this offset */

@@ -93,3 +93,24 @@ BEGIN missed_split_store
 	dec	rdi
 	jnz	.next
 END missed_split_store
+
+; instructions 6n, loads n, stores n, locked loads n, branches n: the same, locked
+DECLARE missed_split_lock, 0, 0, 0,  6, 0,  1, 0,  1, 0,  1, 0,  1, 0
+BEGIN missed_split_lock
+.next:	clflush	[rsi]
+	clflush	[rsi + LINE]
+	mfence
+	lock add qword [rsi + SPLIT], 1
+	dec	rdi
+	jnz	.next
+END missed_split_lock
+
+; instructions 5n, branches n: both lines flushed, and nothing accessed
+DECLARE flush, 0, 0, 0,  5, 0,  0, 0,  0, 0,  0, 0,  1, 0
+BEGIN flush
+.next:	clflush	[rsi]
+	clflush	[rsi + LINE]
+	mfence
+	dec	rdi
+	jnz	.next
+END flush

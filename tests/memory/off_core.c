@@ -431,3 +431,64 @@ TEST(offcore, off_core_register_acts_while_the_event_stays_programmed, REQS(MSR_
 	CHECK_EQ(t, MSR_18, 0, count[1], "off-core events, the register then 0");
 	CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, count[2], "off-core events, 0x%lx again", all);
 }
+
+/*
+ * MSR-18  An off-core response event must count nothing unless its MSR names a request and a
+ *         response.
+ *         SDM 18.8.1.3 Off-core Response Performance Monitoring in the Processor Core
+ *
+ * Given  loads, stores and locked additions to a flushed line, and each across the end of one, both
+ *        lines flushed; the same flushes without an access, which show what something else adds
+ * When   MSR_OFFCORE_RSP_0, or MSR_OFFCORE_RSP_1 where it exists, names every response and the
+ *        other kind of request alone: reads for ownership for loads, demand reads of data for
+ *        stores and locked additions
+ * Then   its event counts at most a quarter of the accesses more than of the flushes alone (locked
+ *        additions across a line's end, which may take the bus, in strict runs only)
+ * Control: with their own kind of request it counts at least half of the accesses
+ */
+TEST(offcore, off_core_event_counts_no_access_of_another_request, REQS(MSR_18),
+     NEEDS(need_perfmon, need_offcore))
+{
+	static const struct {
+		const char *name;
+		const struct workload *workload;
+		u64 own, other;
+		bool strict;
+	} forms[] = {
+		{ "loads", &workload_uncached, REQUEST, REQUEST_RFO, false },
+		{ "split loads", &workload_slow_split, REQUEST, REQUEST_RFO, false },
+		{ "stores", &workload_missed_store, REQUEST_RFO, REQUEST, false },
+		{ "split stores", &workload_missed_split_store, REQUEST_RFO, REQUEST, false },
+		{ "locked additions", &workload_missed_lock, REQUEST_RFO, REQUEST, false },
+		{ "split locked additions", &workload_missed_split_lock, REQUEST_RFO, REQUEST,
+		  true },
+	};
+	u64 responses = counter_caps()->facilities & FAC_OFFCORE_SNB ? ANY_RESPONSE : NHM_RESPONSES;
+	struct cache_workload h, flush;
+	struct event event;
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	flush = h;
+	flush.workload = &workload_flush;
+	for (unsigned n = 0; n < 2 && event_get(EK_OFFCORE_0 + n, 0, &event); n++) {
+		for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+			u64 without;
+
+			if (forms[i].strict && !test_is_strict(t))
+				continue;
+			h.workload = forms[i].workload;
+			off_core_set(MSR_OFFCORE_RSP_0 + n, forms[i].own | responses);
+			CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL,
+				      off_core_count(event.code, 0, &h),
+				      "%s of %u %s, its MSR naming their request", event.name,
+				      ROUNDS, forms[i].name);
+			off_core_set(MSR_OFFCORE_RSP_0 + n, forms[i].other | responses);
+			without = off_core_count(event.code, 0, &flush);
+			CHECK_RANGE(t, MSR_18, 0, without + FEW, off_core_count(event.code, 0, &h),
+				    "%s of %u %s, its MSR naming another request", event.name,
+				    ROUNDS, forms[i].name);
+		}
+		off_core_set(MSR_OFFCORE_RSP_0 + n, 0);
+	}
+}
