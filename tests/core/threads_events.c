@@ -191,7 +191,9 @@ TEST(count, any_thread_counts_what_the_loads_of_the_other_thread_meet, REQS(MSR_
 	};
 
 	for (unsigned i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
-		struct beside b = { .owner = i & 1, .event = code_of(rows[i / 2].kind), .user = true,
+		struct beside b = { .owner = i & 1,
+				    .event = code_of(rows[i / 2].kind),
+				    .user = true,
 				    .access = rows[i / 2].access };
 
 		if (!b.event ||
@@ -220,8 +222,8 @@ TEST(count, any_thread_counts_what_the_loads_of_the_other_thread_meet, REQS(MSR_
  *
  * Given  one thread of a core waits at CPL 0, the other one makes near calls, at CPL 0 or at CPL 3;
  *        the harness makes a handful
- * When   the counters of the first one count them with AnyThread = 1, and with OS, USR or both, each
- *        with each
+ * When   the counters of the first one count them with AnyThread = 1, and with OS, USR or both,
+ *        each with each
  * Then   those with the bit of the level of the calls count them, and the others none but the
  *        handful of the harness at CPL 0
  */
