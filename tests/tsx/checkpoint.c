@@ -9,7 +9,7 @@
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
 
-#define N	1000		/* loads in a transaction */
+#define N	500		/* loads in a transaction */
 #define RUNS	2u		/* transactions in a window */
 #define PRESET	1000000ULL	/* what the counter holds before */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
@@ -48,9 +48,9 @@ static u64 counted(u64 select, unsigned cpl, const struct transaction *piece, un
  * Given  IA32_PMC2 counts with IN_TX and IN_TXCP, at CPL 0 with OS alone, at CPL 3 with USR alone:
  *        loads; clocks with a load (CMASK 1); those without 255 loads (INV); times that loads
  *        begin (E)
- * When   transactions with 1000 loads are ended by XABORT
+ * When   transactions with 500 loads are ended by XABORT
  * Then   no load is left of them, no more than two clocks with a load or begins a transaction, and
- *        500 of all clocks
+ *        250 of all clocks
  * Control: with IN_TX alone more are left; with both flags those of transactions that commit are
  */
 TEST(tsx, in_txcp_takes_back_counts_at_each_level_and_under_each_condition, REQS(TSX_07),

@@ -206,7 +206,7 @@ TEST(tsx, hle_retired_counts_at_the_selected_privilege_levels, REQS(TSX_13, CNT_
  * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
- * Given  each counter counts RTM_RETIRED.ABORTED_MISC1, MISC3, MISC5 or
+ * Given  each counter counts RTM_RETIRED.ABORTED_MISC3 or MISC5, one of them MISC1, and one
  *        TX_MEM.ABORT_CAPACITY_WRITE, with USR alone or OS alone
  * When   eight transactions that such a cause aborts run at CPL 3, and at CPL 0
  * Then   the counter that selects their level counts them, on a processor none that commits; the
@@ -232,8 +232,12 @@ TEST(tsx, abort_events_count_at_the_selected_privilege_levels, REQS(TSX_18, CNT_
 	for (unsigned i = 0; i < 2 * 4 * sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct level_row *row = &rows[i / 8];
 		const unsigned c = i % 4, cpl = i & 4 ? CPL_3 : 0;
-		u64 other = check_row(t, AT(TSX_18), row, c, cpl);
+		u64 other;
 
+		/* So many stores take their time. */
+		if (row->piece == &transaction_stores && c != i / 8)
+			continue;
+		other = check_row(t, AT(TSX_18), row, c, cpl);
 		CHECK_EQ(t, CNT_10, 0, other, "%s at CPL %u with %s alone, IA32_PMC%u", row->name,
 			 cpl, cpl ? "OS" : "USR", c);
 	}
