@@ -121,7 +121,7 @@ clean_run()
 	shared clean "$1" ./run-qemu.sh --require PRIO,REC,DS,PMI,CNT --out
 }
 
-# One that fails several checks of CNT-03, and nothing else.
+# One that fails three tests, of CNT-03, CNT-49 and MSR-27.
 failing_run()
 {
 	shared fail "$1" ./run-qemu.sh --fault loads-count-stores \
@@ -147,15 +147,15 @@ test_clean_run_passes()
 }
 
 # Code of the harness whose bytes may be an XBEGIN runs in blocks for ever: ten times the usual
-# number of instructions (Makefile, HARNESS_FIRST).
-alone test_harness_runs_natively_where_nothing_counts
+# number of instructions (Makefile, HARNESS_FIRST). Not the tests of transactions: their code has
+# XBEGIN, and those of two processors wait for each other in it, in blocks.
 test_harness_runs_natively_where_nothing_counts()
 {
 	local instructions
 
-	clean_run 0
+	expect 0 ./run-qemu.sh --smp 1 --tests 'count.*,record.*,lbr.*' --out "$log/native"
 	instructions=$(sed -n 's/^# engine: fast, \([0-9]*\) instructions in .*/\1/p' "$out")
-	[ "$instructions" -lt 40000000 ] || fail "$instructions instructions ran in blocks"
+	[ "$instructions" -lt 10000000 ] || fail "$instructions instructions ran in blocks"
 }
 
 test_report_reads_results()
