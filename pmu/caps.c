@@ -338,15 +338,12 @@ const char *caps_core_name(u32 type)
 	return type == CORE_TYPE_ATOM ? ", an E-core" : "";
 }
 
-/* Architectural events have bits 0 to 12 of CPUID.0AH:EBX and of CPUID.(23H,3):EAX. A bit beyond
- * EAX[31:24] of the former says nothing of an event, but of the first seven, which each version
- * has, that it is absent. */
+/* Architectural events have bits 0 to 12 of CPUID.0AH:EBX, of which EAX[31:24] are told of, and of
+ * CPUID.(23H,3):EAX. */
 #define EVENTS_KNOWN	0x1fffu
-#define EVENTS_ALWAYS	0x7fu
 
 u32 caps_absent_events(const struct pmu_caps *caps)
 {
-	const u32 told = (u32)(BIT(caps->leaf_0a_eax >> 24) - 1) | EVENTS_ALWAYS;
-
-	return caps->events_absent & EVENTS_KNOWN & (caps->v6.events ? EVENTS_KNOWN : told);
+	return caps->v6.events ? ~caps->v6.events & EVENTS_KNOWN :
+				 caps->leaf_0a_ebx & (u32)(BIT(caps->leaf_0a_eax >> 24) - 1);
 }

@@ -61,10 +61,6 @@ void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 		regs[EDX] &= ~(1u << FIELD_ANYTHREAD_DEPRECATED_LO);
 	if (broken(m, FAULT_CPUID_EVENT_HIDDEN))
 		regs[EBX] |= 1u << (FIELD_EVENTS_ABSENT_LO + BRANCH_EVENT);
-	if (broken(m, FAULT_CPUID_EVENTS_SHORT))
-		regs[EAX] = (regs[EAX] &
-			     ~(u32)BITS(FIELD_EVENTS_LENGTH_LO, FIELD_EVENTS_LENGTH_HI)) |
-			    (u32)BRANCH_EVENT << FIELD_EVENTS_LENGTH_LO;
 	if (regs[EBX] && broken(m, FAULT_CPUID_EVENT_SHOWN))
 		regs[EBX] = 0;
 	if (broken(m, FAULT_CPUID_FIXED_MISSING))

@@ -49,9 +49,8 @@ static const struct {
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events; KVM
  *
  * Given  the architectural events that CPUID.0AH:EBX, or CPUID.(23H,3):EAX where it is there, marks
- *        as absent; of events 0 to 6 also those for which its length, EAX[31:24], is too small.
- *        What a processor does with them isn't stated, so this is judged under a hypervisor, of
- *        events 0 to 6, and on a model only
+ *        as absent; what a processor does with them isn't stated, so this is judged under a
+ *        hypervisor, of events 0 to 6, and on a model only
  * When   the last general-purpose counter counts each of them over mixed instructions
  * Then   it counts nothing
  * Control: it counts instructions, which are there
@@ -60,7 +59,8 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
      NEEDS(need_perfmon, need_instructions))
 {
 	const struct pmu_caps *caps = counter_caps();
-	/* On a hybrid leaf 0AH marks what one type of core lacks; CPUID.(23H,3) is this core's. */
+	/* A bit beyond the vector's length (EAX[31:24]) says nothing. On a hybrid leaf 0AH marks
+	 * what one type of core lacks; CPUID.(23H,3) is this core's own. */
 	const u32 told = caps_absent_events(caps);
 	unsigned absent = 0, last = caps->gp - 1;
 	u64 value;

@@ -18,6 +18,14 @@
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
+/* The first COUNTERS, as far as they are there. */
+static unsigned by_turns(unsigned n)
+{
+	const unsigned gp = counter_caps()->gp;
+
+	return n % (gp < COUNTERS ? gp : COUNTERS);
+}
+
 #define NO_OTHERS_PASS	0
 
 /* Most records of loads of such lines have one of these codes; or, where not every observation
@@ -281,7 +289,7 @@ TEST(count, load_events_count_loads_by_where_the_line_was, REQS(CNT_48),
 
 			if (!event_get(places[e]->event, 0, &event))
 				continue;
-			if (!remote_lines_count(t, &place, (p + e) % COUNTERS, event.code, &value))
+			if (!remote_lines_count(t, &place, by_turns(p + e), event.code, &value))
 				return;
 			if (e == p)
 				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, MOST, value,
@@ -380,7 +388,7 @@ static bool check_response(struct test *t, const struct remote_lines *place, u64
 		test_note(t, "MSR_OFFCORE_RSP_%u refuses a value%s", n, settings[s].name);
 		return true;
 	}
-	if (!remote_lines_count(t, place, (s + n) % COUNTERS, event->code, &value))
+	if (!remote_lines_count(t, place, by_turns(s + n), event->code, &value))
 		return false;
 	/* Asked for all that it may have got, or for nothing of that. */
 	if (!(got & ~asked))
