@@ -401,7 +401,7 @@ TEST(netburst, mispredicted_branches_are_many_of_random_ones_and_few_of_a_loop, 
  *
  * Given  retired_branch_type of Table 19-28 with bit CONDITIONAL, CALL or RETURN on each counter
  *        of the MS group
- * When   a workload of calls runs, 20 rounds and 60
+ * When   a workload of calls, and one of indirect calls and jumps, runs, 20 rounds and 60
  * Then   the two windows differ by the conditional branches, the calls and the returns of 40
  *        rounds
  */
@@ -425,9 +425,15 @@ TEST(netburst, retired_branch_type_counts_each_kind_of_branch_exactly, REQS(NB_3
 				.mask = kinds[i].mask, .levels = netburst_every_level(),
 			};
 
-			CHECK_EQ(t, NB_31, netburst_declared(&workload_call, kinds[i].what),
-				 netburst_gain(&s, &workload_call, false),
-				 "retired_branch_type %s on counter %u", kinds[i].name, counter);
+			for (unsigned k = 0; k < 2; k++) {
+				const struct workload *w = k ? &workload_kind_indirect :
+							       &workload_call;
+
+				CHECK_EQ(t, NB_31, netburst_declared(w, kinds[i].what),
+					 netburst_gain(&s, w, false),
+					 "retired_branch_type %s of %s on counter %u",
+					 kinds[i].name, w->name, counter);
+			}
 		}
 }
 
