@@ -44,10 +44,10 @@
 /* enum engine_name; another processor may choose while this one counts. */
 static volatile u8 chosen;
 
-void engine_init(struct cpu *cpu)
+void engine_init(struct cpu *cpu, struct tlb_places *places)
 {
 	_Static_assert(sizeof(*cpu->engine) <= PAGE_SIZE, "a page");
-	cpu->engine = hypervisor_pages(1);
+	cpu->engine = hypervisor_pages_apart(places, 1);
 	cpu->engine->vectors = hypervisor_pages(1);
 	decode_init(cpu);
 	engine_emulate_init(cpu);

@@ -12,8 +12,8 @@
 #include "refpmu/engine/engine_name.h"
 #include "refpmu/hv/cpu.h"
 
-/* Once per processor, before its first VMRUN. */
-void engine_init(struct cpu *cpu);
+/* Once per processor, before its first VMRUN. places: for hypervisor_pages_apart(). */
+void engine_init(struct cpu *cpu, struct tlb_places *places);
 
 /* After an INIT, whatever the processor was doing. */
 void engine_forget(struct cpu *cpu);

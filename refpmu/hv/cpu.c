@@ -5,6 +5,36 @@
 
 struct hypervisor hypervisor;
 
+static bool is_taken(const struct tlb_places *places, const u8 *first, unsigned pages)
+{
+	for (unsigned i = 0; i < pages; i++) {
+		u64 place = (u64)first / PAGE_SIZE + i;
+
+		if (places->taken[place % TLB_PLACES / 64] & BIT(place % 64))
+			return true;
+	}
+	return false;
+}
+
+void hypervisor_note_places(struct tlb_places *places, const void *first, const void *end)
+{
+	for (u64 place = (u64)first / PAGE_SIZE; place * PAGE_SIZE < (u64)end; place++)
+		places->taken[place % TLB_PLACES / 64] |= BIT(place % 64);
+}
+
+void *hypervisor_pages_apart(struct tlb_places *places, unsigned pages)
+{
+	u8 *first = hypervisor.free, *next = first;
+
+	while (is_taken(places, next, pages) && next < first + TLB_PLACES * PAGE_SIZE)
+		next += PAGE_SIZE;
+	if (!is_taken(places, next, pages))
+		hypervisor.free = next;
+	first = hypervisor_pages(pages);
+	hypervisor_note_places(places, first, first + pages * PAGE_SIZE);
+	return first;
+}
+
 void *hypervisor_pages(unsigned pages)
 {
 	u8 *first = hypervisor.free;

@@ -106,17 +106,17 @@ static void number(void)
 }
 
 void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
-		     struct cpu *(*create)(void), processors_start start)
+		     struct cpu *(*create)(const u8 *stack_top), processors_start start)
 {
 	startup_entry = start;
 	if (startup_page)
 		place_startup(startup_page);
 	for (unsigned i = 0; i < count; i++) {
-		struct cpu *cpu = create();
+		u8 *stack_top = (u8 *)hypervisor_pages(STACK_PAGES) + STACK_PAGES * PAGE_SIZE;
+		struct cpu *cpu = create(stack_top);
 
 		cpu->apic_id = apic_ids[i];
-		startup_stacks[apic_ids[i]] = (u64)hypervisor_pages(STACK_PAGES) +
-					      STACK_PAGES * PAGE_SIZE;
+		startup_stacks[apic_ids[i]] = (u64)stack_top;
 		processors_add(cpu);
 	}
 	number();

@@ -26,7 +26,7 @@ typedef void (*processors_start)(u32 apic_id);	/* doesn't return */
  * `create`. Each time that a SIPI starts one, `start` runs on it, on a stack of its own, with the
  * host's page tables. */
 void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
-		     struct cpu *(*create)(void), processors_start start);
+		     struct cpu *(*create)(const u8 *stack_top), processors_start start);
 
 /* The boot processor is one of them, too. */
 void processors_add(struct cpu *cpu);

@@ -28,6 +28,7 @@
 #define LEAF_VERSION		1
 #define MSR_PERMISSION_PAGES	2
 #define IO_PERMISSION_PAGES	3
+#define STACK_IN_USE		(2 * PAGE_SIZE)	/* usually */
 
 /* SDM volume 3, "IA-32 Processor States Following Power-up, Reset, or INIT". */
 #define REAL_LIMIT		0xffff
@@ -41,6 +42,10 @@
 /* exit_info_1 of an access to a port: "IOIO Intercept Information". */
 #define PORT_IN			BIT(0)
 #define PORT_BYTES(info)	((info) >> 4 & 7)
+
+/* Of the copy that this runs in: its tables and variables. */
+extern const u8 _etext[] __attribute__((visibility("hidden")));
+extern const u8 _edata[] __attribute__((visibility("hidden")));
 
 static struct {
 	u16 port;
@@ -190,17 +195,23 @@ static void init_model(struct cpu *cpu)
 	};
 }
 
-static struct cpu *new_cpu(void)
+/* The hypervisor's stack on that processor ends there. */
+static struct cpu *new_cpu(const u8 *stack_top)
 {
 	unsigned pages = (unsigned)((sizeof(struct cpu) + PAGE_SIZE - 1) / PAGE_SIZE);
-	struct cpu *cpu = hypervisor_pages(pages);
+	struct tlb_places places = { { 0 } };
+	struct cpu *cpu;
 
-	cpu->vmcb = hypervisor_pages(1);
+	hypervisor_note_places(&places, _etext, _edata);
+	hypervisor_note_places(&places, stack_top - STACK_IN_USE, stack_top);
+	cpu = hypervisor_pages_apart(&places, pages);
+
+	cpu->vmcb = hypervisor_pages_apart(&places, 1);
 	cpu->extra = hypervisor_pages(1);
 	cpu->trapped_scratch = hypervisor_pages(1);
 	cpu->host_save = hypervisor_pages(1);
 	nested_paging_init(cpu);
-	engine_init(cpu);
+	engine_init(cpu, &places);
 	init_control(cpu);
 	init_model(cpu);
 	return cpu;
@@ -295,7 +306,7 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	host_init(given->image_size);
 	nested_paging_init_native();
 
-	cpu = new_cpu();
+	cpu = new_cpu((u8 *)given->free);
 	if (given->entry)
 		init_pvh_state(cpu, given->entry, given->start_info);
 	else
