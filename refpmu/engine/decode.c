@@ -13,9 +13,16 @@
 
 struct decode_cache {
 	ZydisDecoder decoder[3];	/* 16, 32 and 64-bit code */
-	struct instruction entry[CACHE_ENTRIES];
-	struct emulate_op emulated[CACHE_ENTRIES];
+	struct decode_entry {	/* in one page, mostly */
+		struct instruction insn;
+		struct emulate_op emulated;
+	} entry[CACHE_ENTRIES];
 };
+
+static struct decode_entry *entry_of(struct cpu *cpu, u64 linear)
+{
+	return &cpu->engine->decode_cache->entry[linear % CACHE_ENTRIES];
+}
 
 void decode_init(struct cpu *cpu)
 {
@@ -53,7 +60,8 @@ static bool decode(struct decode_cache *cache, struct instruction *insn, unsigne
 const struct instruction *decode_current(struct cpu *cpu)
 {
 	u64 linear = cpu_code_address(cpu), rip = cpu->vmcb->save.rip;
-	struct instruction *insn = &cpu->engine->decode_cache->entry[linear % CACHE_ENTRIES];
+	struct decode_entry *entry = entry_of(cpu, linear);
+	struct instruction *insn = &entry->insn;
 	u8 mode = code_bits(cpu);
 	u8 bytes[INSN_MAX_BYTES];
 	unsigned available;
@@ -65,7 +73,7 @@ const struct instruction *decode_current(struct cpu *cpu)
 
 	available = guest_read_some(cpu, linear, bytes, INSN_MAX_BYTES);
 	*insn = (struct instruction){ .linear = linear, .rip = rip, .mode = mode };
-	cpu->engine->decode_cache->emulated[linear % CACHE_ENTRIES].kind = EMULATE_UNKNOWN;
+	entry->emulated.kind = EMULATE_UNKNOWN;
 	__builtin_memcpy(insn->bytes, bytes, available);
 	if (available && decode(cpu->engine->decode_cache, insn, available))
 		return insn;
@@ -73,27 +81,39 @@ const struct instruction *decode_current(struct cpu *cpu)
 	return NULL;
 }
 
+/* Has the instruction these bytes still? left: how many may be read there. */
+static bool is_unchanged(const struct instruction *insn, const u8 *host, u64 left)
+{
+	u64 is, was;
+
+	if (insn->length <= sizeof(is) && left >= sizeof(is)) {
+		__builtin_memcpy(&is, host, sizeof(is));
+		__builtin_memcpy(&was, insn->bytes, sizeof(was));
+		return !((is ^ was) << 8 * (sizeof(is) - insn->length));
+	}
+	for (unsigned i = 0; i < insn->length; i++)
+		if (insn->bytes[i] != host[i])
+			return false;
+	return true;
+}
+
 const struct instruction *decode_cached(struct cpu *cpu, const u8 *host, u64 left)
 {
 	u64 linear = cpu_code_address(cpu);
-	const struct instruction *insn = &cpu->engine->decode_cache->entry[linear % CACHE_ENTRIES];
+	const struct instruction *insn = &entry_of(cpu, linear)->insn;
 
 	if (!insn->length || insn->linear != linear || insn->rip != cpu->vmcb->save.rip ||
 	    insn->mode != code_bits(cpu) || insn->length > left)
 		return NULL;
-	for (unsigned i = 0; i < insn->length; i++)
-		if (insn->bytes[i] != host[i])
-			return NULL;
-	return insn;
+	return is_unchanged(insn, host, left) ? insn : NULL;
 }
 
 const struct emulate_op *decode_emulate_op(struct cpu *cpu, const struct instruction *insn)
 {
-	struct decode_cache *cache = cpu->engine->decode_cache;
-	struct emulate_op *op = &cache->emulated[insn - cache->entry];
+	struct emulate_op *op = &entry_of(cpu, insn->linear)->emulated;
 
 	if (op->kind == EMULATE_UNKNOWN)
-		emulate_decode(&cache->decoder[insn->mode / 32], op, insn);
+		emulate_decode(&cpu->engine->decode_cache->decoder[insn->mode / 32], op, insn);
 	return op;
 }
 

@@ -33,8 +33,9 @@
 #include "refpmu/model/bulk.h"
 #include "refpmu/engine/engine_cpu.h"
 
-#define ROUND		8	/* instructions of a loop that is quicker without world switches */
+#define REACH		12	/* instructions: quicker emulated than a world switch is */
 #define ROUNDS		256	/* at most, between two looks from outside */
+#define PATIENCE	4	/* twice the misses at a place */
 #define UNTRUSTED_TRIES	4	/* at most, runs of them one after the other */
 #define MANY_UNTRUSTED	64	/* one after the other */
 #define LINGER_LEAST	100000	/* TSC ticks: what some exits take */
@@ -293,34 +294,44 @@ void engine_run_untrusted(struct cpu *cpu)
 	vmrun_set_intercepts(cpu, false);
 }
 
-/* From after the instruction at this RIP to it, and through it. */
-static bool run_loop_once(struct cpu *cpu, u64 rip)
+/*
+ * From here to the next instruction with an exit of its own, and through it. Where that was; 0: it
+ * is too far, or is followed by something else than the next instruction.
+ */
+static u64 run_to_exit(struct cpu *cpu)
 {
 	const struct instruction *insn;
 	bool delivered;
+	u64 rip;
 
-	for (unsigned n = 0; cpu->vmcb->save.rip != rip; n++)
-		if (n == ROUND || !engine_emulate_fits(cpu) ||
-		    !engine_emulate(cpu, false, &delivered) || model_needs_retire(&cpu->model))
-			return false;
-	insn = decode_current(cpu);
-	return insn && engine_emulate_fits(cpu) && engine_system(cpu, insn) &&
-	       cpu->vmcb->save.rip == rip + insn->length;
+	for (unsigned n = 0; n < REACH && engine_emulate_fits(cpu); n++) {
+		if (engine_emulate(cpu, false, &delivered))
+			continue;
+		rip = cpu->vmcb->save.rip;
+		insn = decode_current(cpu);
+		return insn && engine_system(cpu, insn) &&
+				       cpu->vmcb->save.rip == rip + insn->length ?
+			       rip :
+			       0;
+	}
+	return 0;
 }
 
-void engine_exit_loop(struct cpu *cpu, u64 rip)
+void engine_exit_follow(struct cpu *cpu, u64 rip)
 {
-	bool seen = rip == cpu->engine->loop.exit_rip || rip == cpu->engine->loop.rip;
-	unsigned n = 0;
+	for (unsigned n = 0;
+	     rip && n < ROUNDS && !model_needs_retire(&cpu->model) && !configuration_follow(cpu);
+	     n++) {
+		struct exit_place *place = &cpu->engine->place[rip / 2 % EXIT_PLACES];
 
-	cpu->engine->loop.exit_rip = rip;
-	if (!seen || rip == cpu->engine->loop.not_a_loop_rip)
-		return;
-	while (n < ROUNDS && !model_needs_retire(&cpu->model) && !configuration_follow(cpu) &&
-	       run_loop_once(cpu, rip))
-		n++;
-	if (n)
-		cpu->engine->loop.rip = rip;
-	else if (rip != cpu->engine->loop.rip)
-		cpu->engine->loop.not_a_loop_rip = rip;
+		if (place->rip != rip)
+			*place = (struct exit_place){ .rip = rip };
+		if (place->misses >= PATIENCE)
+			return;
+		rip = run_to_exit(cpu);
+		if (!rip)
+			place->misses = (u8)(place->misses + 2);
+		else if (place->misses)
+			place->misses--;
+	}
 }

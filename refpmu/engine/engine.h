@@ -3,7 +3,7 @@
  * The counting engine: runs the guest instruction by instruction, or in translated blocks, where it
  * may not run natively, and reports every instruction that retires, exactly and in order. That is
  * while the model watches (engine_run), and for code that the processor underneath would execute
- * wrongly (engine_run_untrusted, engine_exit_loop, engine_step). engine.c says which way an
+ * wrongly (engine_run_untrusted, engine_exit_follow, engine_step). engine.c says which way an
  * instruction takes.
  */
 #ifndef REFPMU_ENGINE_ENGINE_H
@@ -32,9 +32,10 @@ void engine_run_untrusted(struct cpu *cpu);
 
 /*
  * After the instruction at this RIP, which had an exit of its own, while the model doesn't watch:
- * where such an instruction is in a short loop, run the loop without world switches.
+ * where the next such instruction was near before, go on to it, and from it, without world
+ * switches.
  */
-void engine_exit_loop(struct cpu *cpu, u64 rip);
+void engine_exit_follow(struct cpu *cpu, u64 rip);
 
 /* Let the guest complete its next instruction (or take an event instead), whether or not the
  * model watches. For instructions that need another memory after them: see exit_store.c. */

@@ -12,6 +12,14 @@ struct decode_cache;
 struct engine_blocks;
 struct emulate_code;
 
+#define EXIT_PLACES	128
+
+/* engine_exit_follow(): an instruction with an exit of its own, and how often none was near. */
+struct exit_place {
+	u64 rip;
+	u8 misses;
+};
+
 struct engine_cpu {
 	struct engine_statistics statistics;
 	struct siblings_state siblings;
@@ -21,11 +29,7 @@ struct engine_cpu {
 	struct {
 		u64 page, until, linger;
 	} look;
-	/* engine_exit_loop(): the last instruction with an exit of its own; one that is in a short
-	 * loop; one that isn't. */
-	struct {
-		u64 exit_rip, rip, not_a_loop_rip;
-	} loop;
+	struct exit_place place[EXIT_PLACES];
 	struct user_only user_only;
 	bool pmi_raised;		/* and interrupts haven't been looked for since */
 	bool translates;		/* the translator may be used on this machine, */

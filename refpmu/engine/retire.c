@@ -71,13 +71,18 @@ static bool changes_tables(const struct instruction *insn)
 	       insn->act == ACT_FLUSH_TLB;
 }
 
-void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
-		bool needed_retire)
+void retire_uncounted(struct cpu *cpu, const struct instruction *insn)
 {
 	if (changes_tables(insn))
 		translator_tables_changed(cpu);
 	if (insn && insn->port)
 		translator_device_accessed(cpu);
+}
+
+void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
+		bool needed_retire)
+{
+	retire_uncounted(cpu, insn);
 	if (!needed_retire && !model_needs_retire(&cpu->model))
 		return;
 	note_registers(cpu, &retired->after);

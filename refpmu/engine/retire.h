@@ -19,4 +19,7 @@ void retire_accesses(struct cpu *cpu, struct model_retired *retired, const struc
 void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
 		bool needed_retire);
 
+/* Instead of both, where the model watched neither before the instruction nor because of it. */
+void retire_uncounted(struct cpu *cpu, const struct instruction *insn);
+
 #endif

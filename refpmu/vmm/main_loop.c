@@ -75,7 +75,7 @@ void main_loop(struct cpu *cpu)
 										SHADOW_NONE;
 		if (exits_instruction(cpu, code)) {
 			if (!model_needs_retire(&cpu->model))
-				engine_exit_loop(cpu, rip);
+				engine_exit_follow(cpu, rip);
 			continue;
 		}
 		if (code == EXIT_NMI) {

@@ -57,14 +57,19 @@ static bool emulate_and_report(struct cpu *cpu, const struct instruction *insn,
 	bool needs_retire = model_needs_retire(&cpu->model), done;
 	struct model_retired retired;
 
-	retire_begin(cpu, &retired);
-	retire_accesses(cpu, &retired, insn, cpu->gpr);
+	if (needs_retire) {
+		retire_begin(cpu, &retired);
+		retire_accesses(cpu, &retired, insn, cpu->gpr);
+	}
 	cpu->engine->siblings.steps++;
 	done = emulate_run(op, insn, &state, &world);
 	if (done) {
 		save->rsp = cpu->gpr[REG_RSP];
 		cpu->engine->statistics.emulated += needs_retire;
-		retire_end(cpu, &retired, insn, needs_retire);
+		if (needs_retire)
+			retire_end(cpu, &retired, insn, true);
+		else
+			retire_uncounted(cpu, insn);
 	}
 	cpu->engine->siblings.steps++;
 	return done;
