@@ -131,16 +131,16 @@ static u64 value_of(enum reset_item item)
 	return item == RESET_STATUS ? reset_this_cpu()->status : 0;
 }
 
-/* Runs of registers that follow each other go in one call. */
+/* Registers of counters that follow each other go in one call. */
 static bool put_members(const struct item *item, u64 set, u64 value)
 {
 	bool good = true;
 
 	for (unsigned c = counter_next(set, 0), n; c < COUNTERS_END;
 	     c = counter_next(set, c + n)) {
-		for (n = 1; item->stride == 1 && c + n != PMC_FIXED(0) && set >> c >> n & 1; n++)
+		for (n = 1; c + n != PMC_FIXED(0) && set >> c >> n & 1; n++)
 			;
-		good &= !msr_try_write_row(address(item, c), n, value).raised;
+		good &= !msr_try_write_row(address(item, c), item->stride, n, value).raised;
 	}
 	return good;
 }

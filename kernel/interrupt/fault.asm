@@ -41,15 +41,16 @@ fault_wrmsr:
 .done:	ret
 	EXTABLE .try, .done
 
-; void fault_wrmsr_row(struct fault *fault, u32 first, u64 value, u32 count): count from 1
+; void fault_wrmsr_row(struct fault *fault, u32 first, u64 value, u32 count, u32 stride): count
+; from 1
 fault_wrmsr_row:
-	mov	r8d, ecx
+	mov	r9d, ecx
 	mov	ecx, esi
 	mov	rax, rdx
 	shr	rdx, 32
 .try:	wrmsr
-.next:	inc	ecx
-	dec	r8d
+.next:	add	ecx, r8d
+	dec	r9d
 	jnz	.try
 	ret
 	EXTABLE .try, .next

@@ -8,7 +8,7 @@
 
 void fault_rdmsr(struct fault *fault, u32 msr, u64 *value);
 void fault_wrmsr(struct fault *fault, u32 msr, u64 value);
-void fault_wrmsr_row(struct fault *fault, u32 first, u64 value, u32 count);
+void fault_wrmsr_row(struct fault *fault, u32 first, u64 value, u32 count, u32 stride);
 void fault_rdpmc(struct fault *fault, u32 ecx, u64 *value);
 
 struct extable_row {
@@ -67,12 +67,12 @@ struct fault msr_try_write(u32 msr, u64 value)
 	return fault;
 }
 
-struct fault msr_try_write_row(u32 first, unsigned count, u64 value)
+struct fault msr_try_write_row(u32 first, unsigned stride, unsigned count, u64 value)
 {
 	struct fault fault = { .raised = false };
 
 	if (count)
-		fault_wrmsr_row(&fault, first, value, count);
+		fault_wrmsr_row(&fault, first, value, count, stride);
 	return fault;
 }
 

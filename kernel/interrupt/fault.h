@@ -44,8 +44,9 @@ static inline bool fault_is_gp(struct fault fault)
 /* Any CPL 0 state. On a fault *value is left alone. */
 struct fault msr_try_read(u32 msr, u64 *value);
 struct fault msr_try_write(u32 msr, u64 value);
-/* The same value to each of `count` consecutive MSRs: the last fault, if any. */
-struct fault msr_try_write_row(u32 first, unsigned count, u64 value);
+/* The same value to each of `count` MSRs, from one to the next `stride` numbers: the last fault, if
+ * any. */
+struct fault msr_try_write_row(u32 first, unsigned stride, unsigned count, u64 value);
 struct fault rdpmc_try(u32 ecx, u64 *value);
 
 /* Known to succeed; a fault ends the test. */

@@ -81,7 +81,7 @@ static bool put_all(u32 (*msr)(unsigned i), unsigned count, u64 value)
 	for (unsigned i = 0; i < count; i += row) {
 		for (row = 1; i + row < count && msr(i + row) == msr(i) + row; row++)
 			;
-		good &= !msr_try_write_row(msr(i), row, value).raised;
+		good &= !msr_try_write_row(msr(i), 1, row, value).raised;
 	}
 	return good;
 }
