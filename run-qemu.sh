@@ -581,9 +581,11 @@ if [ -z "$all" ]; then
 	exit "$status"
 fi
 
-# Every generation, as many at a time as there are processors; one subtest each, in order.
+# Every generation, as many at a time as there are processors; one subtest each, in order. The last
+# ones have the most tests, so they begin first: the short ones fill the end.
 mapfile -t names < <(tools/spec.py list cpus | cut -f1)
-for name in "${names[@]}"; do
+for ((i = ${#names[@]} - 1; i >= 0; i--)); do
+	name=${names[i]}
 	while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
 		wait -n || true
 	done
