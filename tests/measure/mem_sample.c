@@ -2,6 +2,7 @@
 /* Records of tagged accesses, and their events. Nothing here knows what is right about them. */
 #include "tests/measure/mem_sample.h"
 
+#include "kernel/machine/smp.h"
 #include "pmu/pmi.h"
 #include "tests/measure/marked_walk.h"
 
@@ -186,6 +187,19 @@ bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cac
 		return false;
 	}
 	return test_check_range(t, claim, wanted, ~0ULL, records, "records of %s", h->name);
+}
+
+bool mem_sample_memory_is_local(const struct test *t)
+{
+	struct topology first = smp_topology(CPU_BOOT);
+	bool local = true;
+
+	for (unsigned cpu = 1; cpu < smp_count(); cpu++) {
+		struct topology other = smp_topology(cpu);
+
+		local &= topology_same_package(&first, &other);
+	}
+	return local || test_is_strict(t);
 }
 
 bool mem_sample_prepare(struct test *t, enum access access, struct cache_workload *h)

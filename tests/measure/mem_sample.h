@@ -120,6 +120,12 @@ void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,
 				       bool (*form_of)(unsigned i, struct addressing_mode *form),
 				       struct mem_sample_record records[MEM_SAMPLE_MOST]);
 
+/*
+ * Does an event of local memory see each load from memory? Not on a processor of several packages,
+ * but for a strict run: the memory may be another package's.
+ */
+bool mem_sample_memory_is_local(const struct test *t);
+
 /* cache_workload_get() or the end of the test. */
 bool mem_sample_prepare(struct test *t, enum access access, struct cache_workload *h);
 
