@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of tagged accesses, and their events. Nothing here knows what is right about them. */
+/* Records of tagged accesses, and their events. Nothing here knows what is right about them,
+ * but for the codes of memory. */
 #include "tests/measure/mem_sample.h"
 
 #include "kernel/machine/smp.h"
@@ -187,6 +188,14 @@ bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cac
 		return false;
 	}
 	return test_check_range(t, claim, wanted, ~0ULL, records, "records of %s", h->name);
+}
+
+#define CODES_MEMORY	(BIT(0x0) | BIT(0xa) | BIT(0xb) | BIT(0xc) | BIT(0xd))
+#define CODES_L4	(BIT(0x8) | BIT(0x9))
+
+u64 mem_sample_codes_of_memory(struct test *t)
+{
+	return CODES_MEMORY | (test_erratum(t, ERRATUM_MEMORY_CACHE) ? CODES_L4 : 0);
 }
 
 bool mem_sample_memory_is_local(const struct test *t)

@@ -120,6 +120,10 @@ void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,
 				       bool (*form_of)(unsigned i, struct addressing_mode *form),
 				       struct mem_sample_record records[MEM_SAMPLE_MOST]);
 
+/* Bit n: code n of a data source is right for a load from memory (Table 18-24): unknown; local or
+ * remote, shared or exclusive. On a processor with a cache in front of its memory that too. */
+u64 mem_sample_codes_of_memory(struct test *t);
+
 /*
  * Does an event of local memory see each load from memory? Not on a processor of several packages,
  * but for a strict run: the memory may be another package's.

@@ -9,8 +9,7 @@
 #include "tests/measure/mem_sample.h"
 
 #define CODE(source)	((source) & 0xf)
-#define CODES_MEMORY	(BIT(0x0) | BIT(0xa) | BIT(0xb) | BIT(0xc) | BIT(0xd))	/* Table 18-24 */
-#define CODE_L1		BIT(0x1)
+#define CODE_L1		BIT(0x1)	/* Table 18-24 */
 #define OFFSET_TX_ABORT	0xb8
 #define STRAY_SOURCES	5	/* one in so many near loads may have lost its line */
 #define STRAY_MARKS	4	/* one in so many records may be of another load */
@@ -34,6 +33,7 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
 TEST(ll, data_source_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
+	const u64 codes_memory = mem_sample_codes_of_memory(t);
 	struct mem_sample_setup setup = mem_sample_loads();
 	unsigned right = 0, far = 0, count;
 	struct cache_workload h;
@@ -43,7 +43,7 @@ TEST(ll, data_source_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		bool cold = records[i].address - h.first == TWO_PLACES_COLD;
-		u64 codes = cold ? CODES_MEMORY : CODE_L1;
+		u64 codes = cold ? codes_memory : CODE_L1;
 
 		far += cold;
 		right += (unsigned)(codes >> CODE(records[i].source) & 1);
