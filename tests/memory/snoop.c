@@ -2,16 +2,23 @@
 /*
  * Lines that another core has. SDM Table 18-24: codes 01H to 04H are of loads that need no other
  * core, 05H and 06H of loads that need one. Table 18-45: MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT and
- * XSNP_HITM, for one package. Another processor loads from a few pages, or stores to them, and then
- * the first one loads from them, in turns. Two processors of one core share its caches: nothing is
- * judged there.
+ * XSNP_HITM, for one package. Another processor loads from a line of each of some pages, or stores
+ * to it, and then the first one loads from it, in turns. Two processors of one core share its
+ * caches: nothing is judged there.
  */
 #include "kernel/machine/smp.h"
+#include "kernel/memory/pages.h"
+#include "kernel/memory/paging.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
 #define LINE		64
-#define LINES		256		/* 16 KiB of the workloads' memory */
+#define LINES		PAGES_SMALL	/* one of each page; in each set of a cache as many */
+/* From one to the next. A line that a prefetcher brings is in this core's caches when its load
+ * comes. None takes so long a stride, and those that follow the lines of a page meet one of each.
+ */
+#define STRIDE		(100 * PAGE_SIZE + LINE)
+#define MASK		(LINES * PAGE_SIZE - 1)
 #define TURNS_MOST	400
 #define TURNS_SILENT	100	/* without a record: there won't be any */
 #define DEADLINE_MS	2000u
@@ -21,13 +28,11 @@
 #define RECORDER	2u	/* the counter of data-address records here */
 #define RECORDS_ENOUGH	2	/* of these */
 
-_Static_assert(LINES *LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
-
 enum work { OTHER_LOADS, OTHER_STORES };	/* what the other core does to the lines */
 enum package { ANY_PACKAGE, SAME_PACKAGE };
 
 struct visit {
-	volatile u64 *memory;
+	u8 *memory;
 	enum work work;
 };
 
@@ -42,7 +47,7 @@ static void visit(void *arg)
 	counter_program(setup.counter, setup.event, COUNT_BOTH);
 	counters_enable(pmc_one(setup.counter));
 	for (unsigned i = 0; i < LINES; i++) {
-		volatile u64 *word = v->memory + i * LINE / sizeof(*v->memory);
+		volatile u64 *word = (volatile u64 *)(v->memory + (i * STRIDE & MASK));
 
 		if (v->work == OTHER_STORES)
 			*word = i;
@@ -105,9 +110,9 @@ static bool lines(struct test *t, enum work work, struct cache_workload *h)
 	h->workload = &workload_stride;
 	h->name = work == OTHER_STORES ? "loads of lines that another core has modified" :
 					 "loads of lines that another core has";
-	h->at.stride = LINE;
-	h->at.mask = LINES * LINE - 1;
-	h->last = h->first + h->at.mask;
+	h->at = (struct workload_place){ pages_get()->small, STRIDE, MASK };
+	h->first = (u64)(uintptr_t)h->at.memory;
+	h->last = h->first + MASK;
 	return true;
 }
 
@@ -122,7 +127,8 @@ static u64 snoop_at(unsigned record, unsigned offset)
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
  *        Encoding for Load Latency Record
  *
- * Given  another processor, on another core, stores to each of 256 lines, in turns with this one
+ * Given  another processor, on another core, stores to each of 256 lines, in turns with this one;
+ *        they are in as many pages, and no prefetcher knows their order
  * When   records are made of this processor's loads of them
  * Then   fewer than half have a code that needs no other core, 01H to 04H, in bits 3:0 at A0H
  */
@@ -151,7 +157,8 @@ TEST(ll, line_modified_by_another_core_has_no_unsnooped_source, REQS(LL_36),
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
  *        Encoding for Load Latency Record
  *
- * Given  another core of this package loads each of 256 lines, in turns with this one
+ * Given  another core of this package loads each of 256 lines, in turns with this one; they are in
+ *        as many pages, and no prefetcher knows their order
  * When   records are made of this processor's loads of them
  * Then   most have code 05H in bits 3:0 at A0H. On silicon 04H to 06H are right: where the L3 knows
  *        that a copy can't be modified no snoop is needed, and Linux reads 06H of Sandy Bridge and
