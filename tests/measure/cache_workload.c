@@ -3,7 +3,8 @@
  * A cache of S sets and W ways loses lines that are accessed in turn if they are more than W and S
  * lines apart. The next cache, with more sets, keeps them. There are twice W of them for the L1.
  * For the L2 there are four times W, because a cache that drops just any line still has a fifth of
- * twice W, in the L1 or the L2. Physical addresses count, and memory is mapped to itself. SDM
+ * twice W, in the L1 or the L2. They must fit the next cache twice, where CPUID describes one: of
+ * lines so far apart it holds few. Physical addresses count, and memory is mapped to itself. SDM
  * "CPUID: Deterministic Cache Parameters Leaf".
  */
 #include "tests/measure/cache_workload.h"
@@ -47,6 +48,17 @@ static bool find_cache(unsigned level, struct cache *cache)
 	return !others;
 }
 
+/* Does a cache of that level hold a walk over so many bytes with room to spare? One that CPUID
+ * doesn't describe does. */
+static bool holds(unsigned level, u64 bytes)
+{
+	struct cache cache = { 0, 0 };
+
+	if (cpuid_get(CPUID_MAX_LEAF) < LEAF_CACHES || !find_cache(level, &cache) || !cache.ways)
+		return true;
+	return 2 * bytes <= (u64)cache.ways * cache.sets * LINE;
+}
+
 /* As on Nehalem and its successors where CPUID says nothing. */
 static struct cache cache_of_level(unsigned level)
 {
@@ -85,6 +97,11 @@ static bool lay_out(struct cache_workload *h, unsigned lost_level, char *reason,
 	if (bytes > FAR_BYTES) {
 		fmt_print(reason, size, "the level %u cache has %u sets of %u ways (CPUID.4)",
 			  lost_level, cache.sets, cache.ways);
+		return false;
+	}
+	if (!holds(lost_level + 1, bytes)) {
+		fmt_print(reason, size, "the level %u cache holds no walk over %lu bytes (CPUID.4)",
+			  lost_level + 1, bytes);
 		return false;
 	}
 	if (!*far)
