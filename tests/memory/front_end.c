@@ -16,6 +16,7 @@
 #define OTHER_LINES	16u	/* of the code that switches counters on and off */
 #define COUNTERS	4u	/* Table 18-54: those of precise events */
 #define SELECTIONS	6u
+#define MISSES		5u	/* of them, the first: what the rule of the lines is about */
 
 static bool need_front_end(char *reason, size_t size)
 {
@@ -70,8 +71,8 @@ static bool count_cold_code(u64 select, u64 value[WINDOW_COUNTERS])
  *
  * Given  a row of one-byte NOPs whose lines were flushed, many to a line
  * When   it is executed once, for each selection of MSR_PEBS_FRONTEND
- * Then   none counts more often than there are lines, with those of the code that switches
- *        the counter on and off
+ * Then   none of those of misses counts more often than there are lines, with those of the code
+ *        that switches the counter on and off; in strict runs that of bubbles neither
  * Control: one of the selections counts
  */
 TEST(count, front_end_event_counts_at_most_once_a_cache_line, REQS(SKL_16),
@@ -85,9 +86,10 @@ TEST(count, front_end_event_counts_at_most_once_a_cache_line, REQS(SKL_16),
 			test_inconclusive(t, "every window was disturbed");
 			return;
 		}
-		CHECK_RANGE(t, SKL_16, 0, most, value[0],
-			    "FRONTEND_RETIRED in %u NOPs, MSR_PEBS_FRONTEND = %#lx", LONG_SLED_NOPS,
-			    selection(i));
+		if (i < MISSES || test_is_strict(t))
+			CHECK_RANGE(t, SKL_16, 0, most, value[0],
+				    "FRONTEND_RETIRED in %u NOPs, MSR_PEBS_FRONTEND = %#lx",
+				    LONG_SLED_NOPS, selection(i));
 		all += value[0];
 	}
 	CONTROL_RANGE(t, SKL_16, 1, ~0ULL, all, "FRONTEND_RETIRED of all selections");
