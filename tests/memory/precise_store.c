@@ -213,7 +213,8 @@ static bool has_bit(const struct mem_sample_record *record, u64 bit)
 	return record->source & bit;
 }
 
-/* Most of the records of `with` have the bit, and few of `without`; in turns. */
+/* Most of the records of `with` have the bit, and few of `without`; in turns. A line may be in the
+ * L1 when its store gets there: that it isn't is asked in strict runs. */
 static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum access with,
 		      enum access without, const char *what)
 {
@@ -221,7 +222,8 @@ static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum acc
 
 	for (unsigned turn = 0; turn < 2; turn++) {
 		mem_sample_check_most(t, claim, &setup, with, MOST, has_bit, bit, what);
-		mem_sample_check_most(t, claim, &setup, without, FEW, has_bit, bit, what);
+		if (bit != L1D_HIT || test_is_strict(t))
+			mem_sample_check_most(t, claim, &setup, without, FEW, has_bit, bit, what);
 	}
 }
 
@@ -231,14 +233,14 @@ static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum acc
  *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
  *
  * Given  stores to one line, which hit the L1, and stores to lines that are in the L2, in the L3
- *        or only in memory; stores across a line's end, both lines in the L1 or both flushed;
- *        stores after INVLPG to a line in the L1; locked additions to one line, and locked
- *        accesses of each size to one; in strict runs locked additions across a line's end, which
- *        may take the bus
+ *        or only in memory, which a processor may bring before the store gets there; stores across
+ *        a line's end, both lines in the L1 or both flushed; stores after INVLPG to a line in the
+ *        L1; locked additions to one line, and locked accesses of each size to one; in strict runs
+ *        locked additions across a line's end, which may take the bus
  * When   records are made of each in turn, twice, so that a bit left over from the record before
  *        shows; then of those after INVLPG and of the locked ones
- * Then   bit 0 at A0H is 1 in most of the first, 0 in most of those that miss, across a line's end
- *        too, and 1 in most of those that walk pages or are locked
+ * Then   bit 0 at A0H is 1 in most of the first, in strict runs 0 in most of those that miss,
+ *        across a line's end too, and 1 in most of those that walk pages or are locked
  */
 TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
