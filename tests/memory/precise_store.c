@@ -181,6 +181,7 @@ TEST(ps, precise_store_record_is_of_the_next_store_after_overflow, REQS(PS_03),
 	mem_sample_arm(&setup, PERIOD);
 	workload_run(&workload_sample_store, PERIOD, on);
 	mem_sample_off(&setup);
+	sampling_want(t, 1);
 	if (!CHECK_EQ(t, PS_03, 1, ds_records(), "records of one overflow"))
 		return;
 	address = *(const volatile u64 *)((uintptr_t)ds_record(0) + AT_ADDRESS);
