@@ -270,7 +270,8 @@ TEST(ll, load_latency_event_counts_only_tagged_loads, REQS(LL_12),
  *        overflows, with the whole period of the reset value between two.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  reset values of -64 and -1000; loads run eight at a time
+ * Given  reset values of -64 and -1000; loads run eight at a time. INCONCLUSIVE off strict runs
+ *        where none of so few is tagged
  * When   the counter is read right after its first record
  * Then   it holds its reset value, plus at most what the last 16 loads can add
  */
@@ -294,6 +295,12 @@ TEST(ll, latency_counter_restarts_from_its_reset_value, REQS(LL_25),
 			cache_workload_run(&h, STEP, pmc_one(setup.counter));
 		value = counter_read(setup.counter);
 		mem_sample_off(&setup);
+		/* Whether hardware tags a load of so short a window isn't stated. */
+		if (!ds_records() && !test_is_strict(t)) {
+			test_inconclusive(t, "no record of %u windows of %u loads", STEPS_MOST,
+					  STEP);
+			return;
+		}
 		if (!mem_sample_enough(t, AT(LL_25), &h, ds_records(), 1))
 			return;
 		CHECK_RANGE(t, LL_25, reload, reload + STEP + OTHERS, value,
