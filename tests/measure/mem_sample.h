@@ -81,7 +81,8 @@ void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_s
 /*
  * The records that a judgement needs, and with too few of them a failed check: false then. With
  * none at all under a hypervisor it is INCONCLUSIVE, because the host may use PEBS itself. With
- * some of loads it is so too, but for a strict run: how many loads are tagged isn't stated.
+ * some of loads it is so too, but for a strict run: how many loads are tagged isn't stated. So are
+ * no records of loads where an erratum may stop them.
  */
 bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cache_workload *h,
 		       unsigned records, unsigned wanted);
