@@ -207,7 +207,7 @@ TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
  * LL-03  The load-latency event must ignore stores.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  stores to one line, to a flushed line, and after INVLPG
+ * Given  stores to one line, and in strict runs to a flushed line, and after INVLPG
  * When   the load latency event counts 128 rounds of each
  * Then   it counts none
  * Control: loads make records
@@ -218,11 +218,13 @@ TEST(ll, load_latency_event_does_not_count_stores, REQS(LL_03),
 	static const enum access stores[] = {
 		ACCESS_STORE_HIT, ACCESS_STORE_MISS, ACCESS_STORE_PAGE_WALK,
 	};
+	/* CLFLUSH and INVLPG may be loads to an event. */
+	const unsigned kinds = test_is_strict(t) ? sizeof(stores) / sizeof(stores[0]) : 1;
 	struct mem_sample_setup setup = mem_sample_loads();
 	struct cache_workload h;
 	unsigned count;
 
-	for (unsigned i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
+	for (unsigned i = 0; i < kinds; i++) {
 		if (!mem_sample_prepare(t, stores[i], &h))
 			return;
 		CHECK_EQ(t, LL_03, 0, mem_sample_count_least(&setup, &h, SOME), "events of %u %s",
