@@ -212,6 +212,14 @@ static bool is_of_l3(const struct counted *c)
 	return c->access == ACCESS_L3 && (c->kind == EK_L3_HIT || c->kind == EK_L3_MISS);
 }
 
+/* Which micro-operation of a locked addition walks, its load or its store, and how many loads
+ * microcode has for one across a line's end, isn't stated. */
+static bool is_open(const struct counted *c)
+{
+	return c->access == ACCESS_LOCKED_SPLIT ||
+	       (c->access == ACCESS_LOCKED_PAGE_WALK && c->kind == EK_STLB_MISS_LOADS);
+}
+
 static void check_counts(struct test *t, struct test_claim claim, const struct counted *rows,
 			 unsigned n)
 {
@@ -219,6 +227,8 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
 		struct mem_sample_setup setup;
 		struct cache_workload h;
 
+		if (is_open(&rows[i]) && !test_is_strict(t))
+			continue;
 		if (is_of_l3(&rows[i]) && test_erratum(t, ERRATUM_VICTIM_L3))
 			continue;
 		if (rows[i].kind == EK_L3_HIT && test_erratum(t, ERRATUM_LLC_EVENTS))
@@ -325,7 +335,8 @@ TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13, C
  *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  accesses across a line's end, accesses after INVLPG, locked ones with and without it and
- *        across a line's end, and plain loads and stores of one line
+ *        across a line's end, and plain loads and stores of one line. In strict runs only: locked
+ *        ones across a line's end, and STLB misses of locked ones
  * When   64 rounds more of each are counted by the events of split accesses, of STLB misses and of
  *        locked loads, on each counter by turns; those without INVLPG at CPL 3 too
  * Then   an event counts each access that it is about, one a round, and no plain one

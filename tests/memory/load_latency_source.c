@@ -245,8 +245,8 @@ TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, L
  *         be 1 only if the STLB missed.
  *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33; Linux
  *
- * Given  loads after INVLPG, which need a page walk, locked additions after INVLPG, and loads of
- *        one line
+ * Given  loads after INVLPG, which need a page walk, in strict runs locked additions after INVLPG,
+ *        and loads of one line
  * When   records are made of each in turn, twice, so that a bit left over from the record before
  *        shows
  * Then   bit 4 at A0H is 1 in most of the first and of the second, and 0 in most of the third
@@ -259,8 +259,10 @@ TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL
 	for (unsigned turn = 0; turn < 2; turn++) {
 		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, MOST, has_bit,
 				      STLB_MISS, "have bit 4");
-		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_LOCKED_PAGE_WALK, MOST,
-				      has_bit, STLB_MISS, "have bit 4");
+		/* Its store may have walked before. */
+		if (test_is_strict(t))
+			mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_LOCKED_PAGE_WALK,
+					      MOST, has_bit, STLB_MISS, "have bit 4");
 		mem_sample_check_most(t, AT(LL_28, SKL_21), &setup, ACCESS_L1, FEW, has_bit,
 				      STLB_MISS, "have bit 4");
 	}
