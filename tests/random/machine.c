@@ -173,7 +173,8 @@ static void learn_sampling(struct machine *m, bool strict, u64 errata)
 	m->env.period_least = strict ? 1 : SILICON_PERIOD;
 	m->env.nmi_vector = VECTOR_NMI;
 	m->env.pmi_vector = VECTOR_PMI;
-	m->env.freeze = need_freeze(reason, sizeof(reason)) &&
+	/* By how much a freeze is late is known of the reference PMU alone. */
+	m->env.freeze = strict && need_freeze(reason, sizeof(reason)) &&
 			need_legacy_freeze(reason, sizeof(reason));
 	m->env.pebs = need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)) &&
 		      need_ds_write(reason, sizeof(reason));
