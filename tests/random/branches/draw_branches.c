@@ -13,6 +13,9 @@
 #define NOT_IN_CALL_STACK							\
 	(LBR_SELECT_JCC | LBR_SELECT_NEAR_IND_JMP | LBR_SELECT_NEAR_REL_JMP |	\
 	 LBR_SELECT_FAR_BRANCH)
+#define JUMPS		(LBR_SELECT_NEAR_IND_JMP | LBR_SELECT_NEAR_REL_JMP)
+#define WITH_JUMPS						\
+	(JUMPS | LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET)
 #define IN_CALL_STACK									\
 	(IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET)
 
@@ -45,7 +48,7 @@ static bool far_alone(const struct draw_case *c)
 
 /* Most kinds are let in, now and then all. */
 /* far: no near branch, such as those of a handler. */
-static u64 draw_select(struct prng *p, bool calls, bool far)
+static u64 draw_select(const struct draw_env *env, struct prng *p, bool calls, bool far)
 {
 	static const u64 levels[] = {
 		0, 0, 0, 0, LBR_SELECT_CPL_EQ_0, LBR_SELECT_CPL_NEQ_0, LBR_SELECT_CPL_NEQ_0
@@ -63,6 +66,10 @@ static u64 draw_select(struct prng *p, bool calls, bool far)
 	for (unsigned kind = LBR_CONDITIONAL; kind < LBR_KINDS_END; kind++)
 		if (prng_one_in(p, 3))
 			select |= BIT(kind);
+	/* The bits of jumps may keep out what they aren't about: then that is kept out by its own.
+	 */
+	if (env->errata & BIT(ERRATUM_JUMP_FILTERS) && select & JUMPS)
+		select |= WITH_JUMPS;
 	return select;
 }
 
@@ -116,7 +123,7 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 		return writes(MSR_IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ);
 	if (env->branches.legacy) {
 		if (prng_one_in(p, 2))
-			return writes(MSR_LBR_SELECT, draw_select(p, calls, far_alone(c)));
+			return writes(MSR_LBR_SELECT, draw_select(env, p, calls, far_alone(c)));
 		return writes(MSR_IA32_DEBUGCTL,
 			      draw_debugctl(c) | (prng_one_in(p, 2) ? IA32_DEBUGCTL_LBR : 0));
 	}
@@ -163,7 +170,7 @@ static void draw_begin_and_end(const struct draw_env *env, struct prng *p, struc
 			   prng_one_in(p, 4);
 
 	if (env->branches.legacy) {
-		c->branches.select = (u16)draw_select(p, calls, far);
+		c->branches.select = (u16)draw_select(env, p, calls, far);
 		*begin = writes(MSR_IA32_DEBUGCTL, draw_debugctl(c) | IA32_DEBUGCTL_LBR);
 		*end = writes(MSR_IA32_DEBUGCTL, draw_debugctl(c));
 	} else {
