@@ -241,7 +241,8 @@ static void learn_events(struct machine *m)
 			break;
 		if (event_get(kinds[i], 0, &e))
 			add_event(m, e.code, kinds[i], e.flags, e.sure);
-		if (event_get(kinds[i], EV_PEBS, &e))
+		/* Another period than a multiple may make two records. */
+		if (event_get(kinds[i], EV_PEBS, &e) && (m->env.strict || e.period_unit == 1))
 			add_event(m, e.code, kinds[i], e.flags, e.sure);
 	}
 }
