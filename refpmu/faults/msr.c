@@ -459,6 +459,7 @@ static void disarm_at_write(struct model *m, enum model_reg reg)
 		{ MODEL_REG_DEBUGCTL, FAULT_DEBUGCTL_DISARMS },
 		{ MODEL_REG_LD_LAT, FAULT_LD_LAT_DISARMS },
 		{ MODEL_REG_OVF_CTRL, FAULT_OVF_CTRL_DISARMS },
+		{ MODEL_REG_GLOBAL_CTRL, FAULT_GLOBAL_CTRL_DISARMS },
 	};
 
 	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++)

@@ -170,13 +170,14 @@ static bool arm_by_last_event(struct test *t, unsigned c)
 	return false;
 }
 
-static unsigned records_after(const struct armed_write *w, unsigned c)
+static unsigned records_after(struct test *t, const struct armed_write *w, unsigned c)
 {
 	unsigned records;
 
 	w->write(c);
 	run_at_cpl_3(c);
 	records = ds_records();
+	sampling_want(t, !w->disarms);
 	pebs_disarm();
 	counter_reset();
 	return records;
@@ -191,11 +192,12 @@ static unsigned fixed_or(unsigned gp)
 }
 
 /*
- * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
- *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  * ARM-04  No record may be written when the counter or its PEBS bit is switched off between arming
  *         and the next event.
  *         SDM 18.4.4.4 Re-configuring PEBS Facilities (asks for a quiescent period)
+ * ARM-12  An armed counter must stay armed while it is off in IA32_PERF_GLOBAL_CTRL, whatever is
+ *         done about other counters meanwhile.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the first event after arming
  *
  * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
  *        CPL 3, armed by its last event there
@@ -206,7 +208,7 @@ static unsigned fixed_or(unsigned gp)
  *        IA32_FIXED_CTR_CTRL, cleared and written again; then events follow at CPL 3
  * Then   there is a record but for the last two of these, where there is none
  */
-TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_02, ARM_04),
+TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_04, ARM_12),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_fixed))
 {
 	const unsigned gp = pebs_first_without_pdist();
@@ -221,13 +223,13 @@ TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_02, ARM
 				counter_reset();
 				return;
 			}
-			records = records_after(&writes[w], c);
+			records = records_after(t, &writes[w], c);
 			if (writes[w].disarms) {
 				CHECK_EQ(t, ARM_04, 0, records, "records of armed counter %u: %s",
 					 c, writes[w].name);
 				continue;
 			}
-			CHECK_EQ(t, ARM_02, 1, records, "records of armed counter %u: %s", c,
+			CHECK_EQ(t, ARM_12, 1, records, "records of armed counter %u: %s", c,
 				 writes[w].name);
 		}
 }
@@ -251,8 +253,9 @@ static unsigned freeze_by_another(unsigned c)
 }
 
 /*
- * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
- *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * ARM-12  An armed counter must stay armed while it is off in IA32_PERF_GLOBAL_CTRL, whatever is
+ *         done about other counters meanwhile.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the first event after arming
  *
  * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
  *        CPL 3, armed by its last event there; IA32_DEBUGCTL[12] = 1
@@ -261,7 +264,7 @@ static unsigned freeze_by_another(unsigned c)
  * Then   there is a record
  * Control: there was an interrupt
  */
-TEST(arm, freeze_by_another_counter_keeps_an_armed_one_armed, REQS(ARM_02),
+TEST(arm, freeze_by_another_counter_keeps_an_armed_one_armed, REQS(ARM_12),
      NEEDS(need_perfmon, need_pebs, need_events, need_branches, need_instructions, need_freeze))
 {
 	const unsigned gp = pebs_first_without_pdist();
@@ -276,9 +279,9 @@ TEST(arm, freeze_by_another_counter_keeps_an_armed_one_armed, REQS(ARM_02),
 			return;
 		}
 		interrupts = freeze_by_another(c);
-		CONTROL_RANGE(t, ARM_02, 1, overflow_most(t, 1, interrupts), interrupts,
+		CONTROL_RANGE(t, ARM_12, 1, overflow_most(t, 1, interrupts), interrupts,
 			      "interrupts of counter %u, beside the armed one", other_than(c));
-		CHECK_EQ(t, ARM_02, 1, records_after(&writes[0], c),
+		CHECK_EQ(t, ARM_12, 1, records_after(t, &writes[0], c),
 			 "records of armed counter %u after a freeze", c);
 	}
 }
