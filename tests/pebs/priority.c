@@ -123,10 +123,8 @@ static bool need_no_arch_pebs(char *reason, size_t size)
  */
 static void check_one_interrupt(struct test *t, const struct pmi_log *log, u64 bits, bool exact)
 {
-	if (!CHECK_EQ(t, PRIO_13, 1, log->count,
-		      "interrupts of the counters 0x%lx, which wrap "
-		      "on one instruction",
-		      bits))
+	if (!CHECK_RANGE(t, PRIO_13, 1, overflow_most(t, 1, log->count), log->count,
+			 "interrupts of the counters 0x%lx, which wrap on one instruction", bits))
 		return;
 	CHECK_EQ(t, PRIO_14, bits, log->entry[0].status & bits,
 		 "their status bits at the handler's entry");
@@ -221,10 +219,10 @@ TEST(priority, overflow_without_int_hides_no_interrupt_of_another_counter,
 		if (!counts_are_equal(t, both, EVENT_INST_RETIRED_ANY_P))
 			return;
 		log = overflow_all(both, pmc_one(with_int), EVENT_INST_RETIRED_ANY_P);
-		if (test_check_eq(t, claim, 1, log->count,
-				  "interrupts: counters %u (INT = 0) and %u (INT = 1) wrap on one "
-				  "instruction",
-				  silent, with_int))
+		if (test_check_range(t, claim, 1, overflow_most(t, 1, log->count), log->count,
+				     "interrupts: counters %u (INT = 0) and %u (INT = 1) wrap on "
+				     "one instruction",
+				     silent, with_int))
 			CHECK_EQ(t, PRIO_14, both.bits, log->entry[0].status & both.bits,
 				 "their status bits at the handler's entry");
 		counter_reset();
