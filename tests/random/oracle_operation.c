@@ -77,6 +77,14 @@ static unsigned counter_of_msr(u32 msr)
 	return DRAW_COUNTERS;
 }
 
+/* That a counter which was off meanwhile is still armed is an inference. */
+static void write_global(struct oracle *o, u64 value)
+{
+	if (o->armed & value & ~o->global && !o->env->strict)
+		o->vague = true;
+	o->global = value;
+}
+
 static void write_register(struct oracle *o, u32 msr, u64 value)
 {
 	if (msr - MSR_IA32_PERFEVTSEL0 < DRAW_GP)
@@ -84,7 +92,7 @@ static void write_register(struct oracle *o, u32 msr, u64 value)
 	else if (msr == MSR_IA32_FIXED_CTR_CTRL)
 		o->fixed_control = value;
 	else if (msr == MSR_IA32_PERF_GLOBAL_CTRL)
-		o->global = value;
+		write_global(o, value);
 	else if (msr == MSR_IA32_PEBS_ENABLE)
 		o->pebs_enable = value;
 	else if (msr == MSR_IA32_DEBUGCTL)

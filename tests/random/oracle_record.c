@@ -117,6 +117,7 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 	u64 records = counters_that_record(o);
 	u64 served = (o->must & records) | BIT(counter);
 	u64 fresh = o->wrapped & records & ~due;
+	bool names_counters = record_has(r->format, RECORD_applicable);
 	bool alone = !(due & (due - 1)) && !fresh && !(records & conditions(o));
 
 	oracle_expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
@@ -128,9 +129,11 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 	o->record++;
 	/* Whether it covers a counter that wraps on its instruction isn't stated, nor one whose
 	 * event isn't precise, nor one that is due too and whose overflow bit the program has
-	 * cleared. Where events may go by before a record, it may be another one's that is due. */
+	 * cleared, nor, where the record names its counters, one that waits. Where events may go
+	 * by before a record, it may be another one's that is due. */
 	if ((!o->env->shadow_exact && due & (due - 1) && due & ~o->must) || fresh ||
-	    due & ~served || o->may & records & ~o->must ||
+	    (served & ~due && names_counters && !o->env->strict) || due & ~served ||
+	    o->may & records & ~o->must ||
 	    (o->must | o->may) & o->pebs_enable & BITS(0, 3) & ~records) {
 		o->vague = true;
 		return;
