@@ -91,7 +91,9 @@ static void check_kind(struct test *t, const struct kind *k, const struct event 
 	struct pebs_record record;
 
 	ds_open(&setup);
-	pebs_arm(c, event->code, COUNT_BOTH, event->min_period > PERIOD ? LONG_PERIOD : PERIOD);
+	/* The write that opens the window is many micro-operations. */
+	pebs_arm(c, event->code, COUNT_BOTH,
+		 event->min_period > PERIOD || k->kind == EK_UOPS ? LONG_PERIOD : PERIOD);
 	workload_run(w, k->kind == EK_MISPREDICTS ? ROUNDS_RANDOM : ROUNDS, pmc_one(c));
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
