@@ -36,6 +36,7 @@ enum row_flags {
 	ROW_STORE_FENCE = 1 << 23,	/* SFENCE, MFENCE */
 	ROW_FAST_STRING = 1 << 24,	/* REP MOVS or STOS */
 	ROW_LOOP = 1 << 25,		/* LOOP or JRCXZ */
+	ROW_CPUID = 1 << 26,
 };
 
 /* Which register an operand's address is relative to. */

@@ -198,6 +198,9 @@ static struct span exactly(u64 n)
 	return (struct span){ n, n };
 }
 
+#define ROW_EXITS	(ROW_WRMSR | ROW_RDMSR | ROW_RDPMC)	/* to a hypervisor */
+#define MICROCODE_MOST	8	/* accesses */
+
 static struct span up_to(u64 most)
 {
 	return (struct span){ 0, most };
@@ -220,11 +223,11 @@ u64 trace_exit_adds(const struct draw_env *env, const struct draw_event *event)
 static u64 counted_again(const struct draw_env *env, const struct draw_event *event,
 			 const struct draw_row *row)
 {
-	const u32 far = ROW_FAR | ROW_REFUSED, exits = ROW_WRMSR | ROW_RDMSR | ROW_RDPMC;
+	const u32 far = ROW_FAR | ROW_REFUSED;
 
 	if (env->errata & BIT(ERRATUM_FAST_STRINGS) && row->flags & ROW_FAST_STRING)
 		return row->stores ? row->stores : 1;
-	if (row->flags & exits)
+	if (row->flags & ROW_EXITS)
 		return trace_exit_adds(env, event);
 	return env->errata & errata_of_far(event) && row->flags & far;
 }
@@ -246,7 +249,10 @@ static struct span accesses(const struct draw_env *env, const struct draw_event 
 		n = 1;
 	/* Micro-operations of a far transfer aren't stated. */
 	if (row->flags & ROW_MICROCODE)
-		return up_to(8);
+		return up_to(MICROCODE_MOST);
+	/* What their microcode loads and stores isn't stated. */
+	if (row->flags & (ROW_EXITS | ROW_CPUID) && !env->strict)
+		return up_to(event->flags & EV_INSN ? 1 : MICROCODE_MOST);
 	if (event->kind == EK_LOADS && row->flags & ROW_PREFETCH)
 		return up_to(env->errata & BIT(ERRATUM_PREFETCH_LOADS) ? 1 : 0);
 	if (event->kind == EK_STORES && row->flags & ROW_STORE_FENCE)
