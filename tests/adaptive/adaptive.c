@@ -7,8 +7,6 @@
 #include "tests/lbr/arch.h"
 #include "tests/measure/overflow.h"
 
-#define WINDOWS_MOST	64	/* of fixed counter 2, whose clock is slow */
-
 unsigned adaptive_bytes_before_counters(u64 config)
 {
 	unsigned bytes = BASIC_BYTES;
@@ -82,7 +80,7 @@ void adaptive_any_window(const struct adaptive_run *run, struct ds_setup *setup)
 
 	ds_open(setup);
 	arm(run, run->event ? run->event : EVENT_BR_INST_RETIRED_ALL_BRANCHES, period);
-	for (unsigned i = 0; i < WINDOWS_MOST && !ds_bytes(); i++)
+	for (unsigned i = 0; i < SLOW_WINDOWS && !ds_bytes(); i++)
 		workload_run(run->workload ? run->workload : &workload_load, rounds,
 			     pmc_one(run->counter));
 	stop(run);

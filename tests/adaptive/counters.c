@@ -138,7 +138,7 @@ TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(A
 	}
 }
 
-#define WINDOWS_MOST	64	/* of fixed counters, whose events in a window aren't known */
+#define WINDOWS_MOST	SLOW_WINDOWS	/* of fixed counters, whose events may be rare */
 
 /* Windows until counter c, of those that are on, has a record more. */
 static void run_until_record(unsigned c, struct pmc_mask on)

@@ -22,7 +22,7 @@
 #define XMM_AT		0xd0u
 #define ENTRIES_AT	0x1d0u
 #define ENTRY_BYTES	0x18u
-#define WINDOWS_MOST	64u	/* of fixed counters */
+#define WINDOWS_MOST	SLOW_WINDOWS	/* of fixed counters */
 
 static u64 every_group(void)
 {

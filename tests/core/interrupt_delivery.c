@@ -596,7 +596,6 @@ TEST(pmi, overflow_on_a_wrmsr_of_the_pmu_interrupts, REQS(PMI_01),
 }
 
 #define LATER	8192	/* events: more than the write of a control register takes */
-#define WINDOWS_MOST 64
 
 static bool has_wrapped(unsigned c)
 {
@@ -615,7 +614,7 @@ static const struct pmi_log *overflow_after_change(struct test *t, unsigned c, b
 	counters_enable(pmc_one(c));
 	counter_program(c, event, COUNT_BOTH | (to ? COUNT_INT : 0));
 	early = has_wrapped(c);
-	for (unsigned i = 0; i < WINDOWS_MOST && !has_wrapped(c); i++)
+	for (unsigned i = 0; i < SLOW_WINDOWS && !has_wrapped(c); i++)
 		workload_run_uncounted(&workload_branch, SLOW_ROUNDS);
 	counters_disable();
 	CONTROL(t, IDS(PMI_01, PMI_02, PRIO_15), !early && has_wrapped(c),

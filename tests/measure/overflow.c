@@ -9,8 +9,6 @@ u64 overflow_status(void)
 	return counters_status() & STATUS_LOOKED_AT;
 }
 
-#define SLOW_WINDOWS	64	/* enough for a core five times as fast as its reference clock */
-
 u64 overflow_period(unsigned counter)
 {
 	return counter == OVERFLOW_SLOW ? SLOW_PERIOD : FIXED_PERIOD;
