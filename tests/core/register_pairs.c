@@ -74,9 +74,14 @@ TEST(msr, each_pair_of_bits_of_debug_control_is_kept, REQS(MSR_28, FRZ_23),
 }
 
 /*
- * STS-09  IA32_PERF_GLOBAL_INUSE[63] must be 1 if any interrupt bit of IA32_PERFEVTSELx or
- *         IA32_FIXED_CTR_CTRL or any bit of IA32_PEBS_ENABLE is set, else 0.
+ * STS-09  IA32_PERF_GLOBAL_INUSE[63] must be 1 if any interrupt bit of IA32_PERFEVTSELx or of
+ *         fixed counters 0 to 2 or the bit of a general-purpose counter in IA32_PEBS_ENABLE is
+ *         set, and 0 if nothing of the kind is.
  *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR (its text says bit 32, Figure 18-13 bit 63)
+ * STS-20  IA32_PERF_GLOBAL_INUSE[63] must be 1 as well by the interrupt bit of a later fixed
+ *         counter and by any other bit of IA32_PEBS_ENABLE.
+ *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR: it lists IA32_FIXED_CTR_CTRL of i = 0, 1, 2 and
+ *         IA32_PEBS_ENABLE of i = 0..3, all that were there
  *
  * Given  nothing is in use
  * When   each bit of IA32_PEBS_ENABLE that can be set is set alone: those of general-purpose and
@@ -84,7 +89,7 @@ TEST(msr, each_pair_of_bits_of_debug_control_is_kept, REQS(MSR_28, FRZ_23),
  * Then   bit 63 of IA32_PERF_GLOBAL_INUSE is 1
  * Control: it is 0 when the bit is cleared; the general-purpose counters' bits are among them
  */
-TEST(msr, in_use_shows_pmi_for_each_bit_of_pebs_enable, REQS(STS_09),
+TEST(msr, in_use_shows_pmi_for_each_bit_of_pebs_enable, REQS(STS_09, STS_20),
      NEEDS(need_perfmon, need_version_4, need_not_hybrid, need_any_pebs))
 {
 	u64 taken = 0;
@@ -99,9 +104,15 @@ TEST(msr, in_use_shows_pmi_for_each_bit_of_pebs_enable, REQS(STS_09),
 		taken |= enable;
 		in_use = msr_read(MSR_IA32_PERF_GLOBAL_INUSE);
 		msr_write(MSR_IA32_PEBS_ENABLE, 0);
-		CHECK_EQ(t, STS_09, IA32_PERF_GLOBAL_INUSE_PMI, in_use & IA32_PERF_GLOBAL_INUSE_PMI,
-			 "PMI in use, IA32_PEBS_ENABLE = %#lx", enable);
-		CONTROL_EQ(t, STS_09, 0,
+		if (enable & counter_caps()->pebs_mask)
+			CHECK_EQ(t, STS_09, IA32_PERF_GLOBAL_INUSE_PMI,
+				 in_use & IA32_PERF_GLOBAL_INUSE_PMI,
+				 "PMI in use, IA32_PEBS_ENABLE = %#lx", enable);
+		else
+			CHECK_EQ(t, STS_20, IA32_PERF_GLOBAL_INUSE_PMI,
+				 in_use & IA32_PERF_GLOBAL_INUSE_PMI,
+				 "PMI in use, IA32_PEBS_ENABLE = %#lx", enable);
+		CONTROL_EQ(t, IDS(STS_09, STS_20), 0,
 			   msr_read(MSR_IA32_PERF_GLOBAL_INUSE) & IA32_PERF_GLOBAL_INUSE_PMI,
 			   "PMI in use, IA32_PEBS_ENABLE = 0 again");
 	}
