@@ -105,7 +105,7 @@ static void check_fixed(struct test *t, unsigned i, u64 level, u64 few, u64 many
 	if (!level)
 		CHECK_EQ(t, CNT_28, 0, many, "fixed counter %u, enable 0, while others count", i);
 	else if (i == 0) {
-		slack = window_slack(t, PMC_FIXED(0));
+		slack = window_slack(t, PMC_FIXED(0)) + window_far_slack(t);
 		CHECK_RANGE(t, CNT_28, more, more + 2 * slack, many - few + slack,
 			    "instructions of %u more rounds at CPL 3, and %lu, OS = %u USR = %u",
 			    LONG - FEWER, slack, os, usr);
