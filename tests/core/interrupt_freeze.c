@@ -119,7 +119,8 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	pmi_close();
 	log = overflow_interrupts(0, COUNT_INT, NULL);
-	CONTROL_EQ(t, PMI_14, 1, log->count, "interrupts without freeze");
+	CONTROL_EQ(t, PMI_14, overflow_most(t, 1, log->count), log->count,
+		   "interrupts without freeze");
 }
 
 #define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
