@@ -10,11 +10,13 @@
 #include "pmu/counter.h"
 #include "spec/msr.h"
 #include "spec/x86.h"
+#include "tests/core/perf_metrics.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
 #include "tests/measure/user_probe.h"
 
 #define UPPER	BITS(32, 63)
+#define METRICS_ROUNDS	100u	/* slots enough for a share of them */
 #define METRICS_VALUE	0x10203040u	/* an eighth, and so on, of the slots */
 
 static u64 joined(u64 rax, u64 rdx)
@@ -63,9 +65,10 @@ static void check_wide(struct test *t, u32 msr, u32 index, unsigned c, const cha
  *
  * Given  each counter holds a value of its own, written with RAX[63:32] and RDX[63:32] all ones
  * When   it is read by RDMSR, and by RDPMC with RCX[63:32] all ones; while all stand still, and
- *        while another one counts; MSR_PERF_METRICS, where it is there, by such an RDPMC
+ *        while another one counts; MSR_PERF_METRICS, where it is there, by such an RDPMC after
+ *        slots were counted
  * Then   both return the value
- * Control: RDPMC with RCX[63:32] = 0 does too
+ * Control: RDPMC with RCX[63:32] = 0 does too, of a counter; the metrics aren't 0
  */
 TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
      NEEDS(need_perfmon, need_instructions))
@@ -84,16 +87,18 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
 			check_wide(t, MSR_IA32_FIXED_CTR0 + i, (u32)RDPMC_FIXED + i, PMC_FIXED(i),
 				   "a fixed counter");
 	}
-	if (caps->metrics) {
-		msr_write(MSR_PERF_METRICS, METRICS_VALUE);
-		CONTROL_RANGE(t, MSR_43, 1, ~0ULL, rdpmc_of((u32)RDPMC_METRICS),
-			      "RDPMC of the metrics, RCX[63:32] = 0");
-		CHECK_EQ(t, MSR_43, msr_read(MSR_PERF_METRICS), rdpmc_of(UPPER | RDPMC_METRICS),
-			 "RDPMC of the metrics, RCX[63:32] all ones");
-		msr_write(MSR_PERF_METRICS, 0);
-	}
 	counters_disable();
 	counter_program_disabled(last, 0, 0);
+	if (caps->metrics) {
+		const u64 metrics = metrics_of(&workload_load, METRICS_ROUNDS,
+					       BIT(SLOTS) | METRICS_ENABLE);
+
+		CONTROL_RANGE(t, MSR_43, 1, ~0ULL, metrics, "MSR_PERF_METRICS of counted slots");
+		CHECK_EQ(t, MSR_43, metrics, rdpmc_of(UPPER | RDPMC_METRICS),
+			 "RDPMC of the metrics, RCX[63:32] all ones");
+		msr_write(MSR_PERF_METRICS, 0);
+		counter_program_disabled(SLOTS, 0, 0);
+	}
 }
 
 #define FIRST_BIT_TRIED	4u	/* below: enumeration.rdpmc_of_an_absent_counter_raises_gp */
