@@ -156,6 +156,15 @@ static void count_waits(void (*window)(struct pmc_mask on), struct pmc_mask on,
 		}
 }
 
+/* An interrupt may be counted as an instruction where it wakes, and not where it interrupts: the
+ * first counter can't tell that from HLT. */
+static bool one_of_each_apart(const u64 halts[WINDOW_COUNTERS], const u64 nops[WINDOW_COUNTERS])
+{
+	const u64 apart = halts[0] < nops[0] ? nops[0] - halts[0] : halts[0] - nops[0];
+
+	return apart >= HALTS / 2 && apart < HALTS + HALTS / 2;
+}
+
 /*
  * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
  *         difference.
@@ -169,7 +178,8 @@ static void count_waits(void (*window)(struct pmc_mask on), struct pmc_mask on,
  *        while interrupts are off
  * When   they count STI, HLT and the handler, HALTS times, then the same with NOP in place of HLT
  * Then   both counts are the same: HLT is one instruction, and so is NOP. On a processor each of
- *        the interrupts may add to them, to less than half of them
+ *        the interrupts may add to them: less than half of them is let pass, and about one of each
+ *        is INCONCLUSIVE
  * Control: each window has more than these two instructions
  */
 TEST(count, hlt_is_one_retired_instruction, REQS(CNT_01, CNT_12),
@@ -181,6 +191,13 @@ TEST(count, hlt_is_one_retired_instruction, REQS(CNT_01, CNT_12),
 
 	count_waits(count_hlt, on, halts);
 	count_waits(count_nop, on, nops);
+	if (!test_is_strict(t) && one_of_each_apart(halts, nops)) {
+		test_inconclusive(t,
+				  "%lu instructions of %u windows with HLT, %lu with NOP: one of "
+				  "each may be the interrupt's",
+				  halts[0], HALTS, nops[0]);
+		return;
+	}
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(on.bits & BIT(c)))
 			continue;
