@@ -18,6 +18,7 @@
 /* An interrupt may be late by time or by instructions, thousands of them. */
 #define SETTLE_US		20
 #define SETTLE_INSTRUCTIONS	4096
+#define DRAIN_WINDOWS		16	/* one may be over before the interrupt is there */
 
 static struct pmi {
 	struct pmi_options options;
@@ -116,7 +117,8 @@ static void drain_latched(struct pmi *pmi)
 	pmi->listening = false;
 	pmi->options = (struct pmi_options){ .nmi = false };
 	apic_lvtpc_write(lvtpc(pmi, false));
-	intr_window();
+	for (unsigned i = 0; i < DRAIN_WINDOWS; i++)
+		intr_window();
 	if (enabled)
 		intr_enable();
 	pmi->spurious = spurious;

@@ -55,14 +55,19 @@ static void take_low(struct trap_frame *frame)
 	apic_eoi();
 }
 
-/* TPR holds back the class of these vectors; it is open for a moment, interrupts off but there. */
+#define TAKE_WINDOWS	64
+
+/* TPR holds back the class of these vectors; it is open for a moment, interrupts off but there. How
+ * soon a processor sees what a lower TPR lets in isn't stated. */
 static void take_what_waits(u8 vector)
 {
 	u64 class = cr8_read();
 	intr_handler before = intr_set_handler(vector, take_low);
 
 	cr8_write(0);
-	intr_window();
+	for (unsigned i = 0; i < TAKE_WINDOWS && !low_taken; i++)
+		intr_window();
+	intr_window();	/* another one */
 	cr8_write(class);
 	intr_set_handler(vector, before);
 }
