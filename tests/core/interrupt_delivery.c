@@ -235,17 +235,22 @@ TEST(pmi, write_of_lvtpc_that_leaves_it_masked_delivers_nothing, REQS(PMI_04),
 {
 	for (unsigned nmi = 0; nmi < 2; nmi++) {
 		const struct pmi_options masked = { .nmi = nmi, .masked = true };
+		unsigned count;
 
 		pmi_open(&masked);
 		overflow(0, COUNT_INT);
 		pmi_settle();
 		pmi_mask();
-		CHECK_EQ(t, PMI_04, 0, pmi_settle()->count,
-			 "interrupts after a write of LVTPC that leaves it masked, delivery mode "
-			 "%s",
-			 nmi ? "NMI" : "fixed");
-		CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
-			 "LVTPC's mask bit after that write");
+		count = pmi_settle()->count;
+		/* The handler of one that comes clears the mask bit. */
+		if (!count || !test_erratum(t, ERRATUM_LVT_PENDING)) {
+			CHECK_EQ(t, PMI_04, 0, count,
+				 "interrupts after a write of LVTPC that leaves it masked, "
+				 "delivery mode %s",
+				 nmi ? "NMI" : "fixed");
+			CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
+				 "LVTPC's mask bit after that write");
+		}
 		overflow_off(0);
 		pmi_unmask();
 		overflow(0, COUNT_INT);
