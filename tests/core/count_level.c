@@ -10,6 +10,7 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
+#include "tests/measure/overflow.h"
 #include "tests/measure/window.h"
 
 #define FEWER	10
@@ -273,6 +274,7 @@ TEST(count, fixed_enable_acts_while_the_global_enable_is_on, REQS(CNT_11),
 		counter_program(c, 0, COUNT_BOTH);
 		workload_run_uncounted(&workload_load, LONG);
 		counter_program_disabled(c, 0, COUNT_BOTH);
+		overflow_slow_update();
 		on = counter_read(c);
 		workload_run_uncounted(&workload_load, LONG);
 		stopped = counter_read(c);

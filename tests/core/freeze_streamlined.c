@@ -487,6 +487,7 @@ TEST(pmi, ctr_frz_set_by_software_stops_every_counter, REQS(FRZ_11, PMI_16),
 	counters_enable(every_counter());
 	work();
 	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, CTR_FRZ);
+	overflow_slow_update();
 	read_others(before);
 	work();
 	read_others(after);

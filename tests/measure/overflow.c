@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/measure/overflow.h"
 
+#include "kernel/processor/time.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 
 u64 overflow_status(void)
 {
 	return counters_status() & STATUS_LOOKED_AT;
+}
+
+void overflow_slow_update(void)
+{
+	time_stall(1);
 }
 
 u64 overflow_period(unsigned counter)

@@ -30,6 +30,9 @@
  * repeated interrupt may still be on its way. */
 #define SLOW_REPEATS	2
 
+/* Until that late update of a counter that was stopped is over: a cycle of its clock, 10 ns. */
+void overflow_slow_update(void);
+
 /* What it is preset to. General-purpose counters of branches have periods of their own. */
 u64 overflow_period(unsigned counter);
 /* Of a piece in one window. */
