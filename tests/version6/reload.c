@@ -455,9 +455,8 @@ TEST(version6, overflow_that_cfg_b_does_not_name_reloads_nothing, REQS(V6_18, V6
 
 	FOR_EACH_COUNTER (named, both & ~BIT(first)) {
 		run_pair(first, named, BIT(named));
-		CONTROL_RANGE(t, IDS(V6_18, V6_20), loaded(first), loaded(first) + ROUNDS,
-			      counter_read(first), "IA32_PMC%u, which IA32_PMC%u loads", first,
-			      named);
+		CONTROL_RANGE(t, V6_18, loaded(first), loaded(first) + ROUNDS, counter_read(first),
+			      "IA32_PMC%u, which IA32_PMC%u loads", first, named);
 		stop_pair(first, named);
 		FOR_EACH_COUNTER (beside, all & ~BIT(first) & ~BIT(named)) {
 			const bool listed = counter_caps()->v6.causes & BIT(beside);
@@ -588,18 +587,26 @@ static bool need_counter_that_is_no_cause(char *reason, size_t size)
  * When   CFG_B of the latter gets the bit of the former, if the write isn't refused, and the former
  *        overflows
  * Then   the one that can be reloaded counts on from 0
- * Control: a counter of CPUID.(23H,2):ECX does reload it, and the former's status bit is 1
+ * Control: the former's status bit is 1; a counter of CPUID.(23H,2):ECX does reload it, or nothing
+ *          is decided: how is practice
  */
 TEST(version6, overflow_of_a_counter_that_cannot_cause_it_reloads_no_other, REQS(V6_20),
      NEEDS(need_perfmon, need_counter_that_is_no_cause, need_branches))
 {
 	unsigned reloaded, cause;
+	u64 value;
 
 	first_pair(&reloaded, &cause);
 	run_pair(reloaded, cause, BIT(cause));
-	CONTROL_RANGE(t, V6_20, loaded(reloaded), loaded(reloaded) + ROUNDS, counter_read(reloaded),
-		      "IA32_PMC%u, which IA32_PMC%u loads", reloaded, cause);
+	value = counter_read(reloaded);
 	stop_pair(reloaded, cause);
+	if (value < loaded(reloaded) || value > loaded(reloaded) + ROUNDS) {
+		test_inconclusive(t,
+				  "IA32_PMC%u is %#lx after an overflow of IA32_PMC%u, which loads "
+				  "it: no reload is seen",
+				  reloaded, value, cause);
+		return;
+	}
 	FOR_EACH_COUNTER (other, counters_that_are_no_cause()) {
 		const u64 mask = msr_try_write(version6_cfg_b(reloaded), BIT(other)).raised ?
 					 0 :
