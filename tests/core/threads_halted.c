@@ -135,7 +135,7 @@ static bool check_conditions(struct test *t, struct sleeper s, const char *how)
 			return false;
 		for (unsigned c = 0; c < counter_caps()->gp; c++)
 			if (window_counts_any(t, c, COUNT_USR))
-				CHECK_RANGE(t, MSR_27, rows[i].least, ~0ULL, value[c],
+				CHECK_RANGE(t, CNT_47, rows[i].least, ~0ULL, value[c],
 					    "IA32_PMC%u, %s, %s", c, how, rows[i].name);
 	}
 	return true;
@@ -157,7 +157,7 @@ static void check_asleep(struct test *t, bool halts)
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
 		if (!window_counts_any(t, c, COUNT_USR))
 			continue;
-		CHECK_EQ(t, MSR_27, more, many[c] - few[c],
+		CHECK_EQ(t, CNT_47, more, many[c] - few[c],
 			 "IA32_PMC%u, %s: instructions of 100 more rounds of its sibling thread", c,
 			 how);
 	}
@@ -185,6 +185,9 @@ static void check_asleep(struct test *t, bool halts)
  * MSR-39  With its AnyThread bit set a fixed counter must count the events of all logical
  *         processors of its core, and without it its own alone.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
+ * CNT-47  The USR and OS bits of a counter with AnyThread must go by the privilege level of the
+ *         logical processor that has the event.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3; 18.2.1.1 (USR, OS)
  *
  * Given  all counters of the first thread count at CPL 3, where it never is; its sibling works
  *        there
@@ -194,7 +197,7 @@ static void check_asleep(struct test *t, bool halts)
  *        them, as does each fixed counter of cycles; with 0 none counts anything
  */
 TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
-     REQS(MSR_27, MSR_39),
+     REQS(MSR_27, MSR_39, CNT_47),
      NEEDS(need_perfmon, need_instructions, need_fixed, need_any_thread, need_sibling_thread))
 {
 	check_asleep(t, false);
@@ -208,6 +211,9 @@ TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
  * MSR-39  With its AnyThread bit set a fixed counter must count the events of all logical
  *         processors of its core, and without it its own alone.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
+ * CNT-47  The USR and OS bits of a counter with AnyThread must go by the privilege level of the
+ *         logical processor that has the event.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3; 18.2.1.1 (USR, OS)
  *
  * Given  all counters of the second thread count at CPL 3, where it never is; its sibling works
  *        there
@@ -216,7 +222,7 @@ TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
  *        cycles an eighth of that; with 0 none counts anything
  */
 TEST(count, each_counter_of_the_second_thread_with_any_thread_counts_while_it_is_halted,
-     REQS(MSR_27, MSR_39),
+     REQS(MSR_27, MSR_39, CNT_47),
      NEEDS(need_perfmon, need_instructions, need_fixed, need_any_thread, need_sibling_thread))
 {
 	const struct sleeper s = { .side = 1, .halts = true };
@@ -227,7 +233,7 @@ TEST(count, each_counter_of_the_second_thread_with_any_thread_counts_while_it_is
 		return;
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
 		if (window_counts_any(t, c, COUNT_USR))
-			CHECK_RANGE(t, MSR_27, LONG, ~0ULL, any[c],
+			CHECK_RANGE(t, CNT_47, LONG, ~0ULL, any[c],
 				    "IA32_PMC%u: instructions of %u rounds of its sibling thread",
 				    c, LONG);
 		CHECK_EQ(t, MSR_27, 0, own[c], "IA32_PMC%u without AnyThread", c);
