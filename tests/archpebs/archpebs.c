@@ -7,7 +7,6 @@
 #include "tests/frame/calibration.h"
 #include "tests/measure/overflow.h"
 
-#define WINDOWS_MOST	64	/* of fixed counter 2, whose clock is slow */
 
 bool need_arch_pebs(char *reason, size_t size)
 {
@@ -87,7 +86,7 @@ void arch_any_window(const struct arch_run *run, u64 reload)
 	begin(run);
 	arch_pebs_arm(run->counter, run->event ? run->event : EVENT_BR_INST_RETIRED_ALL_BRANCHES,
 		      COUNT_BOTH, slow ? SLOW_PERIOD : ROUNDS_PERIOD, run->groups, reload);
-	for (unsigned i = 0; i < WINDOWS_MOST && !arch_pebs_written(); i++)
+	for (unsigned i = 0; i < SLOW_WINDOWS && !arch_pebs_written(); i++)
 		workload_run(w, slow ? SLOW_ROUNDS : ROUNDS_FOR(1), pmc_one(run->counter));
 }
 

@@ -15,7 +15,6 @@
 
 #define BRANCHES	EVENT_BR_INST_RETIRED_ALL_BRANCHES
 #define EVERY_GROUP	(GROUP_AUX | GROUP_GPR | GROUP_XMM | GROUP_LBR(3))
-#define WINDOWS_MOST	64u	/* of fixed counters */
 
 static bool need_every_group(char *reason, size_t size)
 {
@@ -222,7 +221,7 @@ TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches,
 			      EVERY_GROUP | upper_group(), NEVER);
 		msr_write(MSR_IA32_LBR_CTL, arch_lbr_only(0));
 		vectors_begin(c);
-		for (unsigned i = 0; i < WINDOWS_MOST && !arch_pebs_written(); i++) {
+		for (unsigned i = 0; i < SLOW_WINDOWS && !arch_pebs_written(); i++) {
 			counters_enable(pmc_one(c));
 			workload_run_user(&workload_load, slow ? SLOW_ROUNDS : ROUNDS_FOR(1));
 			counters_disable();
