@@ -7,7 +7,6 @@
 #include "tests/frame/calibration.h"
 #include "tests/measure/overflow.h"
 
-
 bool need_arch_pebs(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
