@@ -294,7 +294,8 @@ TEST(pmi, freeze_bits_act_as_they_are_at_the_overflow, REQS(PMI_14, PMI_19),
  * Control: the status bit is 1 still
  */
 TEST(pmi, write_of_debugctl_beside_a_status_bit_stops_nothing, REQS(PMI_14),
-     NEEDS(need_perfmon, need_branches, need_instructions, need_legacy_freeze, need_freeze))
+     NEEDS(need_perfmon, need_branches, need_instructions, need_two_counters, need_legacy_freeze,
+	   need_freeze))
 {
 	const u64 written[] = { BOTH_FREEZES, 0 };
 	const struct pmc_mask on = pmc_or(pmc_one(0), pmc_one(1));

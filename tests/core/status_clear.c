@@ -13,7 +13,7 @@
 
 static void run_until_all_wrap(void)
 {
-	unsigned last = counter_caps()->fixed > 2 ? OVERFLOW_SLOW : 0;
+	unsigned last = counters_fixed().bits & BIT(OVERFLOW_SLOW) ? OVERFLOW_SLOW : 0;
 
 	for (unsigned windows = 0; overflow_wants(last, windows); windows++)
 		workload_run_uncounted(&workload_load, windows ? SLOW_ROUNDS : ROUNDS);

@@ -104,11 +104,20 @@ TEST(enumeration, leaf_23h_has_each_counter_of_leaf_0ah, REQS(V6_04),
 		 "fixed counters of CPUID.0AH that CPUID.(23H,1):EBX = %#x has", r.ebx);
 }
 
+/* The events that CPUID.0AH tells of; a hybrid's marks those that one type of core lacks. */
+static u64 events_of_leaf_0ah(void)
+{
+	const unsigned length = cpuid_get(CPUID_EVENTS_LENGTH);
+	const u64 told = BIT(length < 32 ? length : 32) - 1;
+
+	return counter_caps()->hybrid ? told & ~(u64)counter_caps()->leaf_0a_ebx : told;
+}
+
 static bool need_events_of_leaf_0ah(char *reason, size_t size)
 {
-	if (cpuid_get(CPUID_EVENTS_LENGTH))
+	if (events_of_leaf_0ah())
 		return true;
-	fmt_print(reason, size, "CPUID.0AH:EAX[31:24] = 0: it tells of no event");
+	fmt_print(reason, size, "CPUID.0AH tells of no event that each core has");
 	return false;
 }
 
@@ -127,12 +136,10 @@ TEST(enumeration, events_of_leaf_23h_are_those_that_leaf_0ah_has_not_as_absent, 
      NEEDS(need_perfmon, need_events_set, need_events_of_leaf_0ah))
 {
 	const u32 absent = counter_caps()->leaf_0a_ebx, there = cpuid_read(EXTENDED, 3).eax;
-	const u32 open = counter_caps()->hybrid ? absent : 0;
 
-	for (unsigned i = 0; i < cpuid_get(CPUID_EVENTS_LENGTH) && i < 32; i++)
-		if (!(open & BIT(i)))
-			CHECK_EQ(t, V6_05, !(absent & BIT(i)), !!(there & BIT(i)),
-				 "CPUID.(23H,3):EAX[%u], CPUID.0AH:EBX = %#x", i, absent);
+	FOR_EACH_COUNTER (i, events_of_leaf_0ah())
+		CHECK_EQ(t, V6_05, !(absent & BIT(i)), !!(there & BIT(i)),
+			 "CPUID.(23H,3):EAX[%u], CPUID.0AH:EBX = %#x", i, absent);
 }
 
 /* What CPUID.(23H,1) tells of the processor that asks, and the counters that answer there. */

@@ -65,15 +65,15 @@ static u64 sure_counters(void)
  *        Linux: V6+ MSR aliasing
  *
  * Given  a counter that is counting: each general-purpose one, fixed counters 0 to 3
- * When   2^40 is written to 1900H + 4n or 1980H + 4i, and a loop runs
+ * When   a quarter of its range is written to 1900H + 4n or 1980H + 4i, and a loop runs
  * Then   it counts on from that value
  */
 TEST(version6, write_to_a_register_of_1900h_changes_a_counter_that_counts, REQS(V6_12, V6_15),
      NEEDS(need_perfmon, need_version_6, need_branches))
 {
-	const u64 value = BIT(40);
-
 	FOR_EACH_COUNTER (c, sure_counters()) {
+		const u64 value = BIT(counter_width(c) - 2);
+
 		counter_program(c, BRANCHES, COUNT_BOTH);
 		counter_write(c, 0);
 		counters_enable(pmc_one(c));
