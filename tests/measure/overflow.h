@@ -22,9 +22,9 @@
 #define OVERFLOW_SLOW	PMC_FIXED(2)
 #define SLOW_PERIOD	65536
 #define SLOW_ROUNDS	4096
-/* A window has SLOW_ROUNDS cycles or more: enough for a core 16 times as fast as its reference
- * clock. Low-power parts have turbo frequencies of seven times their TSC's. */
-#define SLOW_WINDOWS	256
+/* A window has SLOW_ROUNDS cycles or more: enough for a core that is 7 times as fast as its
+ * reference clock, as low-power parts are at turbo. */
+#define SLOW_WINDOWS	112
 /* The bit may be set once more after the handler has cleared it and before it unmasks LVTPC. That
  * makes it an early unmask, which interrupts by itself on Haswell and later (Linux, late_ack). The
  * repeated interrupt may still be on its way. */
