@@ -14,7 +14,7 @@
 /* Bits for which cpu_x86_update_cr4() flushes, less those that can't change in long mode. */
 #define CR4_MATCHED	(CR4_PSE | CR4_PGE | CR4_SMEP | CR4_SMAP)
 
-#define EXCEPTIONS	32
+#define FIRST_INTERRUPT	16	/* SDM volume 3, "Valid Interrupt Vectors" */
 
 /* Not in the image, which is rather destroyed. */
 static struct host_tables {
@@ -42,7 +42,7 @@ static u64 stub_of(unsigned vector, u64 second_image)
 {
 	u64 stub = (u64)host_stubs + 16 * vector;
 
-	if (vector >= EXCEPTIONS || vector == VECTOR_NMI)
+	if (vector >= FIRST_INTERRUPT || vector == VECTOR_NMI)
 		return stub;
 	return stub - hypervisor.base + second_image;
 }
