@@ -48,7 +48,7 @@ static volatile u8 chosen;
 void engine_init(struct cpu *cpu, struct tlb_places *places)
 {
 	_Static_assert(sizeof(*cpu->engine) <= PAGE_SIZE, "a page");
-	cpu->engine = hypervisor_pages_apart(places, 1);
+	cpu->engine = hypervisor_pages_apart(places, 1, 1);
 	cpu->engine->vectors = hypervisor_pages(1);
 	decode_init(cpu);
 	engine_emulate_init(cpu);

@@ -22,16 +22,16 @@ void hypervisor_note_places(struct tlb_places *places, const void *first, const 
 		places->taken[place % TLB_PLACES / 64] |= BIT(place % 64);
 }
 
-void *hypervisor_pages_apart(struct tlb_places *places, unsigned pages)
+void *hypervisor_pages_apart(struct tlb_places *places, unsigned pages, unsigned hot)
 {
 	u8 *first = hypervisor.free, *next = first;
 
-	while (is_taken(places, next, pages) && next < first + TLB_PLACES * PAGE_SIZE)
+	while (is_taken(places, next, hot) && next < first + TLB_PLACES * PAGE_SIZE)
 		next += PAGE_SIZE;
-	if (!is_taken(places, next, pages))
+	if (!is_taken(places, next, hot))
 		hypervisor.free = next;
 	first = hypervisor_pages(pages);
-	hypervisor_note_places(places, first, first + pages * PAGE_SIZE);
+	hypervisor_note_places(places, first, first + hot * PAGE_SIZE);
 	return first;
 }
 

@@ -136,16 +136,16 @@ void *hypervisor_pages(unsigned pages);
 
 /*
  * The same, for what is accessed at each exit. QEMU's TCG has a direct-mapped table for a TLB, and
- * two pages with one place in it drive each other out at each access: these pages have places of
- * their own while there are any. A processor has one struct tlb_places, zeroed, and notes in it
- * first what it accesses besides.
+ * two pages with one place in it drive each other out at each access: the first `hot` of these
+ * pages have places of their own while there are any. A processor has one struct tlb_places,
+ * zeroed, and notes in it first what it accesses besides.
  */
 #define TLB_PLACES	256
 struct tlb_places {
 	u64 taken[TLB_PLACES / 64];
 };
 void hypervisor_note_places(struct tlb_places *places, const void *first, const void *end);
-void *hypervisor_pages_apart(struct tlb_places *places, unsigned pages);
+void *hypervisor_pages_apart(struct tlb_places *places, unsigned pages, unsigned hot);
 
 static inline bool cpu_long_mode(const struct cpu *cpu)
 {

@@ -28,6 +28,7 @@
 #define LEAF_VERSION		1
 #define MSR_PERMISSION_PAGES	2
 #define IO_PERMISSION_PAGES	3
+#define MEMORY_HOT_PAGES	3	/* its shape, and what the first core has first */
 #define STACK_IN_USE		(2 * PAGE_SIZE)	/* usually */
 
 /* SDM volume 3, "IA-32 Processor States Following Power-up, Reset, or INIT". */
@@ -162,7 +163,7 @@ static u64 time_stamp_for_model(void *ctx)
 	return guest_tsc(ctx);
 }
 
-static void init_model(struct cpu *cpu)
+static void init_model(struct cpu *cpu, struct tlb_places *places)
 {
 	static struct netburst *netburst;
 	static struct memory *memory;
@@ -172,8 +173,10 @@ static void init_model(struct cpu *cpu)
 			(unsigned)((PROCESSORS_MAX * sizeof(*netburst) + PAGE_SIZE - 1) /
 				   PAGE_SIZE));
 	if (!memory)
-		memory = hypervisor_pages(
-			(unsigned)((sizeof(*memory) + PAGE_SIZE - 1) / PAGE_SIZE));
+		memory = hypervisor_pages_apart(places,
+						(unsigned)((sizeof(*memory) + PAGE_SIZE - 1) /
+							   PAGE_SIZE),
+						MEMORY_HOT_PAGES);
 	cpu->model_host = (struct model_host){
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
 		.write_physical = guest_model_write_physical,
@@ -204,16 +207,16 @@ static struct cpu *new_cpu(const u8 *stack_top)
 
 	hypervisor_note_places(&places, _etext, _edata);
 	hypervisor_note_places(&places, stack_top - STACK_IN_USE, stack_top);
-	cpu = hypervisor_pages_apart(&places, pages);
+	cpu = hypervisor_pages_apart(&places, pages, pages);
 
-	cpu->vmcb = hypervisor_pages_apart(&places, 1);
+	cpu->vmcb = hypervisor_pages_apart(&places, 1, 1);
 	cpu->extra = hypervisor_pages(1);
 	cpu->trapped_scratch = hypervisor_pages(1);
 	cpu->host_save = hypervisor_pages(1);
 	nested_paging_init(cpu);
 	engine_init(cpu, &places);
 	init_control(cpu);
-	init_model(cpu);
+	init_model(cpu, &places);
 	return cpu;
 }
 

@@ -118,12 +118,12 @@ struct memory_core {
 
 struct memory {
 	struct memory_shape shape;
+	bool busy;		/* a processor is in here */
 	u64 random;
 	u32 touched;		/* bit n: core n has had something, and so has its package's L3 */
 	u64 remote_base, remote_size;	/* physical: memory whose home is package 1 */
 	struct memory_core core[MEMORY_CORES];
 	u64 l3[MEMORY_PACKAGES][MEMORY_L3_MOST];
-	bool busy;		/* a processor is in here */
 };
 
 /*
