@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Write the skeleton of a test: new_test.py group.claim [ID,...], called by `make new-test`.
 
-It goes to the end of the file that has most tests of the group. With it come the comment above it
-(tools/test_comment.py), the control and a check that fails until it is written.
+It goes to the end of the file that has most tests of the group and has room for one more. With it
+come the comment above it (tools/test_comment.py), the control and a check that fails until it is
+written.
 """
 import os
 import re
 import sys
 
+import check_style
 import test_comment
 import test_source
 
 NAME = re.compile(r"([a-z][a-z0-9]*)\.([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
 LEAST_WORDS, MOST_LETTERS = 3, 80
+ROOM = 100  # lines that a new test may need
 SKELETON = """
 {comment}
 TEST({group}, {claim}, {reqs},
@@ -32,8 +35,14 @@ def refuse(text):
     sys.exit(2)
 
 
+def has_room(file):
+    with open(os.path.join(test_source.ROOT, file), encoding="utf-8") as lines:
+        return sum(1 for _ in lines) + ROOM <= check_style.MAX_FILE
+
+
 def homes():
-    """Group to the file with most of its tests; and every test's name."""
+    """Group to the file with most of its tests, one with room if there is one; and every test's
+    name."""
     counts, names = {}, set()
     for file in test_source.files():
         if not file.endswith(".c"):
@@ -43,7 +52,9 @@ def homes():
                 names.add(one.name)
                 group = counts.setdefault(one.name.split(".")[0], {})
                 group[file] = group.get(file, 0) + 1
-    return {group: max(sorted(files), key=files.get) for group, files in counts.items()}, names
+    rooms = {file: has_room(file) for files in counts.values() for file in files}
+    return {group: max(sorted(files), key=lambda file: (rooms[file], files[file]))
+            for group, files in counts.items()}, names
 
 
 def tokens_of(text, rows):

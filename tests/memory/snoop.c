@@ -47,7 +47,7 @@ static void visit(void *arg)
 	counter_program(setup.counter, setup.event, COUNT_BOTH);
 	counters_enable(pmc_one(setup.counter));
 	for (unsigned i = 0; i < LINES; i++) {
-		volatile u64 *word = (volatile u64 *)(v->memory + (i * STRIDE & MASK));
+		volatile u64 *word = (volatile u64 *)(void *)(v->memory + (i * STRIDE & MASK));
 
 		if (v->work == OTHER_STORES)
 			*word = i;
