@@ -377,7 +377,8 @@ stop_children()
 		kill "$child" 2> /dev/null || true
 	done
 }
-trap 'stop_children; rm -rf "$work"' EXIT
+# What still runs may write there.
+trap 'stop_children; wait; rm -rf "$work"' EXIT
 # HUP: the terminal was closed.
 trap 'exit 130' INT TERM HUP
 
