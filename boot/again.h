@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run after the first one begins with the program as it was before the first: all that it has
- * written into its own data is undone. What is to be known from run to run is kept by
- * the caller, on the stack.
+ * Each run begins with the program's data as they were before the first run: all writes to its own
+ * data are undone. The caller keeps on its stack what must survive from run to run.
  */
 #ifndef BOOT_AGAIN_H
 #define BOOT_AGAIN_H
@@ -15,8 +14,8 @@ struct again {
 
 /* Before the first run, once the firmware can be called. */
 struct again again_keep(void);
-/* false: there is no copy. Nothing that points into the data may be in use: other processors are
- * back with the firmware, and its memory is given back. */
+/* false: there is no copy. No pointer into the data may be in use: the other processors are back
+ * with the firmware, and the memory that the firmware gave is given back. */
 bool again_restore(const struct again *again);
 void again_release(const struct again *again);
 

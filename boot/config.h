@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The configuration: `key = value` lines of \pmutest86.cfg and `key=value` words of the load
- * options, which win. boot/pmutest86.cfg documents every key. Pure.
+ * options, which override the file. boot/pmutest86.cfg documents every key. Pure.
  */
 #ifndef BOOT_CONFIG_H
 #define BOOT_CONFIG_H
@@ -32,7 +32,7 @@ struct config {
 	bool results;			/* write them to the volume */
 	bool screen;
 	bool strict;			/* judge every requirement, whatever its authority */
-	bool no_inconclusive;		/* one is exit status 2 */
+	bool no_inconclusive;		/* an INCONCLUSIVE is exit status 2 */
 	bool verbose;
 	bool checks;			/* a comment for each check */
 	u16 serial_port;		/* I/O port, 0: off */
@@ -40,8 +40,8 @@ struct config {
 	u16 exit_port;			/* AT_END_EXIT: where the exit status is written */
 	unsigned borrow_cycles;		/* 0: run the tests */
 	unsigned watchdog;		/* seconds; 0: it isn't used */
-	bool debugger;			/* wait for one before anything else */
-	bool version;			/* say it, and nothing else; a load option only */
+	bool debugger;			/* wait for a debugger first */
+	bool version;			/* print the version and end; a load option only */
 	/* Drawn tests: their seed; how long they draw, in ms together or in cases each; or the
 	 * only case, its number plus 1. */
 	u64 seed;
@@ -50,7 +50,7 @@ struct config {
 	/* The number of the processor on which tests run; CONFIG_ON_KINDS: the first of each kind
 	 * and position; CONFIG_ON_ALL: each. */
 	unsigned on;
-	unsigned processors;		/* that are taken, at most */
+	unsigned processors;		/* at most this many are used */
 	unsigned order;	/* what the order within groups is drawn from; 0: the usual */
 	unsigned repeat, minutes;	/* runs; and as long as runs are begun, 0: no matter */
 };
@@ -65,9 +65,9 @@ void config_error(struct config_errors *errors, const char *source, const char *
 void config_default(struct config *config);
 
 /*
- * Take the lines of a file, or the blank-separated words of the load options; in those a first
- * word without '=' is the program's name and is skipped, but for --version. text need not be
- * terminated. What is wrong is left out, and said in errors; false: there was such.
+ * Take the lines of a file, or the blank-separated words of the load options. If the first word of
+ * the options has no '=', it is the program's name and is skipped, except --version. text need not
+ * be terminated. Wrong lines and words are ignored and listed in errors; false: there was one.
  */
 bool config_parse_file(struct config *config, const char *text, size_t length,
 		       struct config_errors *errors);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this program asks of what has started it: memory, screen, keys, time, options, the way out.
- * Two things implement it, and each program is linked with one of them: UEFI (boot/uefi/), and a
- * loader that hands over the bare machine (boot/direct/). Called with the machine given back.
+ * The services of the environment that started this program: memory, screen, keys, time, options,
+ * the end of the program. There are two implementations, and each program is linked with one of
+ * them: boot/uefi/ for UEFI, and boot/direct/ for a loader that passes the bare machine. Call these
+ * functions while the firmware has the machine.
  */
 #ifndef BOOT_FIRMWARE_H
 #define BOOT_FIRMWARE_H
@@ -10,7 +11,7 @@
 #include "kernel/machine/machine.h"
 #include "spec/types.h"
 
-/* UEFI's numbers of what went wrong ("Status Codes"), as messages have them; 0: nothing. */
+/* UEFI's error numbers ("Status Codes"), as messages show them; 0: no error. */
 typedef u64 firmware_status;
 #define FIRMWARE_DONE			0
 #define FIRMWARE_ERROR_BIT		BIT(63)
@@ -26,27 +27,27 @@ static inline bool firmware_failed(firmware_status status)
 	return status & FIRMWARE_ERROR_BIT;
 }
 
-/* Where this program lies. */
+/* The address of this program. */
 extern const u8 firmware_image[] __asm__("ImageBase") __attribute__((visibility("hidden")));
 
-/* One line on the firmware's console, for what goes wrong before our own can be used. */
+/* Print one line on the firmware's console: for errors before our own console can be used. */
 void firmware_say(const char *line);
-/* Its name and version, as a comment of the log has them. */
+/* Name and version of the firmware, as in the log's comment. */
 void firmware_describe(char *text, size_t size);
 void firmware_stall(u64 us);
 
-/* Is there a keyboard? A key that was pressed, as boot/screen/keys.h has it; false: there is none.
- */
+/* Is there a keyboard? firmware_read_key(): the next key that was pressed, in the form of
+ * boot/screen/keys.h; false: none was. */
 bool firmware_has_keys(void);
 bool firmware_read_key(unsigned *key);
-/* Until a key is pressed, at most so many seconds. Keys from before don't count. */
+/* Wait until a key is pressed, at most that many seconds. Earlier keys don't count. */
 void firmware_wait_for_key(unsigned seconds);
 
 /* The load options as ASCII, blank separated; other characters become '?'. Returns the length;
  * 0 when there are none, or when they are binary, as boot entries of some firmware have them. */
 size_t firmware_load_options(char *text, size_t size);
 
-/* Tables that firmware leaves in memory; NULL: there is none. */
+/* Tables that the firmware leaves in memory; NULL: there is none. */
 enum firmware_table { TABLE_RSDP, TABLE_SMBIOS3, TABLE_SMBIOS, TABLE_EXERCISER };
 const void *firmware_find_table(enum firmware_table table);
 
@@ -60,7 +61,7 @@ u64 firmware_memory(void);
 /* Give back what firmware_setup() has allocated. */
 void firmware_release(void);
 
-/* Memory beside that; NULL: there is none. */
+/* Allocate further memory; NULL: there is none. */
 void *firmware_allocate(size_t size);
 void firmware_free(void *memory);
 
@@ -80,11 +81,11 @@ struct firmware_time firmware_time(void);
 
 /* Measure the TSC against the firmware's clock. */
 void firmware_measure_tsc(void);
-/* How often a timer of the firmware's has fired, whose period is 2 ms or longer; until that is as
- * often as wanted, so long at most. */
+/* Wait until a timer of the firmware, whose period is 2 ms or longer, has fired `wanted` times, at
+ * most us microseconds. Returns how often it has fired. */
 unsigned firmware_count_ticks(unsigned wanted, u64 us);
 
-/* Returns where that can't be done. */
+/* These return if the machine can't be reset or switched off. */
 void firmware_reset(void);
 void firmware_switch_off(void);
 

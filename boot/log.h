@@ -11,19 +11,19 @@
 
 /* Take LOG_SIZE bytes for the lines; after machine_init(). false: no memory. */
 bool log_init(void);
-/* A TAP writer whose lines come here. Only with the machine borrowed. */
+/* Let tap write its lines to this log. Only while the machine is borrowed. */
 void log_attach(struct tap *tap);
-/* The same writer: its lines go nowhere, or come here. */
+/* Drop the lines of that TAP writer, or take them again. */
 void log_mute(struct tap *tap, bool on);
-/* A line that has been said before this boot. */
+/* Print a line again that was printed in an earlier boot. */
 void log_say_again(const char *line);
 /* The lines so far, each with its line feed. */
 const char *log_text(size_t *length);
 /* Did the first of them have to be dropped? */
 bool log_is_whole(void);
-/* Drop all lines; they are kept elsewhere. */
+/* Drop all lines; the caller has saved them. */
 void log_clear(void);
-/* Of all lines so far. */
+/* The summary of all lines so far. */
 const struct summary *log_summary(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of the processor's state belongs to the firmware and has to come back as it was. Read here
- * by other means than kernel/machine/machine.c saves it, which this is to check.
+ * The part of the processor's state that belongs to the firmware and must be restored. It is read
+ * here by other code than that of kernel/machine/machine.c, because it is used to check that file.
  */
 #ifndef BOOT_SAVED_STATE_H
 #define BOOT_SAVED_STATE_H

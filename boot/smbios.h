@@ -2,7 +2,7 @@
 /*
  * The strings by which SMBIOS names firmware, machine and board: System Management BIOS Reference
  * Specification, "Structure Table Entry Point", "Structure standards", "Required structures and
- * data". Pure: memory is the caller's, and nothing in it is believed.
+ * data". Pure: the caller provides the memory, and all contents are checked.
  */
 #ifndef BOOT_SMBIOS_H
 #define BOOT_SMBIOS_H
@@ -11,23 +11,23 @@
 
 /* Bytes of an entry point that may be read: its longest form, rounded up. */
 #define SMBIOS_ENTRY_SIZE	32u
-/* More of a table isn't looked at. */
+/* At most this much of a table is read. */
 #define SMBIOS_TABLE_MAX	0x10000u
 
 enum smbios_type { SMBIOS_BIOS, SMBIOS_SYSTEM, SMBIOS_BOARD };
 
 struct smbios_table {
 	u64 address;
-	u32 length;	/* with a 64-bit entry point the most that it may be */
+	u32 length;	/* with a 64-bit entry point an upper limit */
 };
 
 /* Where an entry point of either form says that the table is. false: it isn't one, or damaged. */
 bool smbios_find(const u8 *entry, size_t size, struct smbios_table *table);
 
 /*
- * What the first structure of that type says, its strings separated by ", ": vendor, version and
- * date, or manufacturer, product and version. Never a serial number or a UUID. Printable ASCII;
- * any other byte becomes '?'. false: no such structure, or all its strings are empty.
+ * The strings of the first structure of that type, separated by ", ": vendor, version and date, or
+ * manufacturer, product and version. Never a serial number or a UUID. Printable ASCII; any other
+ * byte becomes '?'. false: no such structure, or all its strings are empty.
  */
 bool smbios_describe(const u8 *table, size_t length, enum smbios_type type, char *text,
 		     size_t size);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of a machine's processors are taken when there are more than can be: those that differ
- * most, or each in turn. Pure. */
+/* Chooses processors if the machine has more than can be taken at once: those that differ most, or
+ * all of them in batches. Pure. */
 #ifndef BOOT_SPREAD_H
 #define BOOT_SPREAD_H
 
 #include "spec/types.h"
 
-#define SPREAD_MOST	16u	/* that can be taken at once */
+#define SPREAD_MOST	16u	/* at most, taken at once */
 
-/* Where a processor is, as the firmware says, and what kind of core (CPUID.1AH:EAX[31:24]; 0 where
- * there is one kind). */
+/* The place of a processor, as the firmware says, and its type of core (CPUID.1AH:EAX[31:24]; 0 if
+ * there is only one type). */
 struct spread_place {
 	u32 package, core, thread, type;
 };
@@ -17,16 +17,16 @@ struct spread_place {
 /*
  * Choose up to `most` of `count` processors, most >= 1: the one at index `first`; then one of each
  * package and type that isn't there yet, a thread of the first one's core, one of each package,
- * type and position in a core, and the others, each time the one with the least index. Where all
- * fit they stay in their order after the first. chosen[] receives indices; returns how many.
+ * type and position in a core, and the others, each time the one with the lowest index. If all fit,
+ * they stay in their order after the first. chosen[] receives indices; returns their number.
  */
 unsigned spread_choose(const struct spread_place *places, unsigned count, unsigned first,
 		       unsigned most, unsigned *chosen);
 
 /*
- * All of them, some at a time: the one at `first` is always there, batch 0 is spread_choose()'s,
- * each of the others has the next ones that weren't in any before. Returns how many are chosen, 0:
- * there is no such batch.
+ * All processors in batches. Each batch has the processor at `first`. Batch 0 is that of
+ * spread_choose(); each further batch has the next processors that weren't in an earlier batch.
+ * Returns how many are chosen, 0: there is no such batch.
  */
 unsigned spread_batch(const struct spread_place *places, unsigned count, unsigned first,
 		      unsigned most, unsigned batch, unsigned *chosen);

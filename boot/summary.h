@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of a run that are worth to be read again at its end: what isn't ok, and the totals. A
- * screen holds no more. Pure.
+ * The lines that are shown again at the end of a run: points that aren't ok, and the totals, as
+ * many as fit a screen. Pure.
  */
 #ifndef BOOT_SUMMARY_H
 #define BOOT_SUMMARY_H
 
-#define SUMMARY_POINTS	14u	/* lines of what isn't ok; the first ones */
+#define SUMMARY_POINTS	14u	/* points that aren't ok; the first ones */
 #define SUMMARY_TOTALS	6u
 #define SUMMARY_WIDTH	77u	/* with what is before them less than 80, a console's columns */
 
 /* All zero: nothing was taken. */
 struct summary {
 	char point[SUMMARY_POINTS][SUMMARY_WIDTH + 1], total[SUMMARY_TOTALS][SUMMARY_WIDTH + 1];
-	char more[SUMMARY_WIDTH + 1];	/* how many points there were beside */
+	char more[SUMMARY_WIDTH + 1];	/* how many further points there were */
 	unsigned points, totals, left_out;
 };
 

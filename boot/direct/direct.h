@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a PVH loader has handed over: for boot/direct/ itself. */
+/* The data that a PVH loader has passed. Only for boot/direct/ itself. */
 #ifndef BOOT_DIRECT_DIRECT_H
 #define BOOT_DIRECT_DIRECT_H
 
@@ -15,7 +15,7 @@ struct direct {
 };
 extern struct direct direct;
 
-/* NULL: taken. Otherwise why the program can't run. */
+/* NULL: success. Otherwise the reason why the program can't run. */
 const char *direct_init(u64 start_info);
 
 #endif

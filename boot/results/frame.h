@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The journal's format. A journal is a file of frames, one after the other, each from a multiple of
- * FRAME_ALIGN on and never written again: whatever write is cut short, the frames before it are as
- * they were. A frame has a checksum over all of it, the run that it is of and its number in that
- * run. A reader passes over what isn't such a frame, so old contents of the medium and a damaged
- * sector cost no more than themselves. docs/RESULTS-FORMAT.md describes it for other readers. Pure.
+ * The journal's format. A journal is a file of frames. Each frame begins at a multiple of
+ * FRAME_ALIGN and is written only once. So if a write is interrupted, the earlier frames stay
+ * intact. A frame has a checksum over the whole frame, the number of its run and its number in that
+ * run. A reader skips everything that isn't such a frame, so old contents of the medium or a
+ * damaged sector don't affect other frames. docs/RESULTS-FORMAT.md describes it for other readers.
+ * Pure.
  */
 #ifndef BOOT_RESULTS_FRAME_H
 #define BOOT_RESULTS_FRAME_H
 
 #include "spec/types.h"
 
-#define FRAME_ALIGN	512u		/* a sector: what a medium writes whole or not at all */
+#define FRAME_ALIGN	512u		/* a sector: a medium writes it completely or not at all */
 #define FRAME_VERSION	1u
 #define FRAME_STATE_MAX (2u << 10)
 #define FRAME_TEXT_MAX	(4u << 20)
@@ -19,8 +20,8 @@
 enum frame_kind {
 	FRAME_BEGIN = 1,	/* state: which run this is; more than one copy */
 	FRAME_BOOT,		/* the program has been started again for this run */
-	FRAME_TEXT,		/* lines that the next state comes after */
-	FRAME_TEST,		/* state: what the run has come to, and the test that begins now */
+	FRAME_TEXT,		/* lines that belong to the next state */
+	FRAME_TEST,		/* state: results so far, and the test that begins now */
 	FRAME_IDLE,		/* state: the same, and no test runs */
 	FRAME_END,		/* the run is over and its files are written */
 };
@@ -30,7 +31,7 @@ struct frame {
 	u64 run;
 	u32 number;		/* 0, 1, 2, ... in the run */
 	const u8 *state;
-	const char *text;	/* lines of the log since the frame before, not terminated */
+	const char *text;	/* lines of the log since the previous frame, not terminated */
 	u32 state_length, text_length;
 };
 
@@ -39,7 +40,8 @@ size_t frame_size(u32 state_length, u32 text_length);
 /* Write it to bytes, which has frame_size() of them. */
 void frame_write(const struct frame *frame, u8 *bytes);
 
-/* Frames of one run in what a file holds. All zero but data and size: at its beginning. */
+/* Reads the frames of one run from a file's contents. To begin, set data and size; all else is
+ * 0. */
 struct frame_reader {
 	const u8 *data;
 	size_t size, at;

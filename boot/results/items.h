@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the lines of a finished run say, item by item, for the files that are made from them. These
- * are the program's own lines (kernel/output/tap.c), so nothing is garbled here;
- * tools/report/results.py reads the same from any log, and host/unit/test_reports.c's output is
- * compared with its. Pure.
+ * Reads the lines of a finished run, item by item, for the files that are made from them. These are
+ * the program's own lines (kernel/output/tap.c), so none of them is garbled.
+ * tools/report/results.py reads the same items from any log, and its output is compared with that
+ * of host/unit/test_reports.c. Pure.
  */
 #ifndef BOOT_RESULTS_ITEMS_H
 #define BOOT_RESULTS_ITEMS_H
@@ -33,7 +33,7 @@ struct item {
 	struct span name, requirements, reason;	/* requirements: "PMI-01,PMI-02", or "-" */
 	unsigned details;
 	struct {
-		struct span key, value;	/* value as it stands there, perhaps in quotes */
+		struct span key, value;	/* value as in the line, perhaps in quotes */
 	} detail[ITEM_DETAILS];
 	/* Of a check: whose requirement, and whether it failed. */
 	struct span requirement;
@@ -47,11 +47,11 @@ struct item_reader {
 /* The next item; it points into the text. false: the text ends. */
 bool item_next(struct item_reader *reader, struct item *item);
 
-/* The next word of a list that commas separate; false: there is none. */
+/* The next word of a comma-separated list; false: there is none. */
 bool span_word(struct span *list, struct span *word);
 bool span_is(struct span span, const char *text);
 bool span_begins(struct span span, const char *text);
-/* That much of it is left out at its beginning. */
+/* The span without its first `length` characters. */
 struct span span_after(struct span span, size_t length);
 
 #endif

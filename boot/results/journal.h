@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The journal of a run: a file of frames (frame.h) in \results, one for each machine that the stick
- * is used on. It is there from a run's beginning to its end, and has whatever the run has said so
- * far. All of its clusters are allocated before the first test, so that a write changes nothing but
- * the sectors that it is about. Called with the machine given back.
+ * is used on. The file exists from the beginning of a run to its end, and contains the run's lines
+ * so far. All of its clusters are allocated before the first test, so that a write changes only the
+ * sectors of its frame. Call these functions while the firmware has the machine.
  */
 #ifndef BOOT_RESULTS_JOURNAL_H
 #define BOOT_RESULTS_JOURNAL_H
@@ -18,7 +18,7 @@
 struct journal_run {
 	u32 machine, digest;
 	u32 batch;			/* of the machine's processors */
-	u32 exit;			/* what the batches before it came to: not compared */
+	u32 exit;			/* result of the batches before this one: not compared */
 	char version[64];
 	char folder[JOURNAL_FOLDER_SIZE];	/* of its results */
 };
@@ -36,17 +36,17 @@ struct journal_found {
 	size_t text_length;
 };
 
-/* Look for an unfinished run of run->machine. NULL: there is none; error is "" or says what there
- * is and can't be read. What is found is valid until journal_forget(). */
+/* Look for an unfinished run of run->machine. NULL: there is none; error is "" or says what can't
+ * be read. The result is valid until journal_forget(). */
 const struct journal_found *journal_find(const struct journal_run *run, char *error, size_t size);
 void journal_forget(void);
 
 /* A new run's journal. false: error says why there is none. */
 bool journal_begin(const struct journal_run *run, char *error, size_t size);
-/* Take up the one that was found. */
+/* Continue the run that was found. */
 bool journal_continue(char *error, size_t size);
-/* A frame, on the medium when this returns; text: the lines since the last one. Nothing without a
- * journal. false: error says why, and there is no journal any more. */
+/* Write a frame; it is on the medium when this returns. text: the lines since the last frame. Does
+ * nothing without a journal. false: error says why, and the journal isn't used any more. */
 bool journal_add(enum frame_kind kind, const void *state, u32 state_length, const char *text,
 		 size_t text_length, char *error, size_t size);
 /* The run is over, its files are written. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.json: what a run's first lines say of the machine, for programs (docs/RESULTS-FORMAT.md).
- * tools/report/machine.py makes the same of any log. Pure.
+ * machine.json: the description of the machine from a run's first lines, for programs
+ * (docs/RESULTS-FORMAT.md). tools/report/machine.py makes the same from any log. Pure.
  */
 #ifndef BOOT_RESULTS_MACHINE_H
 #define BOOT_RESULTS_MACHINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run's items come to, by the rules of tools/report/results.py. Pure. */
+/* The totals of a run's items, by the rules of tools/report/results.py. Pure. */
 #ifndef BOOT_RESULTS_TOTALS_H
 #define BOOT_RESULTS_TOTALS_H
 

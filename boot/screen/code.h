@@ -9,9 +9,9 @@
 #include "boot/screen/grid.h"
 
 /*
- * From row top on, above row bottom, from column 1 on. Of a text that is longer than what fits
- * there as many lines as do. Returns how many columns it takes, margin included; 0: there is no
- * room for a code.
+ * Draw it from row top to above row bottom, from column 1 on. If the text doesn't fit, only as many
+ * of its lines are used as fit. Returns the number of columns, margin included; 0: there is no room
+ * for a code.
  */
 u32 code_draw(struct grid *grid, u32 top, u32 bottom, const char *text);
 

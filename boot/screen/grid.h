@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The screen as cells: a glyph and a colour each. What is said is put into a grid, and the cells
- * that differ from those on the screen are drawn. Whatever lies outside is left out. Pure.
+ * The screen as cells, each with a glyph and a colour. Text is written to a grid, and the cells
+ * that differ from those on the screen are drawn. Text outside of the grid is dropped. Pure.
  */
 #ifndef BOOT_SCREEN_GRID_H
 #define BOOT_SCREEN_GRID_H
@@ -9,11 +9,11 @@
 #include "kernel/output/font.h"
 #include "spec/types.h"
 
-/* More than that isn't used of a screen. */
+/* At most this much of a screen is used. */
 #define GRID_COLUMNS	200u
 #define GRID_ROWS	80u
 
-/* Glyphs beyond ASCII: GRID_BLOCK and the quarters that are set, and a line. */
+/* Glyphs beyond ASCII: GRID_BLOCK with a bit for each quarter that is set, and a line. */
 #define GRID_BLOCK	0x80u
 #define GRID_UPPER_LEFT	1u
 #define GRID_UPPER_RIGHT 2u
@@ -32,8 +32,8 @@ enum grid_colour {
 	COLOUR_NOT_TRUSTWORTHY, COLOUR_CODE, COLOUR_COUNT
 };
 
-/* 0xRRGGBB of the letters and of what is behind them. Text stands out from it by its brightness
- * alone. */
+/* 0xRRGGBB of the letters and of their background. The difference of brightness alone makes the
+ * text readable. */
 struct grid_colours {
 	u32 on, off;
 };

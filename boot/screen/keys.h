@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a key does: it changes what is looked at, or wants something done. Pure. */
+/* The effect of a key: it changes the view, or requests an action. Pure. */
 #ifndef BOOT_SCREEN_KEYS_H
 #define BOOT_SCREEN_KEYS_H
 
@@ -16,7 +16,8 @@ enum key_action {
 	ACTION_RETURN
 };
 
-/* rows: of the screen. With ACTION_TESTS, tests is the pattern of those to run. */
+/* rows: number of rows of the screen. With ACTION_TESTS, tests is the pattern of the tests to
+ * run. */
 enum key_action keys_press(struct view *view, const struct progress *progress, unsigned key,
 			   u32 rows, char *tests, size_t size);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the screen looks like: a progress and what is being looked at become a grid. Pure. */
+/* The layout of the screen: makes a grid from the progress of the run and the current view.
+ * Pure. */
 #ifndef BOOT_SCREEN_PAGES_H
 #define BOOT_SCREEN_PAGES_H
 

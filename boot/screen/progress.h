@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the screen shows, taken from the run's lines as they go to the log: what the machine is, the
- * points with their blocks, the totals. So screen, serial line and results say the same. Pure.
+ * The data that the screen shows, taken from the run's lines as they go to the log: the machine,
+ * the points with their blocks, the totals. So screen, serial line and results agree. Pure.
  */
 #ifndef BOOT_SCREEN_PROGRESS_H
 #define BOOT_SCREEN_PROGRESS_H
@@ -13,7 +13,7 @@
 #define PROGRESS_TOTALS	12u
 #define PROGRESS_TEXT	256u		/* of a name or a total */
 #define PROGRESS_GROUPS	32u
-#define PROGRESS_STORE	(1u << 20)	/* that much text is enough for a run in which much fails */
+#define PROGRESS_STORE	(1u << 20)	/* enough for a run with many failures */
 
 enum progress_verdict {
 	PROGRESS_PASS,
@@ -57,7 +57,7 @@ struct progress {
 	u32 points;			/* that are kept */
 	struct progress_group group[PROGRESS_GROUPS];	/* that have a point */
 	u32 groups;
-	char total[PROGRESS_TOTALS][PROGRESS_TEXT]; /* what was said at the end; the last ones */
+	char total[PROGRESS_TOTALS][PROGRESS_TEXT]; /* the last lines of the log's end */
 	u32 totals;
 	u32 lost;			/* points that there was no room for */
 
@@ -73,7 +73,7 @@ struct progress {
 	char bail_out[PROGRESS_TEXT];
 };
 
-/* store has size bytes. All else is as nothing had been said. */
+/* store has size bytes. The rest is set to the state before the first line. */
 void progress_init(struct progress *progress, char *store, u32 size);
 /* The run's next line. */
 void progress_take(struct progress *progress, const char *line);

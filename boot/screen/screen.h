@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The screen of a run, and its keys. Drawing happens when one of these is called and at no other
- * time, so never while a test runs. Without a screen each of them does nothing.
+ * The screen of a run, and its keys. Drawing happens only in calls of these functions, so never
+ * while a test runs. Without a screen they do nothing.
  */
 #ifndef BOOT_SCREEN_SCREEN_H
 #define BOOT_SCREEN_SCREEN_H
@@ -10,9 +10,9 @@
 #include "kernel/output/raster.h"
 #include "spec/types.h"
 
-/* From now on the screen is this program's: the framebuffer, or one that the firmware draws on, for
- * which that has to be given back the machine: between groups. After machine_init(), machine given
- * back. */
+/* From now on this program uses the screen: the framebuffer, or a screen on which the firmware
+ * draws. The firmware can draw only while it has the machine, between groups. After machine_init(),
+ * while the firmware has the machine. */
 void screen_open(bool wanted, const struct raster *framebuffer, const struct soak *soak);
 bool screen_is_open(void);
 
@@ -22,26 +22,26 @@ void screen_line(const char *line);
 void screen_group(unsigned n, unsigned count);
 void screen_begin_test(const char *name);
 
-/* Between two groups, machine given back: keys that were pressed. false: the run shall end. */
+/* Between two groups, while the firmware has the machine: handle the keys that were pressed. false:
+ * a key ended the run. */
 bool screen_go_on(void);
-/* The same between two tests, for which the machine should be given back now and then: is it time
- * to? */
+/* Between two tests: is it time to give the machine back, so that keys can be read? */
 bool screen_is_due(void);
 void screen_poll(void);
-/* Has a key ended the run? */
+/* Has a key asked to end the run? */
 bool screen_is_ended(void);
-/* Has a key ended it? */
+/* Did screen_go_on() return false? */
 bool screen_has_stopped(void);
-/* The run is over: show what it comes to. */
+/* The run is over: show its result. */
 void screen_end(void);
-/* Count what the run came to, for the next one. */
+/* Add the run's result to the soak, for the next run. */
 void screen_keep_result(struct soak *soak);
-/* What the person in front of it wants next, for which this waits. tests: with ACTION_TESTS which
- * ones. Machine given back. */
+/* Wait for a key that requests an action. tests: with ACTION_TESTS the tests to run. While the
+ * firmware has the machine. */
 enum key_action screen_ask(char *tests, size_t size);
 /* The result in short, for the page with its QR Code; it must outlive screen_ask(). */
 void screen_set_result(const char *text);
-/* Say what a key has done, when screen_ask() is called again. */
+/* Set the text about a key's effect, which the next screen_ask() shows. */
 void screen_say(const char *text);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include "kernel/output/raster.h"
 
-/* The linear framebuffer that there is, if there is one. Firmware may give its console none that is
- * linear. */
+/* Find the linear framebuffer, if there is one. The firmware's console may have none. */
 void uefi_find_screen(struct raster *raster);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The platform's watchdog as ACPI's Watchdog Action Table describes it ("Hardware Watchdog Timers
- * Design Specification", Microsoft): each action is a few reads and writes of registers. Nothing in
- * a table is believed. Pure: the registers are the caller's.
+ * Design Specification", Microsoft): each action is a few reads and writes of registers. All
+ * contents of the table are checked. Pure: the caller accesses the registers.
  */
 #ifndef BOOT_WDAT_H
 #define BOOT_WDAT_H
@@ -12,7 +12,7 @@
 #define WDAT_ENTRIES 48u
 
 enum wdat_action {
-	WDAT_RESET = 0x01,		/* begin to count anew */
+	WDAT_RESET = 0x01,		/* restart the count */
 	WDAT_SET_COUNTDOWN = 0x06,
 	WDAT_GET_RUNNING = 0x08,
 	WDAT_SET_RUNNING = 0x09,

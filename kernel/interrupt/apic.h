@@ -21,19 +21,20 @@
 #define VECTOR_SPURIOUS		0xff
 #define APIC_FIRST_OWN_VECTOR	0xf0
 
-/* In which mode and where it is, as the owner has left it; before anything else here. page: that of
- * an xAPIC's registers, 0 in x2APIC mode. false: the APIC is switched off. */
+/* Find its mode and address, as the owner has left them; before any other function here. page: the
+ * page of an xAPIC's registers, 0 in x2APIC mode. false: the APIC is switched off. */
 bool apic_find(u64 *page);
 /* Called once per borrow, with the machine's mapping in place and interrupts off: remembers how
  * the owner has set up the APIC, masks its local sources and lets only our class through. */
 void apic_init(void);
-/* After an INIT while it was borrowed: ours again; what the owner had is still remembered. */
+/* After an INIT of a borrowed processor: set the APIC up for us again; the owner's state is still
+ * remembered. */
 void apic_resume(void);
-/* The reverse. Nothing of ours may be in IRR or ISR any more. */
+/* Give the APIC back as the owner had it. None of our vectors may be in IRR or ISR any more. */
 void apic_release(void);
 u32 apic_id(void);
-/* Any register, by its xAPIC offset ("Local APIC Register Address Map"), for reports. Also with the
- * machine given back. */
+/* Read any register, by its xAPIC offset ("Local APIC Register Address Map"), for reports. Works
+ * also while the owner has the machine. */
 u32 apic_read(u32 offset);
 void apic_eoi(void);
 /* LVT performance counter entry, raw. */
@@ -43,24 +44,25 @@ void apic_lvtpc_write(u32 value);
 bool apic_isr(u8 vector);
 void apic_self_ipi(u8 vector);
 void apic_self_nmi(void);
-/* To the processor with that local APIC id. */
+/* Send a fixed interrupt to the processor with that local APIC id. */
 void apic_ipi(u32 id, u8 vector);
 void apic_nmi(u32 id);
-/* INIT: it waits for a SIPI, whatever it did ("IA-32 Processor States Following INIT"). */
+/* Send an INIT: the processor stops and waits for a SIPI ("IA-32 Processor States Following
+ * INIT"). */
 void apic_init_ipi(u32 id);
-/* SIPI: begin in real mode at vector * 4096. */
+/* Send a SIPI: the processor begins in real mode at vector * 4096. */
 void apic_startup_ipi(u32 id, u8 vector);
 
-/* TPR such that only vectors of our class arrive. */
+/* Set TPR so that only vectors of our class arrive. */
 void apic_open_own_class(void);
-/* TPR such that every vector arrives. */
+/* Set TPR so that every vector arrives. */
 void apic_open_all_classes(void);
 /* Which vectors below 32 are waiting: IRR[31:0]. */
 u32 apic_low_irr(void);
 /* The highest vector waiting or in service, 0 if there is none. */
 u8 apic_highest_irr(void);
 u8 apic_highest_isr(void);
-/* EOI until nothing is in service but what already was at the borrow. */
+/* Write EOI until only those vectors are in service that were already at the borrow. */
 void apic_eoi_all(void);
 
 /* One interrupt on VECTOR_TIMER at about that TSC value, or earlier if it is far away. */

@@ -30,10 +30,10 @@ void descriptor_load(unsigned cpu);
 /* The first instruction that an interrupt or exception of this vector leads to. */
 u64 descriptor_gate(unsigned vector);
 
-/* Another one, for all processors; 0: the usual one again. */
+/* Replace that address, for all processors; 0: restore the usual one. */
 void descriptor_lead(unsigned vector, u64 address);
 
-/* Segments of CPL 1 and 2 in the GDT, or none. */
+/* Add the segments of CPL 1 and 2 to the GDT, or remove them. */
 void descriptor_open_rings(bool open);
 
 /* The stack on which this processor takes an interrupt from another CPL than 0. */

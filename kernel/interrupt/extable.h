@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The exception table: which instructions may fault, and where to go on when one did. */
+/* The exception table: the instructions that may fault, and the address at which to continue after
+ * a fault. */
 #ifndef KERNEL_EXTABLE_H
 #define KERNEL_EXTABLE_H
 

@@ -41,15 +41,15 @@ static inline bool fault_is_gp(struct fault fault)
 	return fault.raised && fault.vector == VECTOR_GP;
 }
 
-/* Any CPL 0 state. On a fault *value is left alone. */
+/* In any CPL 0 state. On a fault *value isn't changed. */
 struct fault msr_try_read(u32 msr, u64 *value);
 struct fault msr_try_write(u32 msr, u64 value);
-/* The same value to each of `count` MSRs, from one to the next `stride` numbers: the last fault, if
+/* Write the same value to `count` MSRs whose numbers are `stride` apart. Returns the last fault, if
  * any. */
 struct fault msr_try_write_row(u32 first, unsigned stride, unsigned count, u64 value);
 struct fault rdpmc_try(u32 ecx, u64 *value);
 
-/* Known to succeed; a fault ends the test. */
+/* For accesses that must succeed: a fault ends the test. */
 u64 msr_read(u32 msr);
 void msr_write(u32 msr, u64 value);
 u64 rdpmc(u32 ecx);

@@ -16,7 +16,7 @@ enum guard_outcome {
 	GUARD_INTERRUPT,	/* a vector without a handler */
 	GUARD_DEADLINE,
 	GUARD_ABORTED,		/* guard_abort() */
-	GUARD_RESTARTED,	/* by INIT and SIPI, because nothing else reached it (smp.h) */
+	GUARD_RESTARTED,	/* by INIT and SIPI, because nothing else ended fn (smp.h) */
 };
 
 struct guard_report {
@@ -26,19 +26,20 @@ struct guard_report {
 };
 
 /*
- * One at a time on each processor. Called with the machine borrowed; fn starts with interrupts on
- * and TPR such that only vectors of the highest class (ours) arrive. The deadline is by the TSC;
- * while fn has interrupts off it is noticed 100 ms late, on the first processor by an NMI of the
- * HPET, if there is one, else not at all, and on others by smp_wait(). DR7 and CR4 are put back; on
- * any outcome but GUARD_DONE also the handlers that fn has set.
+ * One guard at a time on each processor, while the machine is borrowed. fn starts with interrupts
+ * on, and with TPR such that only vectors of the highest class (ours) arrive. The deadline is
+ * measured by the TSC. If fn has interrupts off, the deadline takes effect 100 ms late: on the
+ * first processor by an NMI of the HPET (without a usable HPET not at all), on the others by
+ * smp_wait(). DR7 and CR4 are restored. After any outcome except GUARD_DONE the handlers that fn
+ * has set are restored too.
  */
 struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms);
 
-/* The running fn makes progress: its deadline counts from now on. For what goes on for long by its
- * nature, or beside others that may be slow. */
+/* The running fn makes progress: its deadline begins anew. For an fn that takes long, or that waits
+ * for other processors that may be slow. */
 void guard_renew(void);
 
-/* End the running fn from anywhere, an interrupt or NMI handler included. */
+/* End the running fn, from any place, also from an interrupt or NMI handler. */
 _Noreturn void guard_abort(void);
 
 /* "vector 13 error 0 rip ... " in a few lines, for a log. Pure. */

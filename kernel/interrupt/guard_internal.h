@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The guard, as trap.h's dispatcher and the machine see it; for the parts of kernel/ only. */
+/* The guard's interface for trap.h's dispatcher and for kernel/machine/. Only for kernel/
+ * itself. */
 #ifndef KERNEL_GUARD_INTERNAL_H
 #define KERNEL_GUARD_INTERNAL_H
 
@@ -7,32 +8,34 @@
 
 bool guard_is_running(void);
 
-/* End what guard_run() runs, from inside an interrupt or exception. */
+/* End the function that guard_run() runs, from inside an interrupt or exception. */
 _Noreturn void guard_end(enum guard_outcome outcome, const struct trap_frame *frame, u64 cr2);
 
-/* true: this NMI was the second deadline's and is dealt with. Doesn't return if it was due. */
+/* true: this NMI was that of the second deadline and has been handled. Doesn't return if the
+ * deadline has passed. */
 bool guard_take_nmi(const struct trap_frame *frame);
 
 /*
- * Watching another processor's guard: it counts beats, and the one that watches knows by its own
- * clock how long there has been none. TSCs of two processors aren't comparable: firmware may leave
- * them hours apart ("IA32_TSC_ADJUST MSR").
+ * Watching another processor's guard. The guard counts beats, and the watching processor measures
+ * with its own TSC how long there has been none. The TSCs of two processors can't be compared:
+ * firmware may leave them hours apart ("IA32_TSC_ADJUST MSR").
  */
 struct guard_watch {
 	bool begun, running;
 	u32 beats;
-	u64 since;		/* by the clock of the one that watches */
+	u64 since;		/* by the TSC of the watching processor */
 };
-/* Has that guard made no beat for the time that it has and us microseconds more? One that doesn't
- * run makes none either. */
+/* Has that guard made no beat for its deadline plus us microseconds? A guard that doesn't run makes
+ * no beat either. */
 bool guard_is_overdue(struct guard_watch *watch, unsigned cpu, u64 us);
 
-/* End what another processor's guard runs beyond its deadline by an NMI: for loops with interrupts
- * off. apic: its local APIC's id. false: it runs nothing. */
+/* If another processor's guard runs a function beyond its deadline, end it by an NMI: for loops
+ * with interrupts off. apic: the id of that processor's local APIC. false: the guard runs
+ * nothing. */
 bool guard_kick(unsigned cpu, u32 apic);
 
-/* On a processor that has been started again: what its guard ran is over. Returns if it ran
- * nothing: then there is nowhere to go on. */
+/* On a processor that was restarted: end the function that its guard ran. Returns if the guard ran
+ * nothing: then there is no place to continue. */
 void guard_restarted(void);
 
 /* The first processor can't be recovered, and no other can give the machine back: print that and

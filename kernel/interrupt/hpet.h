@@ -11,17 +11,17 @@
 
 /* Physical addresses, 0: there is none. Both pages are mapped when the machine is borrowed. */
 void hpet_init(u64 hpet_base, u64 ioapic_base);
-/* Take a free comparator; give back the HPET and the I/O APIC as they were. */
+/* Take a free comparator; hpet_return() gives the HPET and the I/O APIC back as they were. */
 void hpet_borrow(void);
 void hpet_return(void);
 
 /* Has the borrow found a comparator? */
 bool hpet_is_usable(void);
 
-/* One NMI that many microseconds from now, or earlier if the comparator is too narrow. */
+/* Raise one NMI that many microseconds from now, or earlier if the comparator is too narrow. */
 void hpet_nmi_at(u64 us);
 void hpet_nmi_cancel(void);
-/* Inside an NMI handler: is the time up that hpet_nmi_at() has set? Once. */
+/* Inside an NMI handler: has the time of hpet_nmi_at() passed? Returns true once. */
 bool hpet_nmi_is_due(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupts: the handler of each vector, on each processor by itself. An interrupt without a
- * handler ends the running test. Handlers run on the interrupted stack (NMI, #DF, #MC: on their own
- * IST stacks) with interrupts off.
+ * Interrupts: each processor has its own table of handlers, one for each vector. An interrupt
+ * without a handler ends the running test. Handlers run on the interrupted stack (NMI, #DF, #MC: on
+ * their own IST stacks) with interrupts off.
  */
 #ifndef KERNEL_INTR_H
 #define KERNEL_INTR_H
@@ -11,7 +11,7 @@
 
 typedef void (*intr_handler)(struct trap_frame *frame);
 
-/* Set the handler of a vector (NULL: none) and return the one before. VECTOR_NMI and VECTOR_DB
+/* Set the handler of a vector (NULL: none) and return the previous one. VECTOR_NMI and VECTOR_DB
  * may be taken as well. Handlers end with apic_eoi() themselves, except for exceptions and NMIs. */
 intr_handler intr_set_handler(u8 vector, intr_handler handler);
 
@@ -25,7 +25,7 @@ static inline void intr_disable(void)
 	__asm__ volatile("cli" ::: "memory");
 }
 
-/* Let every interrupt that waits be taken, then leave interrupts off: STI, a few NOPs, CLI. */
+/* Take all pending interrupts, then leave interrupts off: STI, a few NOPs, CLI. */
 void intr_window(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The general registers as assembly saves them, RSP excepted: members of a structure, from the
- * lowest address. registers.def is the one list, for C and for registers.inc; NASM and C have no
- * comment in common, so it has none.
+ * The general registers except RSP, as assembly saves them: members of a structure, from the lowest
+ * address. registers.def is the only list, for C and for registers.inc. It has no comment, because
+ * NASM and C have no common syntax for comments.
  */
 #ifndef KERNEL_REGISTERS_H
 #define KERNEL_REGISTERS_H

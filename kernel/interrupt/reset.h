@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The way out when nothing else is left. */
+/* The reset of the machine, when nothing else helps. */
 #ifndef KERNEL_RESET_H
 #define KERNEL_RESET_H
 

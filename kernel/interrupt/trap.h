@@ -9,17 +9,17 @@
 void trap_dispatch(struct trap_frame *frame);
 
 /*
- * Take what waits in vectors of ours out of IRR without calling a handler, and EOI what is in
- * service. Interrupts off before and after. Bounded: a source that never stops raising its
- * vector doesn't hold us here.
+ * Remove our pending vectors from IRR without calling a handler, and EOI those in service.
+ * Interrupts are off before and after. Bounded, even if a source never stops raising its vector.
  */
 void intr_drain(void);
 
 /*
- * Take what waits in vectors from 16 to 31. No device has them, but a processor's PMI may come with
- * one by mistake, and the owner of the machine would take it for an exception. The owner's own
- * interrupts that come first are raised again. Interrupts off before and after; bounded. A vector
- * whose exception pushes an error code stays ("Error Code"): its handler would look for one.
+ * Remove pending interrupts with the vectors 16 to 31. No device uses these, but a broken
+ * processor's PMI may arrive with one of them, and the owner of the machine would take it for an
+ * exception. If interrupts of the owner arrive first, they are raised again. Interrupts are off
+ * before and after; bounded. A vector whose exception pushes an error code stays pending ("Error
+ * Code"), because its handler expects an error code on the stack.
  */
 void intr_drain_exceptions(void);
 

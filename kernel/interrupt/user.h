@@ -5,7 +5,8 @@
 
 #include "spec/types.h"
 
-/* Where the INT of the way back leads, and the RET at its end: last branch records have both. */
+/* The address to which the INT of the way back leads, and the RET at its end. Last branch records
+ * contain both. */
 extern const u8 user_return[] __attribute__((visibility("hidden")));
 extern const u8 user_return_end[] __attribute__((visibility("hidden")));
 
@@ -18,9 +19,10 @@ extern const u8 user_return_end[] __attribute__((visibility("hidden")));
 u64 user_call(u64 (*fn)(u64 arg), u64 arg);
 
 /*
- * The same at CPL 1, 2 or 3. To paging CPL 1 and 2 are supervisor, as CPL 0 is. In 64-bit mode what
- * differs is what is privileged and the checks of segments. The GDT has their segments only while
- * one processor is there: a hypervisor that knows that nothing leads there has less to look at.
+ * The same at CPL 1, 2 or 3. For paging, CPL 1 and 2 are supervisor levels like CPL 0. In 64-bit
+ * mode they differ from CPL 0 only in privileged instructions and in checks of segments. The GDT
+ * has their segments only while a processor runs at these levels: a hypervisor has less to check if
+ * it knows that no segment leads there.
  */
 u64 user_call_at(unsigned cpl, u64 (*fn)(u64 arg), u64 arg);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Borrowing the machine from the firmware and giving it back. Knows nothing of
- * UEFI: boot/ says what memory there is. What is saved and restored, and in which order, follows
- * docs/ARCHITECTURE.md "Borrowing the machine".
+ * Borrowing the machine from the firmware and giving it back. Knows nothing of UEFI: boot/ provides
+ * the memory. docs/ARCHITECTURE.md, "Borrowing the machine", lists what is saved and restored, and
+ * in which order.
  */
 #ifndef KERNEL_MACHINE_H
 #define KERNEL_MACHINE_H
@@ -32,9 +32,9 @@ bool machine_init(const struct machine_setup *setup);
  * processors; arena_alloc() has the rest. */
 u64 machine_arena_need(u64 memory_top, unsigned processors);
 
-/* Have fn called first of all when the machine is given back, with everything still ours: for
- * switching off what would go on by itself (counters, record writing). One fn, called on each
- * processor; NULL: none. */
+/* Set the function that is called first when the machine is given back, while the machine is still
+ * ours: it switches off what would otherwise continue (counters, writing of records). There is one
+ * function, called on each processor; NULL: none. */
 void machine_on_return(void (*fn)(void));
 
 /* Take this processor, which is cpu from now on: page tables, GDT, IDT, CR0/CR4, APIC. Called with
@@ -42,8 +42,8 @@ void machine_on_return(void (*fn)(void));
  * the HPET and the serial line along. */
 void machine_borrow_cpu(unsigned cpu);
 
-/* Take a processor again that an INIT has set back while it was borrowed as cpu: on that processor,
- * in 64-bit mode under our map. What it has to be given back with is still known. */
+/* Take a borrowed processor again after an INIT: called on that processor, in 64-bit mode with our
+ * page tables. The state with which it must be given back is still remembered. */
 void machine_resume_cpu(unsigned cpu);
 
 /* Give this processor back exactly as it was; the caller's firmware state works afterwards. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other processors. Each runs smp_serve() for as long as we have it: it takes itself from the
- * firmware, sleeps in HLT and runs what the first processor gives it, under a guard of its own. It
- * stays ours while the first one visits the firmware in between.
+ * The other processors. Each runs smp_serve() for as long as we have it: it saves the firmware's
+ * state, sleeps in HLT, and runs functions that the first processor gives it, under a guard of its
+ * own. It stays ours also while the first processor gives the machine back to the firmware between
+ * groups.
  *
- * Unless said otherwise functions are called on the first processor. What one of them does at the
- * same time as another is the business of barriers (struct smp_barrier).
+ * Unless said otherwise these functions are called on the first processor. Barriers (struct
+ * smp_barrier) synchronise functions that run on several processors.
  *
- * While they sleep the others look every few seconds whether the first one hangs for good: an NMI
- * ends what it does then; if that doesn't help, they end the machine.
+ * While they sleep, the other processors check every few seconds whether the first one hangs. If
+ * so, they end its function by an NMI; if that doesn't help, they reset the machine.
  */
 #ifndef KERNEL_SMP_H
 #define KERNEL_SMP_H
@@ -17,90 +18,93 @@
 #include "kernel/processor/percpu.h"
 #include "kernel/processor/topology.h"
 
-/* On another processor, with the firmware's state in place: take it as cpu, run what is asked for
- * until smp_dismiss(), give it back and return. */
+/* Called on another processor, with the firmware's state in place: take it as cpu, run the
+ * functions that it is given until smp_dismiss(), give it back and return. */
 void smp_serve(unsigned cpu);
 
-/* Before any of them is to come. Machine given back. */
+/* Before any of them is started, while the firmware has the machine. */
 void smp_prepare(void);
-/* Go on without one that hasn't come: should it come later, it returns to the firmware at once.
- * false: now it is there. */
+/* Continue without a processor that hasn't started. If it starts later, it returns to the firmware
+ * at once. false: it has started now. */
 bool smp_leave_out(unsigned cpu);
 bool smp_is_left_out(unsigned cpu);
-/* IA32_TSC_ADJUST of a processor that is ours, as it was when it came. false: it has none. */
+/* IA32_TSC_ADJUST of a processor of ours, as it was when the processor started. false: it has
+ * none. */
 bool smp_tsc_adjust(unsigned cpu, u64 *value);
 
 /* Is that processor sleeping in smp_serve()? CPU_BOOT never is. */
 bool smp_is_idle(unsigned cpu);
 /* Wait for it, us microseconds at most. */
 bool smp_wait_idle(unsigned cpu, u64 us);
-/* How many there are, the first one included; the others are 1 to smp_count() - 1, less those
- * that were lost or left out. */
+/* How many there are, including the first one. The others have the numbers 1 to smp_count() - 1,
+ * without those that were lost or left out. */
 unsigned smp_count(void);
 /* The first of the others that is idle; 0: there is none. */
 unsigned smp_second(void);
-/* The first that is idle and another thread of the first processor's core, or of another core in
- * its package or elsewhere, and of the same kind (CPUID.1AH); 0: there is none. */
+/* The first idle processor that is another thread of the first processor's core, or that is on
+ * another core, in its package or elsewhere; of the same kind (CPUID.1AH). 0: there is none. */
 unsigned smp_sibling(void);
 unsigned smp_other_core(void);
-/* The first that is idle and of another kind. */
+/* The first idle processor of another kind. */
 unsigned smp_other_kind(void);
-/* Have all other threads of the calling processor's core come to their HLT, but for a few
- * instructions? The first processor does while smp_run() waits. */
+/* Are all other threads of the calling processor's core in HLT, or a few instructions before it?
+ * The first processor is while smp_run() waits. */
 bool smp_siblings_asleep(void);
-/* The machine's number of it, for names: ours where all of the machine's processors are. */
+/* Its number in the machine, for names. It is equal to cpu if we have all processors of the
+ * machine. */
 void smp_set_number(unsigned cpu, unsigned number);
 unsigned smp_number(unsigned cpu);
 /* Local APIC id of a processor that is ours, and where it is. */
 u32 smp_apic_id(unsigned cpu);
 struct topology smp_topology(unsigned cpu);
-/* Where one with that local APIC id would be, whether it is ours or not; before any other function
- * here as well. */
+/* The place of a processor with that local APIC id, even if it isn't ours. May be called before any
+ * other function here. */
 struct topology smp_topology_of(u32 id);
 
-/* Have cpu run fn(arg) as guard_run() does. false: it isn't idle, or lost. Machine borrowed. */
+/* Make cpu run fn(arg) as guard_run() does. false: it isn't idle, or it is lost. While the machine
+ * is borrowed. */
 bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms);
 
-/* The same, and how it ended, as smp_wait() says. The first processor sleeps meanwhile: nothing
- * runs but fn. Not under a guard. */
+/* The same, and wait for its end as smp_wait() does. The first processor sleeps meanwhile, so that
+ * only fn runs. Not under a guard. */
 bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms,
 	     struct guard_report *report);
 
 /*
- * How that ended. A processor that is 100 ms late is ended by an NMI; where not even that helps (a
- * loop with NMIs blocked, a shutdown) by an INIT, after which it is started again:
- * GUARD_RESTARTED. A wake-up that has no effect is repeated for five seconds. false: it didn't come
- * back, the processor is lost (smp_is_lost()), held by the INIT. Bounded by those and the deadline
- * plus a second; the deadline counts anew with each guard_renew() there.
+ * Wait for the end of fn, and say how it ended. If a processor is 100 ms late, an NMI ends fn. If
+ * the NMI doesn't help (a loop with NMIs blocked, a shutdown), an INIT stops the processor, and it
+ * is restarted: GUARD_RESTARTED. A wake-up that has no effect is repeated for five seconds. false:
+ * the processor didn't restart; it is lost (smp_is_lost()) and held by the INIT. Bounded by these
+ * times and the deadline plus a second; each guard_renew() on that processor restarts the deadline.
  */
 bool smp_wait(unsigned cpu, struct guard_report *report);
 
-/* What smp_settle() met: numbers of processors, 0 for none. */
+/* The result of smp_settle(): numbers of processors, 0 for none. */
 struct smp_settled {
 	unsigned lost;			/* one that got lost now */
 	unsigned failed;		/* one that hasn't returned from what it ran */
 	struct guard_report report;	/* how that one ended */
 };
-/* End whatever still runs when the test that has started it is over, at once if it waits at a
- * barrier, and wait for it. Ends that smp_wait() has told before aren't told again. */
+/* At the end of a test: end the functions that still run, at once if they wait at a barrier, and
+ * wait for them. Functions whose end smp_wait() has already reported aren't reported again. */
 struct smp_settled smp_settle(void);
 /* Did that processor get lost? */
 bool smp_is_lost(unsigned cpu);
-/* One that did, in this run; 0: none. */
+/* A processor that was lost in this run; 0: none. */
 unsigned smp_lost(void);
 
 /* Has it run anything since this was last asked? */
 bool smp_has_run(unsigned cpu);
 
-/* Let all of them go. They return to the firmware on their own. Again: wake those that still
- * sleep. */
+/* Let all of them return to the firmware. A second call wakes those that still sleep. */
 void smp_dismiss(void);
 
 /*
- * All processors of a barrier wait for each other, as often as one likes. Zeroed but for count.
- * Under a guard, any processor. One that waits is ended as by guard_abort() when another processor
- * has ended by anything but returning, or when smp_settle() is called: the one that it waits for
- * never comes. Else the deadline of guard_run() bounds it.
+ * All processors of a barrier wait for each other, any number of times. Set count; all else is 0.
+ * Called under a guard, on any processor. If another processor's function has ended without
+ * returning, or if smp_settle() is called, a waiting processor's function is ended as by
+ * guard_abort(), because the barrier will never be complete. Otherwise the deadline of guard_run()
+ * bounds the wait.
  */
 struct smp_barrier {
 	unsigned count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory that is the program's own, in the order in which it is asked for. */
+/* Allocates the program's own memory, in the order of the calls. It is never freed. */
 #ifndef KERNEL_ARENA_H
 #define KERNEL_ARENA_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is mapped in other ways than the rest, for programs that look at what their accesses
- * meet: by 4 KiB pages, more than a first-level TLB for data has entries; once more at an address
- * above 4 GiB, and on both sides of a multiple of it; uncacheable; and the registers of a device.
- * Any processor.
+ * Memory that is mapped in special ways, for code whose accesses must hit or miss caches and TLBs:
+ * in 4 KiB pages, more than a first-level data TLB has entries; a second time above 4 GiB; on both
+ * sides of a multiple of 4 GiB; uncacheable; and the registers of a device. Any processor.
  */
 #ifndef KERNEL_PAGES_H
 #define KERNEL_PAGES_H
@@ -12,9 +11,9 @@
 
 #define PAGES_SMALL	256u	/* a power of two */
 #define PAGES_HIGH	2u
-/* Above all memory that is mapped to itself. */
+/* Above all memory that is identity mapped. */
 #define PAGES_HIGH_LINEAR 0x00007abcd0000000ULL
-/* A multiple of 4 GiB above it: the last page before it is page PAGES_CARRY - 2. */
+/* A multiple of 4 GiB above that; page PAGES_CARRY - 2 is the last page below it. */
 #define PAGES_CARRY	3u
 #define PAGES_CARRY_LINEAR 0x00007abd00000000ULL
 

@@ -11,7 +11,7 @@
 
 #define PAGE_SIZE	4096u
 
-/* Without PTE_NX where the processor has none. */
+/* PTE_NX is left out if the processor doesn't have it. */
 #define PAGE_DATA	(PTE_P | PTE_W | PTE_U | PTE_A | PTE_D | PTE_NX)
 #define PAGE_CODE	(PTE_P | PTE_U | PTE_A)
 /* Entry 3 of IA32_PAT, uncacheable unless it was changed: for device registers. */
@@ -19,10 +19,11 @@
 /* Entry 2, uncacheable but an MTRR may make it write-combining: for a framebuffer. */
 #define PAGE_VIDEO	(PAGE_DATA | PTE_PCD)
 
-/* The first 512 GiB are there once more, so much higher: page 255 of the level that maps them, the
- * last one of the lower half of the address space where addresses have 48 bits. */
+/* The first 512 GiB are mapped a second time, at this offset: entry 255 of the level that maps 512
+ * GiB each, the last one in the lower half of a 48-bit address space. */
 #define PAGING_HIGH	((u64)255 << 39)
-/* And a third time in the highest 512 GiB: addresses of the upper half, whose bits 63:47 are 1. */
+/* They are mapped a third time in the highest 512 GiB: addresses of the upper half, whose bits
+ * 63:47 are 1. */
 #define PAGING_UPPER	(~0ULL << 39)
 
 /* Build the map of [0, top). Depth follows CR4.LA57. Once. false: the arena is too small. */
@@ -37,7 +38,7 @@ bool paging_map(u64 linear, u64 physical, u64 flags);
 /* paging_set() for all pages that touch [base, base + size). */
 bool paging_set_range(u64 base, u64 size, u64 flags);
 
-/* What CR3 has to be, and whether EFER.NXE must be on. */
+/* The value for CR3, and whether EFER.NXE must be on. */
 u64 paging_root(void);
 bool paging_uses_nx(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stacks of the borrowed machine, five a processor. Below each lies a page that isn't mapped,
- * so that a stack which grows too far ends in #DF, on a stack of its own, and not in its neighbour.
+ * The stacks of the borrowed machine, five for each processor. The page below each stack isn't
+ * mapped. So a stack that grows too far causes #DF, which has its own stack, and doesn't overwrite
+ * its neighbour.
  */
 #ifndef KERNEL_STACK_H
 #define KERNEL_STACK_H
@@ -17,7 +18,7 @@ bool stack_init(unsigned cpus);
 u64 stack_need(void);
 /* The first address above the stack of a processor, a multiple of 16. */
 u64 stack_top_of(unsigned cpu, enum stack stack);
-/* The same of the processor that calls. */
+/* The same for the calling processor. */
 u64 stack_top(enum stack stack);
 /* Take away the page below each stack. After paging_init(). */
 bool stack_guard_pages(void);

@@ -14,7 +14,7 @@ void *memset(void *to, int value, size_t bytes);
 int memcmp(const void *a, const void *b, size_t bytes);
 size_t strlen(const char *text);
 char *strchr(const char *text, int c);
-void *memchr(const void *bytes, int c, size_t count);	/* clang makes it of strchr() */
+void *memchr(const void *bytes, int c, size_t count);	/* clang makes strchr() into it */
 int strcmp(const char *a, const char *b);
 
 #endif

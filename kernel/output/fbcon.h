@@ -7,9 +7,9 @@
 
 /* raster's base NULL: no screen. */
 void fbcon_init(const struct raster *raster);
-/* One line of ASCII; what is longer than the screen is wide is cut. */
+/* Print one line of ASCII; it is cut at the width of the screen. */
 void fbcon_line(const char *text);
-/* Has fbcon_init() been given one that shows text? */
+/* Has fbcon_init() got a screen that can show text? */
 bool fbcon_is_there(void);
 
 #endif

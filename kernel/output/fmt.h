@@ -7,7 +7,8 @@
 
 #include "spec/types.h"
 
-/* As C's snprintf: always terminates if size > 0, returns the length the whole text has. */
+/* Like C's snprintf: the text is always terminated if size > 0; returns the length of the whole
+ * text. */
 __attribute__((format(printf, 3, 4)))
 int fmt_print(char *text, size_t size, const char *format, ...);
 int fmt_vprint(char *text, size_t size, const char *format, va_list args);

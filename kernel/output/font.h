@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The font: Spleen, of the package fonts-spleen, for ASCII. tools/screen/font.py makes C of it. */
+/* The font: Spleen, from the package fonts-spleen, for ASCII. tools/screen/font.py converts it to
+ * C. */
 #ifndef KERNEL_FONT_H
 #define KERNEL_FONT_H
 
@@ -16,7 +17,7 @@ typedef const u8 font_glyph[FONT_HEIGHT];
 /* From FONT_FIRST to FONT_LAST. */
 extern font_glyph font_glyphs[FONT_LAST - FONT_FIRST + 1];
 
-/* What isn't printable ASCII looks like '?'. */
+/* Characters that aren't printable ASCII are shown as '?'. */
 static inline const u8 *font_of(font_glyph *font, char c)
 {
 	return font[(c < FONT_FIRST || c > FONT_LAST ? '?' : c) - FONT_FIRST];

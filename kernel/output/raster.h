@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Glyphs on a linear framebuffer, in whatever way that holds colours: UEFI Specification, "Graphics
- * Output Protocol", EFI_PIXEL_BITMASK. Nothing is ever read from it (uncached reads of video memory
- * are slow), and nothing written outside of it. Pure.
+ * Draws glyphs on a linear framebuffer of any pixel format: UEFI Specification, "Graphics Output
+ * Protocol", EFI_PIXEL_BITMASK. The framebuffer is never read, because uncached reads of video
+ * memory are slow. Nothing is written outside of it. Pure.
  */
 #ifndef KERNEL_RASTER_H
 #define KERNEL_RASTER_H

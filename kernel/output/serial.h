@@ -5,9 +5,9 @@
 
 #include "spec/types.h"
 
-/* Choose the UART; 0, or a port where none answers: no serial line. */
+/* Choose the UART. With port 0, or if no UART answers at the port, there is no serial line. */
 void serial_init(u16 port);
-/* Remember how its owner has set it up and make it ours; give it back as it was. */
+/* Save the owner's settings and set the UART up for us; serial_return() restores the settings. */
 void serial_borrow(void);
 void serial_return(void);
 /* false: the UART didn't take the character within 10 ms. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guests whose memory their hypervisor can't read: AMD's SEV, SEV-ES and SEV-SNP, Intel's TDX.
- * CPUID, RDMSR and WRMSR raise #VC or #VE there, which the firmware's handlers answer and ours
- * don't, and page tables that don't mark memory as private read it garbled. So the machine can't be
- * borrowed.
- * Pure but for confidential_look().
+ * Recognises guests whose memory the hypervisor can't read: AMD's SEV, SEV-ES and SEV-SNP, Intel's
+ * TDX. In such a guest CPUID, RDMSR and WRMSR raise #VC or #VE; the firmware has handlers for
+ * these, but we don't. Memory is garbled if the page tables don't mark it as private. So the
+ * machine can't be borrowed. Pure but for confidential_look().
  */
 #ifndef KERNEL_CONFIDENTIAL_H
 #define KERNEL_CONFIDENTIAL_H
@@ -21,7 +20,7 @@ struct confidential_view {
 	u64 top_entry;			/* of the owner's map, for this program */
 };
 
-/* What it is, for a refusal; NULL: no such guest. */
+/* The name of the technology, for the message; NULL: this isn't such a guest. */
 const char *confidential_name(const struct confidential_view *view);
 
 /* This processor, with the owner's state in place. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processor this is. Each has a TSS descriptor of its own in the one GDT, so TR tells; FS and
- * GS stay free for what the tests do with segment bases. "Task Register".
+ * The number of the running processor. Each processor has its own TSS descriptor in the common GDT,
+ * so the number can be read from TR. FS and GS are free for tests of segment bases. "Task
+ * Register".
  */
 #ifndef KERNEL_PERCPU_H
 #define KERNEL_PERCPU_H
@@ -9,9 +10,9 @@
 #include "kernel/processor/selectors.h"
 #include "spec/types.h"
 
-/* Logical processors that are used; firmware keeps any others parked. */
+/* Logical processors that are used, at most; any others stay with the firmware. */
 #define CPU_MAX		16u
-/* The one that the firmware runs programs on. */
+/* The processor on which the firmware runs programs. */
 #define CPU_BOOT	0u
 
 /* 0 to CPU_MAX - 1. Only while this processor is borrowed; at CPL 0 or 3, in handlers as well. */

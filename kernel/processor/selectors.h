@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the entries of the one GDT are. */
+/* The entries of the GDT. */
 #ifndef KERNEL_SELECTORS_H
 #define KERNEL_SELECTORS_H
 
 /*
- * Selectors, and the two vectors that only INT uses (their gates are open to CPL 3). The .def
- * file is read by C and by NASM, which have no comment in common: it has none.
+ * Selectors, and the two vectors that only INT uses (their gates are open to CPL 3). The .def file
+ * has no comment, because C and NASM, which both read it, have no common syntax for comments.
  */
 #define DEFINE(name, value) name = (value),
 enum {

@@ -6,7 +6,8 @@
 #include "spec/types.h"
 
 u64 tsc_read(void);
-/* TSC ticks a microsecond, measured by boot/ against the firmware's clock before the borrow. */
+/* Ticks of the TSC in a microsecond, measured by boot/ with the firmware's clock before the
+ * borrow. */
 extern u64 time_tsc_per_us;
 u64 time_deadline(u64 us);		/* the TSC value that many microseconds from now */
 bool time_expired(u64 deadline);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logical processors are threads of one core, and which cores are in one package: SDM
- * volume 3A, "Hierarchical Mapping of Shared Resources", "Algorithm for Three-Level Mappings of
- * APIC_ID". Pure. Levels between core and package (CPUID leaf 1FH) aren't told apart.
+ * Which logical processors are threads of one core, and which cores are in one package: SDM volume
+ * 3A, "Hierarchical Mapping of Shared Resources", "Algorithm for Three-Level Mappings of APIC_ID".
+ * Pure. Levels between core and package (CPUID leaf 1FH) aren't distinguished.
  */
 #ifndef KERNEL_TOPOLOGY_H
 #define KERNEL_TOPOLOGY_H
@@ -11,10 +11,10 @@
 
 #define TOPOLOGY_LEVELS	2u
 
-/* What CPUID says of it: fields of spec/cpuid.def; a leaf that isn't there is all zeros. */
+/* The processor's CPUID fields (spec/cpuid.def); a leaf that doesn't exist is all zeros. */
 struct topology_cpuid {
 	u32 htt, logical_processors, initial_apic_id;		/* leaf 1 */
-	u32 cores;						/* leaf 4, as it reads: less 1 */
+	u32 cores;						/* leaf 4, as read: less 1 */
 	struct {
 		u32 shift, processors, type;
 	} level[TOPOLOGY_LEVELS]; /* leaf 0BH */
@@ -26,7 +26,7 @@ struct topology {
 	u32 apic_id;
 	u32 core, package;
 	u32 thread;		/* in its core */
-	u32 kind;		/* of core: CPUID.1AH:EAX, the caller's; 0: not said */
+	u32 kind;		/* type of core, CPUID.1AH:EAX, set by the caller; 0: not known */
 };
 
 struct topology topology_of(const struct topology_cpuid *cpuid);
