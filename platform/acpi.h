@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ACPI's tables, as far as they are looked at: ACPI Specification, "ACPI Software Programming
+ * Reads the ACPI tables that this project needs: ACPI Specification, "ACPI Software Programming
  * Model", "Root System Description Pointer", "Multiple APIC Description Table", "Fixed ACPI
- * Description Table". Pure: tables are found in memory that anything may have written.
+ * Description Table". Pure. The contents of the tables are checked, because anything may have
+ * written to this memory.
  */
 #ifndef PLATFORM_ACPI_H
 #define PLATFORM_ACPI_H
 
 #include "platform/physical.h"
 
-/* Where a BIOS puts the pointer, "Finding the RSDP on IA-PC Systems"; 0: there is none. */
+/* Find the pointer where a BIOS puts it, "Finding the RSDP on IA-PC Systems"; 0: there is none. */
 u64 acpi_search(const struct physical *physical);
 
-/* The table with that signature, all of its *length bytes, which are `least` or more, and where it
- * lies; NULL: there is none. rsdp: 0 is none. */
+/* The table with that signature, its length (`least` bytes or more) and its address; NULL: there is
+ * none. rsdp: 0 is none. */
 const u8 *acpi_table(const struct physical *physical, u64 rsdp, const char *signature, u32 least,
 		     u32 *length);
 
-/* Local APIC ids of processors that are enabled, most at most; how many. */
+/* Local APIC ids of the enabled processors, at most `most`; returns their number. */
 unsigned acpi_processors(const struct physical *physical, u64 rsdp, u32 *ids, unsigned most);
 
 /* How the machine is switched off and reset. */

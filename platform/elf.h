@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with a PVH entry as a file: System V ABI, "ELF Header", "Program Header", "Note
- * Section". Pure: the file may be anything. */
+/* Reads an ELF file with a PVH entry: System V ABI, "ELF Header", "Program Header", "Note Section".
+ * Pure: the file may be anything. */
 #ifndef PLATFORM_ELF_H
 #define PLATFORM_ELF_H
 
@@ -11,14 +11,15 @@
 struct elf_image {
 	u32 entry;			/* physical */
 	unsigned segments;
-	/* All in the file, and in memory below 4 GiB; bytes after those of the file are 0. */
+	/* Each is inside the file, and in memory below 4 GiB. Bytes after those of the file are
+	 * 0. */
 	struct elf_segment {
 		u64 offset, file_bytes;
 		u64 address, bytes;
 	} segment[ELF_SEGMENTS];
 };
 
-/* NULL: taken. Otherwise what is wrong with it. */
+/* NULL: success. Otherwise what is wrong with the file. */
 const char *elf_read(const u8 *file, u64 size, struct elf_image *image);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Physical memory as readers of what firmware and loaders leave in it see it. */
+/* Access to physical memory, for the readers of data that firmware and loaders leave there. */
 #ifndef PLATFORM_PHYSICAL_H
 #define PLATFORM_PHYSICAL_H
 
 #include "spec/types.h"
 
 struct physical {
-	/* That many bytes from that address on; NULL: they can't be read. */
+	/* A pointer to that many bytes at that address; NULL: they can't be read. */
 	const void *(*at)(void *ctx, u64 address, u64 bytes);
 	void *ctx;
 };
 
-/* The memory itself, mapped to its own addresses below `top`, but for the first byte. */
+/* Identity-mapped memory below `top`, except the byte at address 0. */
 struct physical physical_mapped(const u64 *top);
 
 /* A copy of it; false: it can't be read. */

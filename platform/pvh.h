@@ -5,11 +5,11 @@
 
 #include "spec/types.h"
 
-/* The program's, called by pvh.asm in 64-bit mode with interrupts off and the first 4 GiB mapped to
- * themselves; start_info: where the loader has put it. */
+/* The program defines this function. pvh.asm calls it in 64-bit mode, with interrupts off and the
+ * first 4 GiB identity mapped; start_info: address of the loader's structure. */
 _Noreturn void pvh_main(u64 start_info);
 
-/* The tables of that map; below 4 GiB. */
+/* The page tables of that map; below 4 GiB. */
 extern const u64 pvh_tables[] __attribute__((visibility("hidden")));
 
 #define PVH_MAPPED	BIT(32)

@@ -15,12 +15,12 @@ struct ram {
 	} range[RAM_RANGES];
 };
 
-/* Both take whole pages: adding drops what doesn't fill a page, removing widens. false: the list is
- * full, and stays as it was. */
+/* Both round to whole pages: ram_add() to a smaller range, ram_remove() to a larger one. false: the
+ * list is full and hasn't changed. */
 bool ram_add(struct ram *ram, u64 base, u64 size);
 bool ram_remove(struct ram *ram, u64 base, u64 size);
 
-/* Take whole pages out, as high as they lie between least and below: a range of that size, at a
+/* Remove and return the highest range of that size between least and below, in whole pages, at a
  * multiple of align, which is a power of two. 0: there is none. */
 u64 ram_take(struct ram *ram, u64 size, u64 align, u64 least, u64 below);
 

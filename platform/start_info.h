@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a PVH loader hands over (spec/pvh.h), read and checked. Pure. */
+/* Reads and checks the data that a PVH loader passes (spec/pvh.h). Pure. */
 #ifndef PLATFORM_START_INFO_H
 #define PLATFORM_START_INFO_H
 
@@ -9,11 +9,11 @@
 
 #define START_MODULES	16u
 #define START_RANGES	128u
-#define START_COMMAND	4096u		/* characters of a command line that are looked at */
+#define START_COMMAND	4096u		/* characters of a command line that are read */
 #define START_NAME	64u		/* of a module's */
 
 struct start_info {
-	u64 rsdp;		/* 0: not told */
+	u64 rsdp;		/* 0: not given */
 	const char *command;	/* not terminated; NULL: none */
 	size_t command_length;
 	unsigned modules, ranges;
@@ -22,25 +22,25 @@ struct start_info {
 		char name[START_NAME];	/* its command line, cut */
 	} module[START_MODULES];
 	struct pvh_range range[START_RANGES];
-	/* Where all this lies, as address and bytes: what must not be written over. */
+	/* The ranges of all these data, which must not be overwritten. */
 	unsigned used;
 	struct ram_range in_use[START_MODULES * 2 + 4];
 	u64 memory_top;		/* past the last byte of RAM */
 };
 
-/* NULL: taken. Otherwise what is wrong with it. */
+/* NULL: success. Otherwise what is wrong with the data. */
 const char *start_info_read(const struct physical *physical, u64 address, struct start_info *info);
 
-/* What of the memory is free: RAM that no other range claims, less what is in use, and less the
- * first page. false: it is in too many pieces. */
+/* The free memory: RAM that no other range claims, without the used ranges and without the first
+ * page. false: it has too many ranges. */
 bool start_info_free(const struct start_info *info, struct ram *ram);
 
-/* The map for a guest: the same with those n ranges, in order, as reserved. 0: it has more than
- * most ranges. */
+/* The memory map for a guest: the same map with those n sorted ranges marked as reserved. 0: it
+ * would have more than `most` ranges. */
 unsigned start_info_map(const struct start_info *info, const struct ram_range *hidden, unsigned n,
 			struct pvh_range *map, unsigned most);
 
-/* Is it a file, and not something else that a module's name says? */
+/* Module n of those that are files; the name of a module may also say that it is something else. */
 const struct start_module *start_info_file(const struct start_info *info, unsigned n);
 /* The module of that name; NULL: there is none. */
 const struct start_module *start_info_named(const struct start_info *info, const char *name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adaptive PEBS records, IA32_PERF_CAPABILITIES[11:8] = 4 to 6: a record says in its first quadword
- * which groups it has and how long it is, and its counters group which counters are in it. Pure:
- * driven by spec/adaptive.def and, of the counters group, which is that of architectural PEBS, by
- * spec/arch_pebs.def; no machine access, no globals. Bytes come from memory that anything may have
- * written, so nothing is read before the format word has been found to agree with itself and with
- * the bytes that there are.
+ * Adaptive PEBS records, IA32_PERF_CAPABILITIES[11:8] = 4 to 6: the first quadword of a record says
+ * which groups the record has and how long it is. The counters group says which counters it
+ * contains. Pure: driven by spec/adaptive.def and, for the counters group, which is that of
+ * architectural PEBS, by spec/arch_pebs.def; no machine access, no globals. The bytes may be
+ * arbitrary. So the format word is checked first: it must be consistent, and match the number of
+ * bytes.
  */
 #ifndef PMU_ADAPTIVE_H
 #define PMU_ADAPTIVE_H
@@ -38,21 +38,21 @@ enum adaptive_state {
 	ADAPTIVE_CUT_OFF,		/* fewer bytes than its size */
 };
 
-/* The record that MSR_PEBS_DATA_CFG = config makes. false, with *layout untouched: reserved bits,
- * or counters without CNTR. */
+/* The layout of records with MSR_PEBS_DATA_CFG = config. false, with *layout unchanged: reserved
+ * bits, or counters without CNTR. */
 bool adaptive_lay_out(u64 config, struct adaptive_layout *layout);
 
 /* Has the record the group? */
 bool adaptive_has(const struct adaptive_layout *layout, enum adaptive_group group);
 
 /*
- * The layout of the record at bytes, of which size can be read. Anything but ADAPTIVE_WHOLE leaves
- * *layout untouched. Alignment isn't assumed.
+ * The layout of the record at bytes; size bytes can be read. *layout is set only if the result is
+ * ADAPTIVE_WHOLE. bytes need not be aligned.
  */
 enum adaptive_state adaptive_read(const void *bytes, size_t size, struct adaptive_layout *layout);
 
-/* The same of a record of which only the beginning may be there: ADAPTIVE_CUT_OFF will do. If the
- * head of the counters group is cut off, no counter is said to be in it. */
+/* The same for a record that may be cut off (ADAPTIVE_CUT_OFF). If the head of the counters group
+ * is cut off, the layout has no counters. */
 bool adaptive_begins(const void *bytes, size_t size, struct adaptive_layout *layout);
 
 #endif

@@ -25,28 +25,28 @@ struct generation {
 struct pmu_caps {
 	char vendor[13], brand[49];			/* "" where there is none */
 	bool intel;
-	bool hypervisor;				/* it shows itself, perhaps not in ... */
+	bool hypervisor;				/* one is visible, perhaps not in ... */
 	bool hypervisor_bit;				/* ... CPUID.01H:ECX[31] */
 	struct hypervisor host;				/* which one */
 	bool old_kvm;					/* KVM before Linux 6.9 */
-	bool msrs_ignored;				/* one that isn't there raises no #GP */
+	bool msrs_ignored;				/* unknown MSRs raise no #GP */
 	unsigned family, model, stepping;		/* DisplayFamily, DisplayModel */
 	u32 microcode;					/* its revision; 0: none is loaded */
 	u32 pebs_microcode;				/* that PEBS needs, if it is older */
 	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_ecx, leaf_0a_edx;	/* raw, for the log */
 	unsigned version;				/* 0: no architectural monitoring */
-	/* gp, fixed: those that there are without a gap in gp_mask, fixed_mask */
+	/* gp, fixed: number of counters below the first gap in gp_mask, fixed_mask */
 	unsigned gp, gp_width, fixed, fixed_width;
-	unsigned gp_enumerated;				/* by CPUID; gp are those that answer */
+	unsigned gp_enumerated;				/* by CPUID; gp: only accessible ones */
 	u32 fixed_mask;	/* bit i: CPUID says there is fixed counter i */
-	u32 gp_mask;	/* bit n: the same of IA32_PMCn; it answers */
+	u32 gp_mask;	/* bit n: there is IA32_PMCn, and it can be accessed */
 	struct version6 v6;				/* CPUID leaf 23H */
 	bool any_thread;				/* there is such a bit */
 	u32 events_absent;				/* bit n: architectural event n is absent */
 	bool pdcm, ds, dtes64, rtm;
 	bool hybrid;		/* CPUID.07H:EDX[15] */
 	u32 core_type, native_model;			/* CPUID.1AH; 0: not said */
-	bool told_less;	/* 0AH may say what all types of cores have in common, this one more */
+	bool told_less;	/* 0AH may list only what all types of cores have in common */
 	bool arch_lbr;		/* IA32_DEBUGCTL[0] reads 0 */
 	bool rtm_always_abort;
 	bool tsx_force_abort;	/* IA32_TSX_FORCE_ABORT: RTM takes IA32_PMC3 */
@@ -64,11 +64,11 @@ struct pmu_caps {
 	bool baseline;		/* MSR_PEBS_DATA_CFG, adaptive records, PEBS on every counter */
 	u32 pebs_fixed_mask;				/* bit i: fixed counter i can do PEBS */
 	bool metrics;					/* MSR_PERF_METRICS */
-	bool metrics_open;	/* it may be there, although its bit isn't: erratum RPL018 */
+	bool metrics_open;	/* it may exist although its bit is 0: erratum RPL018 */
 	bool arch_pebs;		/* IA32_PEBS_BASE; no IA32_PEBS_ENABLE, no MSR_PEBS_DATA_CFG */
 };
 
-/* Of the processor that runs this. Any CPL 0 state with the exception table in place. */
+/* Read them on the calling processor. In any CPL 0 state with the exception table in use. */
 struct pmu_caps caps_read(void);
 
 /*
@@ -77,7 +77,7 @@ struct pmu_caps caps_read(void);
  */
 const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size);
 
-/* What the log says of a core of that type (CPUID.1AH:EAX[31:24]) after a comma; "" for none. */
+/* The name of a type of core (CPUID.1AH:EAX[31:24]) for the log, after a comma; "" for none. */
 const char *caps_core_name(u32 type);
 
 /* Bit n: CPUID says that architectural event n is absent. */

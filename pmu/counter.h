@@ -2,8 +2,8 @@
 /*
  * The counters of the processor that calls, through their architectural MSRs. A counter is named by
  * its position in IA32_PERF_GLOBAL_CTRL: n for general-purpose counter n, PMC_FIXED(i) for fixed
- * counter i. Every function needs CPL 0 and counter_init(); a counter that doesn't exist, or a
- * write that the processor refuses, ends the running test by its fault.
+ * counter i. Every function needs CPL 0 and counter_init(); if a counter doesn't exist, or if the
+ * processor refuses a write, the fault ends the running test.
  */
 #ifndef PMU_COUNTER_H
 #define PMU_COUNTER_H
@@ -42,30 +42,30 @@ static inline struct pmc_mask pmc_or(struct pmc_mask a, struct pmc_mask b)
 #define COUNT_ADAPTIVE	IA32_PERFEVTSEL_ADAPTIVE	/* where baseline is 1 */
 #define COUNT_CMASK(n)	((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
 
-/* The processor's capabilities, read once on each; the other functions go by them. */
+/* Read the processor's capabilities, once on each processor. The other functions use them. */
 void counter_init(void);
 const struct pmu_caps *counter_caps(void);
 const struct pmu_caps *counter_caps_of(unsigned cpu);
 
 /*
- * Everything off and zero, by writing it: global control, PEBS, event selects, counters, status,
- * debug control, DS area (pmu/reset.h), or what a PMU of another kind has (pmu/operations.h).
- * Returns false if the processor refused a write that matters. Does nothing without any
- * monitoring. Fit for a handler and for giving the machine back.
+ * Switch everything off and write 0: global control, PEBS, event selects, counters, status, debug
+ * control, DS area (pmu/reset.h), or the registers of another kind of PMU (pmu/operations.h).
+ * Returns false if the processor refused a write that matters. Does nothing without a PMU. May be
+ * called in a handler and while the machine is given back.
  */
 bool counter_reset(void);
-/* Only what counts, records or interrupts by itself is off: between two tests, of which the second
+/* Switch off only what counts, records or interrupts by itself: between two tests, if the second
  * begins with counter_reset(). */
 void counter_quiet(void);
-/* What the last counter_reset() on that processor that returned false was refused. */
+/* The refused write of the last counter_reset() on that processor that returned false. */
 const struct reset_refusal *counter_refusal(unsigned cpu);
 
 unsigned counter_width(unsigned counter);	/* bits */
 
 /*
- * Program and enable locally; counting starts with the bit in IA32_PERF_GLOBAL_CTRL. flags are
- * COUNT_*. For fixed counters the event is the counter's own and only COUNT_USR, COUNT_OS,
- * COUNT_ANY, COUNT_INT and COUNT_ADAPTIVE have a meaning.
+ * Program a counter with its local enable; counting starts with the bit in IA32_PERF_GLOBAL_CTRL.
+ * flags are COUNT_*. For fixed counters the event is the counter's own and only COUNT_USR,
+ * COUNT_OS, COUNT_ANY, COUNT_INT and COUNT_ADAPTIVE have a meaning.
  */
 void counter_program(unsigned counter, u16 event, u64 flags);
 /* The same without the local enable. */
@@ -77,11 +77,11 @@ void counter_program_disabled(unsigned counter, u16 event, u64 flags);
  * false for any other value then, with nothing written.
  */
 bool counter_write(unsigned counter, u64 value);
-/* Make it overflow on the nth event from now, 1 <= n <= 2^31. */
+/* Set the counter to overflow on the nth event from now, 1 <= n <= 2^31. */
 void counter_preset(unsigned counter, u64 n);
 u64 counter_read(unsigned counter);
 
-/* The counter's Adaptive_Record bit to on; what else is programmed stays. Where baseline is 1. */
+/* Set the counter's Adaptive_Record bit to on; nothing else changes. Only if baseline is 1. */
 void counter_set_adaptive(unsigned counter, bool on);
 
 /* IA32_PERF_GLOBAL_CTRL. */
@@ -92,13 +92,13 @@ u64 counters_status(void);
 void counters_clear(u64 status);
 
 /*
- * Every general-purpose counter up to the first one that there isn't; every fixed counter that
- * counts in any window, which are 0 to 3: those from 4 on count slots of bad speculation and the
- * like, which needn't come.
+ * counters_gp(): every general-purpose counter below the first gap. counters_fixed(): every fixed
+ * counter that counts in any window, which are 0 to 3. Fixed counters from 4 on count slots of bad
+ * speculation and similar events, which may not happen.
  */
 struct pmc_mask counters_gp(void);
 struct pmc_mask counters_fixed(void);
-/* Every counter of either kind that there is: FOR_EACH_COUNTER(c, counters_all().bits). */
+/* All counters of both kinds: FOR_EACH_COUNTER(c, counters_all().bits). */
 struct pmc_mask counters_all(void);
 
 #endif

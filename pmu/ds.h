@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The DS save area and the PEBS buffer: memory that the processor reads its orders from and
- * writes its records to. The buffer lies between two guard zones; buffer and guards are filled
- * with a pattern before each use, so that every byte that was written can be told.
- * 64-bit form only: with DTES64 it is the form in every mode.
- * Each processor has areas of its own, and everything here is about those of the caller's.
+ * The DS save area, from which the processor reads where to write PEBS records, and the PEBS
+ * buffer. The buffer lies between two guard zones. Buffer and guards are filled with a pattern
+ * before each use, so that every byte that was written can be recognised. Only the 64-bit form of
+ * the area is supported: with DTES64 it is the form in every mode. Each processor has its own
+ * areas; all functions use those of the calling processor.
  */
 #ifndef PMU_DS_H
 #define PMU_DS_H
@@ -34,41 +34,43 @@ struct ds_setup {
 /* Allocate this processor's memory, once. false: no memory. */
 bool ds_init(void);
 
-/* There are two areas, each with its buffer: which one the functions below are about, 0 or 1.
- * 0 until said otherwise. IA32_DS_AREA isn't written. */
+/* There are two areas, each with its own buffer. ds_select() chooses the one that the functions
+ * below use, 0 or 1; at first it is 0. It doesn't write IA32_DS_AREA. */
 #define DS_AREAS 2
-/* A third one, for up to DS_HIGH_CAPACITY records, at linear addresses above 4 GiB whose lower
- * halves are other memory. Of one processor at a time. */
+/* A third area, for up to DS_HIGH_CAPACITY records, at linear addresses above 4 GiB; the same
+ * addresses without their upper 32 bits are other memory. For one processor at a time. */
 #define DS_HIGH		 DS_AREAS
 #define DS_HIGH_CAPACITY 8
-/* The same memory at linear addresses of the upper half, where bits 63:47 are 1. */
+/* The same memory at linear addresses of the upper half (bits 63:47 are 1). */
 #define DS_UPPER	 (DS_HIGH + 1)
-/* The memory of the first two once more, cut as ds_place() says: the area begins so many bytes
- * before the end of a page, a multiple of 8, and the buffer so many before a multiple of 64 KiB. */
+/* The memory of the first two areas, divided in another way by ds_place(): the area begins a given
+ * number of bytes before the end of a page, a multiple of 8, and the buffer a given number before a
+ * multiple of 64 KiB. */
 #define DS_PLACED	 (DS_UPPER + 1)
 #define DS_PLACED_MOST	 0x400		/* bytes */
-/* That of DS_HIGH at other linear addresses: the buffer begins as many bytes before a multiple of
- * 4 GiB as ds_carry() says, up to DS_CARRY_MOST. */
+/* The memory of DS_HIGH at other linear addresses: the buffer begins a number of bytes, set by
+ * ds_carry(), before a multiple of 4 GiB, up to DS_CARRY_MOST. */
 #define DS_CARRY	 (DS_PLACED + 1)
 #define DS_CARRY_MOST	 0x400		/* bytes */
 void ds_carry(unsigned buffer);
 void ds_use(unsigned area);
 void ds_place(unsigned area, unsigned buffer);
 
-/* Fill, describe the buffer in the DS area and set IA32_DS_AREA, with baseline MSR_PEBS_DATA_CFG
- * too. Counters are off. */
+/* Fill the buffer with the pattern, describe it in the DS area and set IA32_DS_AREA; with baseline
+ * also MSR_PEBS_DATA_CFG. Counters must be off. */
 void ds_open(const struct ds_setup *setup);
 /* IA32_DS_AREA back to 0. The buffer's contents stay until the next ds_open(). */
 void ds_close(void);
 
-/* Has the caller's processor opened this area since ds_forget(), which is about all of them? */
+/* Has the calling processor opened the chosen area since ds_forget(), which forgets all areas? */
 bool ds_was_opened(void);
 void ds_forget(void);
 
-/* The index field as it is in memory now; in any state, interrupt handlers included. */
+/* The index field in memory now. May be called in any state, also in interrupt handlers. */
 u64 ds_index(void);
 void ds_set_index(unsigned record);
-/* The index, the absolute maximum, the threshold: that many bytes after the buffer, or before it.
+/* Set the index, the absolute maximum or the threshold to that many bytes from the buffer's base;
+ * may be negative.
  */
 void ds_set_index_bytes(int64_t bytes);
 void ds_set_maximum_bytes(u64 bytes);
@@ -77,7 +79,7 @@ void ds_set_threshold_bytes(u64 bytes);
 unsigned ds_reset_slot(unsigned counter);
 /* The counter's reset slot, if the format has one. */
 void ds_set_reset(unsigned counter, u64 value);
-/* The base of which the area tells; the buffer stays where it is. */
+/* Set the base field of the area; the buffer doesn't move. */
 void ds_set_base_bytes(u64 bytes);
 
 u64 ds_area(void);		/* linear address of the DS area */
@@ -103,8 +105,8 @@ bool ds_record_written(unsigned i);
 bool ds_record_crosses_page(unsigned i);
 
 /*
- * The fields of the DS area that the processor has no business to change while PEBS runs: all
- * but the PEBS index. true: they are as ds_open() set them.
+ * Are all fields of the DS area except the PEBS index as ds_open() set them? The processor mustn't
+ * change them while PEBS runs.
  */
 bool ds_area_unchanged(void);
 

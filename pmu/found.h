@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PMU as its owner, the firmware, has left it: kept when a processor is first taken, said in
- * the log, and put back each time that it is given back. Firmware may count for itself, and leaves
- * control registers set (HP's servers: IA32_FIXED_CTR_CTRL = 330H). Overflow bits can't be put
- * back. Architectural registers; NetBurst's and the uncore's are given back as 0.
+ * The PMU's registers as its owner, the firmware, has left them. They are saved when a processor is
+ * first taken, listed in the log, and restored each time that the processor is given back. Firmware
+ * may use counters itself and leave control registers set (HP's servers: IA32_FIXED_CTR_CTRL =
+ * 330H). Only architectural registers are restored, without overflow bits. NetBurst's and the
+ * uncore's registers are given back as 0.
  */
 #ifndef PMU_FOUND_H
 #define PMU_FOUND_H
@@ -11,11 +12,12 @@
 #include "kernel/output/tap.h"
 #include "spec/types.h"
 
-/* On the processor that calls, borrowed, with counter_init() done and nothing written yet. */
+/* Save them: on the calling processor, which is borrowed, after counter_init() and before any
+ * write. */
 void found_keep(void);
-/* Everything as it was; after a reset. */
+/* Restore them, after a reset. */
 void found_put_back(void);
-/* The first register that isn't as it was, but for counters; NULL: none. */
+/* The first register, except counters, whose value has changed; NULL: none. */
 const char *found_differs(void);
 /* One comment: what was set on that processor. */
 void found_describe(struct tap *tap, unsigned cpu);

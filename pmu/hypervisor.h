@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which hypervisor shows itself in CPUID, wherever it does. Pure: CPUID is the caller's. */
+/* Finds the hypervisor's signature in CPUID, at any of its possible leaves. Pure: the caller
+ * provides CPUID. */
 #ifndef PMU_HYPERVISOR_H
 #define PMU_HYPERVISOR_H
 
@@ -10,7 +11,7 @@ struct hypervisor {
 	enum hypervisor_id id;
 	u32 leaf;			/* of the signature */
 	char signature[13];		/* "" without one */
-	char first[13];			/* what leaf 40000000H shows, where that is another one */
+	char first[13];			/* the signature in leaf 40000000H, if it is another one */
 };
 
 /* regs: EAX to EDX. is_set: CPUID.01H:ECX[31]. */

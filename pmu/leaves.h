@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The leaves of CPUID that tell what a processor is, for the log. Which there are follows from what
- * it answers. Pure: CPUID is the caller's.
+ * The leaves of CPUID that describe a processor, for the log. CPUID itself says which leaves exist.
+ * Pure: the caller provides CPUID.
  */
 #ifndef PMU_LEAVES_H
 #define PMU_LEAVES_H
@@ -27,7 +27,8 @@ void leaves_read(struct leaves *leaves, u32 hypervisor,
 /* NULL: it isn't among them. */
 const struct leaf *leaves_find(const struct leaves *leaves, u32 number, u32 subleaf);
 
-/* Signature (leaf 1) and native model (leaf 1AH) are the same, whatever else differs. */
+/* Are the signature (leaf 1) and the native model (leaf 1AH) equal? Other differences don't
+ * matter. */
 bool leaves_same_kind(const struct leaves *a, const struct leaves *b);
 
 #endif

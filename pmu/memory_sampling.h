@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PEBS facilities that tell about memory accesses: load latency (SDM "Load Latency Performance
- * Monitoring Facility") and precise store ("Precise Store Facility"). As pmu/pebs.h: the DS area
- * must be open before counting starts, the global enable is left to the workload. CPL 0, on a
- * processor that has the facility.
+ * The PEBS facilities for memory accesses: load latency (SDM "Load Latency Performance Monitoring
+ * Facility") and precise store ("Precise Store Facility"). As in pmu/pebs.h, the DS area must be
+ * open before counting starts, and the workload writes the global enable. CPL 0, on a processor
+ * that has the facility.
  */
 #ifndef PMU_MEMORY_SAMPLING_H
 #define PMU_MEMORY_SAMPLING_H
 
 #include "pmu/pebs.h"
 
-#define LATENCY_THRESHOLD_LEAST	3u		/* that may be programmed */
+#define LATENCY_THRESHOLD_LEAST	3u		/* the lowest allowed value */
 #define LATENCY_THRESHOLD_MOST	0xffffu
-#define PRECISE_STORE_COUNTER	3u		/* no other can do it */
+#define PRECISE_STORE_COUNTER	3u		/* the only counter that supports it */
 
-/* What IA32_PEBS_ENABLE holds for load latency on a counter: PEBS_EN, and LL_EN where there is one.
+/* The value of IA32_PEBS_ENABLE for load latency on a counter: PEBS_EN, and LL_EN if it exists.
  */
 static inline struct pmc_mask latency_enable(unsigned counter)
 {
@@ -25,18 +25,18 @@ static inline struct pmc_mask latency_enable(unsigned counter)
 	return (struct pmc_mask){ enable };
 }
 
-/* What it holds for precise store. */
+/* The value of IA32_PEBS_ENABLE for precise store. */
 static inline struct pmc_mask precise_store_enable(void)
 {
 	return (struct pmc_mask){ BIT(PRECISE_STORE_COUNTER) | IA32_PEBS_ENABLE_PS_EN };
 }
 
-/* Bits of the data source of a load latency record, where this core has them: the load was locked;
- * it missed the STLB. */
+/* Bits in the data source of a load latency record on this type of core: the load was locked; the
+ * load missed the STLB. */
 u64 latency_lock_bit(void);
 u64 latency_stlb_bit(void);
 
-/* MSR_PEBS_LD_LAT_THRESHOLD, core cycles; 0 afterwards switches nothing off. */
+/* Write MSR_PEBS_LD_LAT_THRESHOLD, in core cycles. Writing 0 doesn't switch the facility off. */
 void latency_set_threshold(u64 cycles);
 
 /*

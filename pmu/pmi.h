@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Performance-monitoring interrupts: LVTPC, the one handler that all tests share, and the log of
- * what it saw, all of the processor that calls. The handler's order is always: look, stop, drain
- * (take a copy of the newest record), clear, EOI, unmask LVTPC last (an early unmask gives spurious
- * interrupts on Haswell).
+ * Performance-monitoring interrupts: LVTPC, the handler that all tests share, and its log, all for
+ * the calling processor. The handler always works in this order: read the state, stop the counters,
+ * drain (copy the newest record), clear the status, EOI, and unmask LVTPC last (an early unmask
+ * gives spurious interrupts on Haswell).
  */
 #ifndef PMU_PMI_H
 #define PMU_PMI_H
@@ -16,7 +16,7 @@
 struct pmi_entry {
 	u8 vector;		/* how it arrived: VECTOR_PMI or VECTOR_NMI, others are wrong */
 	u32 lvtpc;		/* at entry */
-	u64 status;		/* at entry: IA32_PERF_GLOBAL_STATUS, or its like */
+	u64 status;		/* at entry: IA32_PERF_GLOBAL_STATUS or its equivalent */
 	u64 global_ctrl;	/* IA32_PERF_GLOBAL_CTRL at entry, before the handler's stop */
 	u64 debugctl;		/* IA32_DEBUGCTL at entry */
 	u64 index;		/* the PEBS index field, read first of all */
@@ -39,11 +39,12 @@ struct pmi_options {
 	bool stay_masked;	/* don't unmask LVTPC at the end of the handler */
 };
 
-/* Take the vectors. Once per borrow on each processor, before its first pmi_open(). */
+/* Set the handlers of the vectors. Once per borrow on each processor, before its first
+ * pmi_open(). */
 void pmi_init(void);
 
-/* Let go an interrupt that waits since LVTPC was masked, empty the log, set up LVTPC and listen.
- * Counters are off. NULL options: all false. */
+/* Drop an interrupt that is pending because LVTPC was masked, clear the log, set up LVTPC and begin
+ * to log. Counters must be off. NULL options: all false. */
 void pmi_open(const struct pmi_options *options);
 
 /* Write LVTPC with its mask bit clear, or set, as pmi_open() would. */
@@ -51,19 +52,18 @@ void pmi_unmask(void);
 void pmi_mask(void);
 
 /*
- * Give interrupts that are under way the time and the instructions to arrive (bounded, some ten
- * microseconds and some thousand instructions), and
- * return the log as it then stands. Interrupts must be on.
+ * Wait for interrupts that are on their way (bounded: some ten microseconds and some thousand
+ * instructions), and return the log. Interrupts must be on.
  */
 const struct pmi_log *pmi_settle(void);
 
-/* Mask LVTPC and stop listening. */
+/* Mask LVTPC and stop logging. */
 void pmi_close(void);
 
-/* pmi_settle(), then pmi_close(): the log of what had begun before. */
+/* pmi_settle(), then pmi_close(). Returns the log. */
 const struct pmi_log *pmi_end(void);
 
-/* Interrupts on these vectors that no test waited for, since the last call. */
+/* Number of interrupts on these vectors outside pmi_open() and pmi_close(), since the last call. */
 unsigned pmi_spurious(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switching everything off, register by register. A hypervisor's filter or a lock may refuse single
- * registers; then only what needs those can't be tested. What is refused and yet can't disturb a
- * test is left alone from then on; anything else is an error of each test, by the register's name.
- * The processor that calls, CPL 0, after counter_init().
+ * Switching everything off, register by register. A hypervisor's filter or a lock may refuse writes
+ * to single registers; then only tests that need these registers are impossible. If a refused
+ * register can't disturb other tests, it isn't written any more. Otherwise each test is an ERROR
+ * that names the register. Acts on the calling processor, CPL 0, after counter_init().
  */
 #ifndef PMU_RESET_H
 #define PMU_RESET_H
@@ -25,16 +25,18 @@ struct reset_refusal {
 	u64 value;
 };
 
-/* Find out what this processor refuses. Once, before any reset_all(). */
+/* Find out which registers this processor refuses. Once, before any reset_all(). */
 void reset_learn(void);
-/* Everything architectural off and zero. false: what may disturb a test was refused; *refusal. */
+/* Switch all architectural facilities off and write 0. false: a write was refused, and this may
+ * disturb a test; see *refusal. */
 bool reset_all(struct reset_refusal *refusal);
-/* Only what counts, records or interrupts by itself is off, and status is clear: a few writes. A
- * PMU without global control is reset. */
+/* Switch off only what counts, records or interrupts by itself, and clear the status: a few writes.
+ * A PMU without global control is reset completely. */
 void reset_quiet(void);
-/* Is that register left alone? Then *refusal says what was refused. */
+/* Isn't that register written any more? Then *refusal is the refused write. */
 bool reset_leaves_alone(enum reset_item item, struct reset_refusal *refusal);
-/* Bits of IA32_PERF_GLOBAL_STATUS that may be cleared here: writing another one raises #GP. */
+/* Bits of IA32_PERF_GLOBAL_STATUS that may be cleared on this processor: clearing another bit
+ * raises #GP. */
 u64 reset_clearable_status(void);
 /* "WRMSR of 0x0 to IA32_DEBUGCTL (0x1d9) is refused". Returns text. */
 const char *reset_format(const struct reset_refusal *refusal, char *text, size_t size);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Last branch records of whichever kind the processor that calls has: the legacy ones of lbr.h or
- * the architectural ones of arch.h. For those to whom it is the same. CPL 0.
+ * Last branch records of the calling processor, of either kind: the legacy ones of lbr.h or the
+ * architectural ones of arch.h. For callers that don't depend on the kind. CPL 0.
  */
 #ifndef PMU_LBR_ANY_H
 #define PMU_LBR_ANY_H
 
 #include "pmu/lbr/lbr.h"
 
-/* 0: there are none that are driven here. */
+/* 0: there are none, or none that this program supports. */
 unsigned lbr_any_depth(void);
 
-/* What starts recording, every branch let in; 0 in the same register stops it. */
+/* The write that starts recording of all branches; writing 0 to the same register stops it. */
 struct lbr_switch {
 	u32 msr;
 	u64 on;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural last branch records: what CPUID leaf 1CH says of them, and what the registers of
- * one entry say. Pure: no machine access, no globals.
+ * Decodes architectural last branch records: CPUID leaf 1CH, and the registers of one entry. Pure:
+ * no machine access, no globals.
  */
 #ifndef PMU_LBR_ARCH_FORMAT_H
 #define PMU_LBR_ARCH_FORMAT_H
@@ -21,10 +21,10 @@ struct lbr_leaf lbr_leaf_decode(u32 eax, u32 ebx, u32 ecx);
 /* The greatest depth; 0: none. */
 unsigned lbr_leaf_deepest(const struct lbr_leaf *leaf);
 bool lbr_leaf_lists(const struct lbr_leaf *leaf, u64 depth);
-/* Bits of IA32_LBR_CTL that are there. */
+/* Bits of IA32_LBR_CTL that exist. */
 u64 lbr_leaf_control(const struct lbr_leaf *leaf);
 
-/* Fields that the leaf doesn't promise are 0; transactions: CPUID.07H:EBX[11]. */
+/* Fields that the leaf doesn't enumerate are 0; transactions: CPUID.07H:EBX[11]. */
 struct lbr_branch lbr_arch_decode(const struct lbr_leaf *leaf, bool transactions,
 				  const struct lbr_raw *raw);
 

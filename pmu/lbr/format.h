@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Last branch records: what the registers of one entry say, by the format that
- * IA32_PERF_CAPABILITIES[5:0] names. Pure: no machine access, no globals. The formats of Nehalem to
- * Rocket Lake: 3 and 4 have flags above a 48-bit address, 5 and 7 a third register. Architectural
- * ones are decoded in arch_format.h, those of Core 2 and Atom nowhere.
+ * Decodes the registers of one last branch record, by the format in IA32_PERF_CAPABILITIES[5:0].
+ * Pure: no machine access, no globals. The formats of Nehalem to Rocket Lake: 3 and 4 have flags
+ * above a 48-bit address, 5 and 7 a third register. arch_format.h decodes architectural ones. Those
+ * of Core 2 and Atom aren't supported.
  */
 #ifndef PMU_LBR_FORMAT_H
 #define PMU_LBR_FORMAT_H
@@ -33,11 +33,11 @@ struct lbr_raw {
 struct lbr_branch {
 	u64 from, to;			/* canonical addresses */
 	bool mispredicted;
-	bool in_transaction, aborted;	/* false where the format doesn't say */
-	bool timed;			/* architectural: cycles holds what it says */
-	unsigned cycles;		/* since the entry before; 0 where the format doesn't say */
+	bool in_transaction, aborted;	/* false if the format has no such field */
+	bool timed;			/* architectural: cycles is valid */
+	unsigned cycles;		/* since the previous entry; 0 without such a field */
 	unsigned type;			/* architectural: enum arch_lbr_type of spec/arch_lbr.h */
-	u8 events[LBR_LOGGED];		/* architectural: of IA32_PMCn since the entry before */
+	u8 events[LBR_LOGGED];		/* architectural: of IA32_PMCn since the previous entry */
 };
 
 /* Entries of a processor whose records have this format; 0: the format isn't decoded here. */
@@ -49,7 +49,7 @@ bool lbr_format_has_info(unsigned format);
 /* Does an entry say whether it was in a transaction? */
 bool lbr_format_has_transactions(unsigned format);
 
-/* false, with *branch untouched: the format isn't decoded here. */
+/* false, with *branch unchanged: the format isn't decoded here. */
 bool lbr_format_decode(unsigned format, const struct lbr_raw *raw, struct lbr_branch *branch);
 
 #endif

@@ -8,7 +8,7 @@
 struct pmu_caps;
 
 struct netburst_caps {
-	bool counters;	/* those of spec/netburst.def */
+	bool counters;	/* it has those of spec/netburst.def */
 	bool threads;	/* with Hyper-Threading: T1 exists */
 	bool pebs;	/* and MISC_ENABLE says available */
 };
@@ -17,8 +17,8 @@ struct netburst_caps {
 const struct netburst_caps *netburst_caps(void);
 
 /*
- * Where this processor has NetBurst's counters, make its PMU theirs: operations, form of a record,
- * and no architectural performance monitoring. The other members are those of caps_read().
+ * If this processor has NetBurst's counters, change caps accordingly: operations, format of a
+ * record, no architectural performance monitoring. The other members stay as caps_read() set them.
  */
 void netburst_take(struct pmu_caps *caps);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural PEBS of the processor that calls, CPUID.(23H,0):EAX[5:4] = 3: the buffer in
- * physical memory, between two guard zones, and counters that write records to it. Buffer and
- * guards are filled with a pattern before each use, so that every byte that was written can be
- * told. Memory is mapped to itself. CPL 0; counters are off where a register is written.
+ * Architectural PEBS of the calling processor, CPUID.(23H,0):EAX[5:4] = 3: the buffer in physical
+ * memory, between two guard zones, and counters that write records to it. Buffer and guards are
+ * filled with a pattern before each use, so that every byte that was written can be recognised.
+ * Memory is identity mapped. CPL 0; counters must be off in functions that write a register.
  */
 #ifndef PMU_ARCH_PEBS_H
 #define PMU_ARCH_PEBS_H
@@ -11,31 +11,31 @@
 #include "pmu/version6/arch_record.h"
 #include "pmu/counter.h"
 
-#define ARCH_PEBS_LARGEST	4u	/* most that size may be: 10000H bytes */
-/* IA32_PEBS_INDEX_THRESH that no record reaches. */
+#define ARCH_PEBS_LARGEST	4u	/* the largest value of `size`: 10000H bytes */
+/* A threshold that no record reaches. */
 #define ARCH_PEBS_NEVER		(IA32_PEBS_INDEX_THRESH >> IA32_PEBS_INDEX_THRESH_SHIFT)
 
 /* Allocate this processor's memory, once. false: no memory. */
 bool arch_pebs_init(void);
 
-/* Fill, and set IA32_PEBS_BASE for 1000H << size bytes and IA32_PEBS_INDEX with EN and this
- * threshold, in units of 16 bytes. */
+/* Fill the buffer with the pattern; set IA32_PEBS_BASE for 1000H << size bytes, and IA32_PEBS_INDEX
+ * with EN and this threshold, in units of 16 bytes. */
 void arch_pebs_open(unsigned size, u64 threshold);
-/* Both registers and every CFG_C 0. The buffer's contents stay. */
+/* Write 0 to both registers and every CFG_C. The buffer's contents stay. */
 void arch_pebs_close(void);
-/* WR to that many bytes; what else there is of IA32_PEBS_INDEX stays, but for FULL. */
+/* Set WR to that many bytes and clear FULL; the rest of IA32_PEBS_INDEX stays. */
 void arch_pebs_set_write(u64 bytes);
 
 /*
- * Program the counter for event with flags (COUNT_*), make it overflow on the nth event, and have
- * it write records with these groups: bits of IA32_PMC_x_CFG_C. After each it is loaded to overflow
- * on the reload-th event, 1 to 2^31.
+ * Program the counter for event with flags (COUNT_*), make it overflow on the nth event, and let it
+ * write records with these groups (bits of IA32_PMC_x_CFG_C). After each record the counter is
+ * reloaded to overflow on the reload-th event, 1 to 2^31.
  */
 void arch_pebs_arm(unsigned counter, u16 event, u64 flags, u64 n, u64 groups, u64 reload);
-/* Each CFG_C 0. */
+/* Write 0 to each CFG_C. */
 void arch_pebs_disarm(void);
 
-/* The buffer, where the processor finds it; how many bytes of it WR says are written. */
+/* The buffer; and the number of written bytes by WR. */
 const u8 *arch_pebs_buffer(void);
 u64 arch_pebs_written(void);
 u64 arch_pebs_index(void);

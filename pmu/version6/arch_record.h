@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural PEBS records, IA32_PERF_CAPABILITIES[11:8] = 0FH: a record is one or more
- * fragments, and each fragment's header says how long it is and which groups it has. Pure: driven
- * by spec/arch_pebs.def, no machine access, no globals. Bytes come from memory that anything may
- * have written, so nothing is read before it is known to be there.
+ * Decodes architectural PEBS records, IA32_PERF_CAPABILITIES[11:8] = 0FH: a record has one or more
+ * fragments, and the header of each fragment says how long it is and which groups it has. Pure:
+ * driven by spec/arch_pebs.def, no machine access, no globals. The bytes may be arbitrary, so
+ * lengths are checked before anything is read.
  */
 #ifndef PMU_ARCH_RECORD_H
 #define PMU_ARCH_RECORD_H
@@ -18,7 +18,7 @@ struct arch_fragment {
 	u64 header;			/* its first quadword */
 	unsigned size;			/* that it states, bytes */
 	unsigned end;			/* of its last group; size, or up to 15 less */
-	unsigned offset[ARCH_GROUPS];	/* where a group begins; 0: it hasn't got it */
+	unsigned offset[ARCH_GROUPS];	/* where a group begins; 0: it isn't there */
 	unsigned component[ARCH_PEBS_XER_COMPONENTS];	/* of XER, the same */
 	unsigned entries;		/* of LBR */
 	u32 gp, fixed;			/* counters whose values are there */
@@ -35,8 +35,8 @@ enum arch_state {
 };
 
 /*
- * The fragment at bytes, of which size can be read. Anything but ARCH_WHOLE leaves *fragment
- * untouched. Alignment isn't assumed. A size that goes on to the next multiple of 16 will do
+ * The fragment at bytes; size bytes can be read. *fragment is set only if the result is ARCH_WHOLE.
+ * bytes need not be aligned. A fragment's size may be rounded up to a multiple of 16
  * (docs/READINGS.md).
  */
 enum arch_state arch_fragment_read(const void *bytes, size_t size, struct arch_fragment *fragment);
@@ -44,12 +44,13 @@ enum arch_state arch_fragment_read(const void *bytes, size_t size, struct arch_f
 /* Has the fragment the group? */
 bool arch_has(const struct arch_fragment *fragment, enum arch_group group);
 
-/* Bytes of the record that begins there, all its fragments; 0: it has none that is whole. */
+/* Bytes of the record that begins there, with all its fragments; 0: there is no complete
+ * fragment. */
 size_t arch_record_bytes(const void *bytes, size_t size);
 
 /*
- * The value of a counter in the group of counters: its offset in the fragment, of fixed counter i
- * as FIXED + i. 0: the group hasn't got it.
+ * The offset, in the fragment, of a counter's value in the group of counters; fixed counter i is
+ * ARCH_FIXED(i). 0: it isn't in the group.
  */
 #define ARCH_FIXED(i)	(32u + (i))
 unsigned arch_counter_at(const struct arch_fragment *fragment, unsigned counter);
