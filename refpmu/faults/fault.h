@@ -6,14 +6,14 @@
 #include "refpmu/faults/fault_id.h"
 #include "refpmu/model/model.h"
 
-/* Is this fault active at this injection point? Each call is counted as one, so call only where it
- * changes the outcome. */
+/* Does this fault act at this injection point? Each call counts as an injection point, so call it
+ * only where it changes the result. */
 bool model_fault(struct model *m, enum fault_id fault);
 
-/* Was it configured with that fault, whenever it acts? */
+/* Is that the configured fault, even if it doesn't act here? */
 bool model_has_fault(const struct model *m, enum fault_id fault);
 
-/* How often it acted: questions that were answered by yes. */
+/* How often the fault acted. */
 u64 model_fault_acted(const struct model *m);
 
 #endif

@@ -10,7 +10,7 @@ enum fault_id {
 	FAULT_COUNT
 };
 
-/* What a fault knows of: which parameters make sense after its name, and whom it reaches. */
+/* The scope of a fault: which parameters its name may have, and which processors it affects. */
 enum fault_scope {
 	OF_COUNTER = 1 << 0,	/* one counter: @pmc0 to 9, @fixed0 to 6, @int, @beside */
 	OF_RECORD = 1 << 1 | OF_COUNTER,	/* one record: @page-crossing as well */

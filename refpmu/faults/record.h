@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the faults of records share. For refpmu/faults/ only. */
+/* Functions that the faults of records share. For refpmu/faults/ only. */
 #ifndef REFPMU_FAULTS_RECORD_H
 #define REFPMU_FAULTS_RECORD_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a broken processor remembers: in the room that struct model has for it, so that it is
- * copied, compared and reset with all else that a processor is.
+ * The state of faults. It is in fault_room of struct model, so that it is copied, compared and
+ * reset together with the processor's other state.
  */
 #ifndef REFPMU_FAULTS_STATE_H
 #define REFPMU_FAULTS_STATE_H

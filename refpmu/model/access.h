@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* What access.c does for counting and for records. For refpmu/model/ only. */
+/* Memory accesses, for counting and for records (access.c). For refpmu/model/ only. */
 #ifndef REFPMU_MODEL_ACCESS_H
 #define REFPMU_MODEL_ACCESS_H
 
 #include "refpmu/model/internal.h"
 
-/* From model_configure(): does anything depend on where data comes from, and does load latency? */
+/* From model_configure(). watch: some counter or record depends on the source of data; latency:
+ * load latency is on. */
 void model_access_watch(struct model *m, bool watch, bool latency);
-/* A counter with this rule does. */
+/* Does a counter with this rule depend on the source of data? */
 bool model_access_matters(const struct model_rule *rule);
 
-/* The instruction's accesses, in order: fills in s->outcome, and returns the cycles that its loads
- * take. Once, before anything counts. */
+/* Carry out the instruction's accesses, in order: fills in s->outcome, and returns the cycles that
+ * its loads take. Once for each instruction, before any counting. */
 u64 model_access_run(struct model *m, struct retire_ctx *s);
 
-/* Is this access an occurrence of the event? Kinds that are about single accesses only. */
+/* Is this access an occurrence of the event? Only for kinds whose events are single accesses. */
 bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o);
-/* How many of the instruction's accesses are. For kinds from EK_SPLIT_LOADS to EK_UNCACHED,
- * EK_LOAD_LATENCY, EK_PRECISE_STORE, EK_OFFCORE_0 and _1. */
+/* The number of the instruction's accesses that are occurrences of the event. For kinds from
+ * EK_SPLIT_LOADS to EK_UNCACHED, EK_LOAD_LATENCY, EK_PRECISE_STORE, EK_OFFCORE_0 and _1. */
 u64 model_access_count(struct model *m, const struct retire_ctx *s, enum event_kind kind);
 
-/* One access meets the hierarchy, as a load perhaps with a tag. */
+/* Carry out one access in the memory hierarchy; a load may be tagged. */
 struct access_outcome model_access_meet(struct model *m, const struct model_access *a);
-/* Is a load that found its data there an occurrence of the event? */
+/* Is a load with this data source an occurrence of the event? */
 bool model_load_matches(enum event_kind kind, u8 source);
 
-/* In lines, and in pages of the smallest size. */
+/* Is the access split between two lines? Between two pages of the smallest size? */
 bool model_is_split(const struct model_access *a);
 bool model_crosses_page(const struct model_access *a);
 
 /* load_latency.c */
-/* A load has retired: did it carry a tag? What it met is kept for the next record. */
+/* A load has retired: was it tagged? If so, its outcome is kept for the next record. */
 bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o);
 /* Is the access an occurrence of the load latency event? */
 bool model_is_latency_event(struct model *m, const struct model_access *a,
 			    const struct access_outcome *o);
-/* offcore.c: an access that goes past the L2, and what it is compared with. */
+/* offcore.c: an access that misses the L2, and the register that selects it. */
 struct offcore_access {
 	unsigned n;	/* of MSR_OFFCORE_RSP_<n> */
 	u64 request;	/* a bit of it */
@@ -48,12 +49,12 @@ struct offcore_access {
 bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source);
 /* load_latency.c: is a load of so many cycles above the threshold? */
 bool model_latency_eligible(struct model *m, u32 latency);
-/* What a source is in spec/data_source.def, and the code of that: Table 18-24. */
+/* The outcome of a source in spec/data_source.def, and its code: Table 18-24. */
 u8 model_source_outcome(u8 source);
 u64 model_outcome_code(const struct model *m, u8 outcome);
 u64 model_source_code(const struct model *m, u8 source);
 u64 model_further_bits(const struct model *m, const struct tagged_load *load);
-/* What a record has for this latency. */
+/* The latency field of a record for this latency. */
 u64 model_latency_field(struct model *m, u32 latency);
 
 #endif

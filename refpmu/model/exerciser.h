@@ -15,22 +15,23 @@ struct exerciser {
 	u32 word[EXERCISER_WORDS];
 };
 
-/* Of one command: as many lines as stay where they are put, in each shape of the hierarchy. */
+/* The most bytes of one command: that many lines stay where they are put, in each shape of the
+ * hierarchy. */
 #define EXERCISER_MOST	0x10000u
 
-/* A processor has stored there, anywhere in the page, 32 bits. */
+/* A processor has stored 32 bits at an offset in the page. */
 void model_exerciser_write(struct model *m, u32 offset, u32 value);
 
 /* ---- for refpmu/model/ ---- */
 
-/* A command: what is done, and what is told of it. */
+/* The plan of a command: its effect, and the result that it reports. */
 struct exercise {
 	enum exerciser_status status;
 	enum exerciser_state state;
 	u32 lines, placed;
 };
 
-/* As after power-on, or gone, as latitude has it. */
+/* Set it to its state after power-on, or remove it, as the latitude says. */
 void model_exerciser_reset(struct model *m);
 
 #endif

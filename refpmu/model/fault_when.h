@@ -13,9 +13,10 @@
  *	@nth=N			only on the Nth injection point, from 1
  *	@from=N			on the Nth injection point and all after it
  *	@1inN			on every Nth injection point; of @nth, @from and @1in one at most
- * A fault that by itself hits every fourth occurrence hits each that @nth, @from or @1in choose.
- * Which faults know of a counter or of a record: enum fault_scope, refpmu/faults/fault_id.h. The
- * model carries this for refpmu/faults/ and never looks at it.
+ * Some faults act only on every fourth occurrence; with @nth, @from or @1in they act on each
+ * occurrence that the parameter selects. enum fault_scope in refpmu/faults/fault_id.h says which
+ * faults accept a counter or a record. The model keeps these parameters for refpmu/faults/ and
+ * doesn't read them.
  */
 #ifndef REFPMU_MODEL_FAULT_WHEN_H
 #define REFPMU_MODEL_FAULT_WHEN_H
@@ -25,7 +26,7 @@
 #define FAULT_FIRST_FIXED	10	/* index of fixed counter 0 */
 #define FAULT_COUNTERS		17
 
-/* What must be the case as well. */
+/* Further conditions. */
 enum fault_condition {
 	FAULT_AT_CPL3 = 1 << 0,
 	FAULT_ON_CPU1 = 1 << 1,

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seam between rules and their breakages. The model computes what is to happen: a plan, or a
- * value. A hook is a function of refpmu/faults/ that changes it, as the configured fault does. Then
- * the model carries it out. A hook gets its plan right, and leaves it so on a correct processor.
+ * The interface between the rules and the faults. The model first computes a plan or a value. A
+ * hook is a function of refpmu/faults/ that changes the plan if the configured fault acts. Then the
+ * model carries it out. The plan that a hook gets is correct, and without a fault the hook doesn't
+ * change it.
  *
- * This header is the model's; refpmu/faults/ defines what it declares. So faults/ depends on the
- * model and not the other way round: the model includes nothing of faults/. To it a fault is a
- * number (struct model_config), and what a fault remembers is room (fault_room in state.h).
+ * A comment above several hooks describes them in their order, one sentence or clause for each.
+ *
+ * This header belongs to the model; refpmu/faults/ defines the functions that it declares. So
+ * faults/ depends on the model, but the model includes nothing from faults/. For the model a fault
+ * is a number (struct model_config), and the state of a fault is an area of memory (fault_room in
+ * state.h).
  *
  * Compiled with MODEL_WITHOUT_FAULTS the hooks are empty, and refpmu/model/ is complete without
  * refpmu/faults/.
@@ -16,8 +20,9 @@
  *   HOOK_VALUE(type, name, value, parameters)
  *					returns the value, its last parameter, or another one
  *
- * A fault asks by broken() (refpmu/faults/broken.h), which the model can't, and only where its
- * answer makes a difference: each question is an injection point (refpmu/model/fault_when.h).
+ * A hook calls broken() (refpmu/faults/broken.h), which the model can't call, to ask whether its
+ * fault acts. It calls broken() only where the answer makes a difference, because each call is an
+ * injection point (refpmu/model/fault_when.h).
  */
 #ifndef REFPMU_MODEL_HOOKS_H
 #define REFPMU_MODEL_HOOKS_H

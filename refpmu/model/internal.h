@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the model's files share with each other. Nothing outside refpmu/model/ includes this. */
+/* Declarations that the model's files share. Nothing outside refpmu/model/ includes this file. */
 #ifndef REFPMU_MODEL_INTERNAL_H
 #define REFPMU_MODEL_INTERNAL_H
 
@@ -8,13 +8,14 @@
 #include "spec/event.h"
 #include "spec/msr.h"
 
-/* Of faults that show the record before: each byte of what was before the first. */
+/* For faults that show the previous record: each byte of the record before the first one. */
 #define MODEL_NO_RECORD_BEFORE 0xa5
 
 #define FIRST_FIXED	MODEL_MAX_GP	/* counter index of fixed counter 0 */
 #define SLOTS_COUNTER	(FIRST_FIXED + 3)	/* of fixed counter 3: TOPDOWN.SLOTS */
 
-/* One row of spec/generation.def. No pointers: refpmu.efi moves after it was relocated. */
+/* One row of spec/generation.def. It has no pointers, because refpmu.efi moves after its
+ * relocation. */
 struct generation {
 	u8 family, model, stepping;
 	char brand[48];
@@ -62,12 +63,13 @@ const struct generation *model_generation(const struct model *m);
 const struct generation *model_generation_row(enum generation_id id);
 
 /* enumeration.c */
-/* Is this TOLD of latitude.def set? What it is set to, or this. */
+/* Is this TOLD of latitude.def set? Its value, or `row` if it isn't set. */
 bool model_told(const struct model *m, enum latitude_id knob);
 u32 model_told_or(const struct model *m, enum latitude_id knob, u32 row);
-/* What follows for the facts. */
+/* Change the facts accordingly. */
 void model_take_told(struct model *m);
-/* The processor's version of the facility, whatever its hypervisor shows. */
+/* The processor's own version of performance monitoring, even if its hypervisor shows another
+ * one. */
 unsigned model_core_version(const struct model *m);
 /* CPUID.0AH:EDX[15]; is there an AnyThread bit? */
 bool model_shows_no_anythread(const struct model *m);
@@ -75,7 +77,7 @@ bool model_has_anythread(const struct model *m);
 /* IA32_PERF_CAPABILITIES. */
 u64 model_capabilities(const struct model *m);
 unsigned model_gp_counters(const struct model *m);
-/* What CPUID.0AH:EDX[4:0] tells; and those that there are, bit i: fixed counter i. */
+/* The number in CPUID.0AH:EDX[4:0]; and the existing ones, bit i: fixed counter i. */
 unsigned model_fixed_counters(const struct model *m);
 u64 model_fixed_mask(const struct model *m);
 /* General-purpose counters that can do PEBS, as bits. */
@@ -93,7 +95,8 @@ static inline struct memory *model_memory(const struct model *m)
 	return m->core < MEMORY_PROGRAMS ? m->host->memory : NULL;
 }
 
-/* Cores of two types: is this one of the smaller ones, whose counters CPUID.0AH all tells of? */
+/* On a package with cores of two types: is this one of the smaller cores, all of whose counters
+ * CPUID.0AH lists? */
 bool model_is_e_core(const struct model *m);
 bool model_is_small_core(const struct model *m);
 /* CPUID.1AH:EAX by the rows of the package; 0: it has none. */
@@ -102,11 +105,11 @@ u32 model_core_type(const struct model *m);
 bool model_is_hybrid(const struct model *m);
 /* The number of a processor's core in the package. */
 unsigned model_core_of(const struct model *m, unsigned processor);
-/* Which type of core its package has besides this one's; false: none. */
+/* The other type of core of its package; false: there is none. */
 bool model_core_beside(const struct model *m, enum generation_id *other);
 #define MODEL_MORE_OF_A_P_CORE	2	/* counters that a small core of a profile lacks */
 
-/* Has it version 4 of the facility, and shows it? */
+/* Has the processor version 4 or later of performance monitoring, and does it show it? */
 bool model_version_4(const struct model *m);
 /* Microcode of Skylake that takes IA32_PMC3 while transactions can run: MSR_TSX_FORCE_ABORT. */
 bool model_has_force_abort(const struct model *m);
@@ -114,7 +117,7 @@ bool model_has_force_abort(const struct model *m);
 /* latitude.c */
 void model_take_latitude(struct model *m);
 u64 model_random(struct model *m);
-/* A fresh value of a knob that is a bound. */
+/* Draw a new value, from the lower end of the knob's range to the knob's value. */
 u32 model_draw(struct model *m, enum latitude_id id);
 /* 0 to bound, from a sequence of its own. */
 u32 model_draw_below(u64 *random, u32 bound);
@@ -126,8 +129,9 @@ u32 model_skid(struct model *m);
 void model_steal(struct model *m);
 
 /*
- * Does the next instruction go towards such a window? Only while a counter of this processor
- * counts: whether another one counts here too may change in the middle of a run of blocks.
+ * Does the next instruction count towards the next window of steal time? Only while a counter of
+ * this processor counts: whether a counter of another processor counts here too may change in the
+ * middle of a run of blocks.
  */
 static inline bool model_may_be_stolen(const struct model *m)
 {
@@ -149,7 +153,7 @@ static inline u64 model_status_bits(u64 counters)
 bool model_has_baseline(const struct model *m);
 /* IA32_PERF_CAPABILITIES[11:8]. */
 unsigned model_pebs_format(const struct model *m);
-/* Are its records those of spec/adaptive.def, if only their basic group? */
+/* Are its records those of spec/adaptive.def, even if only with the basic group? */
 bool model_format_is_adaptive(const struct model *m);
 bool model_has_metrics(const struct model *m);
 
@@ -160,7 +164,7 @@ struct metrics_clear {
 };
 u64 model_metrics_read(struct model *m);
 void model_metrics_write(struct model *m, u64 value);
-/* An instruction has taken these cycles; of them, the first ones not waiting for its loads. */
+/* An instruction has taken `cycles`; the first `base` of them without waiting for its loads. */
 void model_metrics_retired(struct model *m, const struct model_retired *r, u64 cycles, u64 base);
 /* Are the metrics counted? With fixed counter 3. */
 bool model_metrics_run(const struct model *m);
@@ -178,7 +182,7 @@ static inline bool model_is_topdown(enum event_kind kind)
 }
 
 /* event.c */
-/* A branch that the predictor takes for another way. */
+/* Is the branch mispredicted? */
 bool model_mispredicted(const struct model_retired *r);
 /* How often does this event occur on the instruction? */
 u64 model_events_of(struct model *m, struct retire_ctx *s, const struct model_rule *rule);
@@ -186,14 +190,14 @@ u64 model_events_of(struct model *m, struct retire_ctx *s, const struct model_ru
 bool model_is_total_cycles(const struct model *m, unsigned n);
 
 /* counter.c */
-/* What a counter is set to do; it counts if it is enabled by both, and not frozen. */
+/* The setting of a counter; it counts if both enables are set and it isn't frozen. */
 struct counter_setting {
 	struct model_rule rule;
 	bool enabled;		/* by its own register */
 	bool global;		/* by IA32_PERF_GLOBAL_CTRL */
 	bool frozen;
 };
-/* What an overflow does. */
+/* The effect of an overflow. */
 struct counter_overflow {
 	u64 status;		/* bits of IA32_PERF_GLOBAL_STATUS that it sets */
 	bool interrupt;		/* it interrupts, */
@@ -211,34 +215,35 @@ const struct event_row *model_event(const struct model *m, u32 code);
 /* The architectural events in the order of CPUID.0AH:EBX. */
 #define MODEL_ARCHITECTURAL_EVENTS	13
 u16 model_architectural_event(unsigned n);
-/* Those that this processor has, and those of any generation's row: bit n is event n. */
+/* The architectural events of this processor; those with a row for any generation. Bit n is event
+ * n. */
 u64 model_architectural_events(const struct model *m);
 u64 model_architectural_events_of(enum generation_id id);
-/* A control register has changed: decode all rules anew. */
+/* A control register has changed: decode all rules again. */
 void model_configure(struct model *m);
 /*
- * What a counter adds for an instruction that takes `cycles`, with n occurrences of its event; a
- * cycle event occurs in each of its cycles.
+ * The increment of a counter for an instruction that takes `cycles`, with n occurrences of its
+ * event; a cycle event occurs in each cycle.
  */
 u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
 		    u64 occurred, u64 cycles);
 /* Drop the arm of these counters, and the interrupt that waits for it. */
 void model_disarm(struct model *m, u64 counters);
-/* A counter's value as a register shows it; one that software, or a reload, gives it. */
+/* Read a counter's value as a register shows it; set the value, by software or by a reload. */
 void model_set_counter(struct model *m, unsigned counter, u64 value);
 void model_preset_counter(struct model *m, unsigned counter, u64 value);
 
 /* errata.c */
-/* General-purpose counters do, until they were set up. */
+/* Do counters miscount, because they haven't been set up yet or by another erratum? */
 bool model_errata_miscounts(const struct model *m);
 /* The processor has the erratum of this number: latitude erratum. */
 enum { ERRATUM_MEMORY_EVENTS = 1, ERRATUM_CALL_FILTER };
 bool model_has_erratum(const struct model *m, unsigned erratum);
 /* IA32_PERF_GLOBAL_CTRL has been written. */
 void model_errata_global_ctrl(struct model *m, u64 value);
-/* What counter i adds instead of this. */
+/* The increment of counter i with the errata, instead of add. */
 u64 model_errata_increment(struct model *m, unsigned i, u64 add);
-/* How much more than occurs it may add. */
+/* How many events more than occur counter i may add. */
 u64 model_errata_ahead(const struct model *m, unsigned i);
 /* Counter i has wrapped; these status bits are cleared; an instruction has been counted. */
 void model_errata_wrapped(struct model *m, unsigned i);
@@ -267,7 +272,7 @@ void model_tx_log_begin(struct model *m);
 void model_tx_log_undo(struct model *m);
 
 /* priority.c */
-/* What one instruction makes the processor do, in order: the actions of its counters. */
+/* The actions that one instruction causes, in order, for its counters. */
 struct service_plan {
 	unsigned n;
 	struct service {
@@ -279,17 +284,17 @@ struct service_plan {
 /* The interrupts that one of these actions asks for, in order. */
 struct pmi_plan {
 	bool assist;		/* the action is an assist */
-	bool shared;		/* no further one for what overflowed on the same instruction */
+	bool shared;		/* one interrupt for all overflows on the same instruction */
 	unsigned n;
-	struct pmi pmi[6];	/* two, and what broken processors add */
+	struct pmi pmi[6];	/* two, and the additions of faults */
 };
 
-/* A PEBS event that is due: what becomes of the transaction and of the record. */
+/* A PEBS event that is due: the effect on a transaction and on the record. */
 struct pebs_event {
 	bool aborts, record;
 };
 
-/* Serve what this instruction has made due, in order. */
+/* Carry out the actions that are due on this instruction, in order. */
 void model_serve(struct model *m, struct retire_ctx *s);
 
 /* pebs.c */
@@ -301,9 +306,10 @@ struct assist {
 struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x);
 
 /* uncore.c */
-/* The uncore that this processor belongs to. Others may change it but between enter and leave. */
+/* The uncore that this processor belongs to. Other processors may change it, except between enter
+ * and leave. */
 const struct model_uncore *model_uncore_of(const struct model *m);
-/* Does a counter of it count, or has this processor yet to hear of one? */
+/* Does a counter of it count, or has it an interrupt for this processor? */
 bool model_uncore_busy(const struct model *m);
 /* The instruction has been counted by the core: count it here. */
 void model_uncore_retire(struct model *m, struct retire_ctx *s);
@@ -313,14 +319,14 @@ bool model_uncore_watches(const struct model *m);
 void model_uncore_take(struct model *m);
 /* The bit of a counter in MSR_UNCORE_PERF_GLOBAL_CTRL, _STATUS and _OVF_CTRL. */
 u64 model_uncore_bit(unsigned i);
-/* What an uncore counter is set to do, and whether its two enables are set. */
+/* The setting of an uncore counter, and its two enables. */
 struct uncore_setting {
 	struct model_rule rule;
 	unsigned counter;
 	bool enabled;		/* by its own register */
 	bool global;		/* by MSR_UNCORE_PERF_GLOBAL_CTRL */
 };
-/* A processor takes the uncore's interrupts if both are so. */
+/* A processor takes the uncore's interrupts if both members are true. */
 struct uncore_listener {
 	unsigned processor;	/* its number */
 	bool selected;		/* EN_PMI_COREn of its core */
@@ -354,7 +360,8 @@ bool model_arch_lbr_has_call_stack(const struct model *m);
 u64 model_lbr_logging(const struct model *m);
 /* From model_configure(): whose events are logged. */
 void model_lbr_log_configure(struct model *m);
-/* Counter i has added this, at this level. The instruction that did is done, if it can be told. */
+/* Counter i has counted `add` events at this level. The instruction that caused them is complete,
+ * if it can be known. */
 void model_lbr_log(struct model *m, unsigned i, u8 cpl, u64 add);
 void model_lbr_log_settle(struct model *m);
 
@@ -372,17 +379,18 @@ bool model_lbr_on(const struct model *m);
 /* Vectors below are illegal for the local APIC: "Valid Interrupt Vectors". */
 #define FIRST_LEGAL_VECTOR	16
 
-/* Where an interrupt goes: to the local APICs of these threads, after so many instructions. */
+/* The destination of an interrupt: the local APICs of these threads, after that many
+ * instructions. */
 struct request_plan {
 	struct model *to[CORE_THREADS];	/* NULL: none */
 	u32 distance;
 };
 
-/* What an interrupt stops. */
+/* The counters that an interrupt freezes. */
 struct freeze_plan {
 	bool lbrs, counters;
 	bool streamlined;	/* by bits of the status, which software clears */
-	u64 left;	/* enables of IA32_PERF_GLOBAL_CTRL that stay all the same */
+	u64 left;	/* enables of IA32_PERF_GLOBAL_CTRL that aren't cleared */
 };
 
 void model_request(struct model *m, enum model_action action, unsigned counter);

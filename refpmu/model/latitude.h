@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the legal processors the model is: refpmu/model/latitude.def, refpmu/model/profile.def.
+/* The parameters (knobs) for behaviour that the manual leaves open: refpmu/model/latitude.def,
+ * refpmu/model/profile.def.
  */
 #ifndef REFPMU_MODEL_LATITUDE_H
 #define REFPMU_MODEL_LATITUDE_H
@@ -13,8 +14,8 @@ typedef unsigned __int128 latitude_set;
 #define LATITUDE_BIT(knob) ((latitude_set)1 << (knob))
 
 /*
- * The seed draws each knob from the profile's range of it, or from its own; without a seed it is
- * the lowest value. Knobs set by hand are what they are set to.
+ * With a seed, each knob is drawn from the profile's range, or from the knob's own range. Without a
+ * seed a knob has the lowest value of its range. A knob that is set by hand has the given value.
  */
 struct model_latitude {
 	u64 seed;			/* 0: none */

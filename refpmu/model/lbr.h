@@ -11,7 +11,7 @@
 #include "refpmu/model/msr.h"
 #include "spec/lbr.h"
 
-/* What a branch is to MSR_LBR_SELECT: its bit there; LBR_NO_KIND: not a branch that is taken. */
+/* The bit of a branch in MSR_LBR_SELECT; LBR_NO_KIND: not a taken branch. */
 #define LBR_NO_KIND	0
 
 /* One transfer of control. */
@@ -25,11 +25,11 @@ struct lbr_branch {
 	bool with_error;	/* with an error code */
 };
 
-/* What a transfer of control does to the stack. */
+/* The effect of a transfer of control on the stack of records. */
 struct lbr_plan {
 	bool records;		/* as the newest entry */
 	bool pops;		/* call-stack mode: the newest entry is removed, */
-	bool keeps;		/* but reads as before: of broken processors */
+	bool keeps;		/* but reads as before: with some faults */
 	unsigned entries;	/* of the stack */
 	u64 from, to, info;	/* of the new entry */
 	int step;		/* of MSR_LASTBRANCH_TOS */
@@ -39,7 +39,7 @@ struct lbr_plan {
 
 /* Entries that the stack has; 0: there is none. */
 unsigned model_lbr_entries(const struct model *m);
-/* Is the recording enabled, whatever may have frozen it? */
+/* Is recording enabled, even if it is frozen? */
 bool model_lbr_enabled(const struct model *m);
 /* The entry that is the nth newest. */
 const struct lbr_entry *model_lbr_entry(const struct model *m, unsigned n);
@@ -49,17 +49,20 @@ unsigned model_lbr_format(const struct model *m);
 u64 model_lbr_flags(const struct model *m, enum model_reg reg);
 /* Do MSR_LBR_INFO_x exist? */
 bool model_lbr_has_info(const struct model *m);
-/* An instruction has retired; a transaction has aborted, after that if it was by a record. */
+/* An instruction has retired; a transaction has aborted (if a record aborted it, this comes
+ * second). */
 void model_lbr_retired(struct model *m, const struct model_retired *r);
 void model_lbr_aborted(struct model *m, const struct model_retired *r);
-/* Entries that an instruction makes when it retires, and those of events since the last one did. */
+/* The number of entries that an instruction makes when it retires, plus those of interrupts and
+ * exceptions since the previous instruction. */
 u64 model_lbr_inserts(const struct model *m, const struct model_retired *r);
-/* Of instructions that are reported in bulk: are branches of this level recorded; one was taken. */
+/* For instructions that are reported in bulk: are branches at this level recorded? A branch was
+ * taken. */
 bool model_lbr_records(const struct model *m, u8 cpl);
 void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b);
 
 /* goldencove/arch_lbr.c: architectural ones. */
-/* What CPUID leaf 1CH tells. */
+/* The contents of CPUID leaf 1CH. */
 struct arch_lbr_leaf {
 	u8 depths;
 	bool lip, deep_c_reset, cpl_filter, branch_filter, call_stack, mispredict, cycles, type;

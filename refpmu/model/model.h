@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model: a PMU in plain C. No globals, no assembly, no allocation; it compiles for the host,
- * where it is tested and fuzzed. The hypervisor is a thin shell that tells it what the guest did
- * and carries out what it asks for.
+ * The model: a PMU in plain C. It has no globals, no assembly and no allocation. It also compiles
+ * for the development machine, where it is tested and fuzzed. The hypervisor reports to the model
+ * what the guest did, and carries out what the model requests.
  *
- * Units and order: every call is one moment of one logical processor. Effects reach the guest
+ * Order of calls: every call is one moment of one logical processor. Effects reach the guest
  * through struct model_host in the order in which the processor would produce them.
  *
- * Files: model.c (configuration), core.c (what two processors of a core share),
- * latitude.c (which legal processor), enumeration/ (what it tells of itself), msr.c and msr_bits.c
- * (read and write rules), counter.c (events, counting, overflow), priority.c (what is served
- * first), pebs.c (assist, index, threshold), record.c (what a record holds), lvt.c (from the
- * request of a PMI to what the local APIC does with it), lbr.c (last branch records), uncore.c (the
- * uncore's counters), hooks.h (where refpmu/faults/ changes what is
- * planned). Memory: memory/memory.c, line.c, place.c (caches and TLBs, shared by all processors)
- * over memory/sets.c, memory/frontend.c (code), exerciser.c (lines put there by request), access.c
- * (what loads and stores meet there), load_latency.c (tags), offcore.c, data_address.c (what
- * records tell). Transactions: model/tsx/tx.c, model/tsx/log.c. NetBurst: netburst/, behind pmu.c.
- * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
+ * Files: model.c (configuration), core.c (state shared by the processors of a core), latitude.c
+ * (parameters for what the manual leaves open), enumeration/ (CPUID and similar), msr.c and
+ * msr_bits.c (rules of reads and writes), counter.c (events, counting, overflow), priority.c (the
+ * order of assists and interrupts), pebs.c (assist, index, threshold), record.c (contents of a
+ * record), lvt.c (from the request of a PMI to its delivery by the local APIC), lbr.c (last branch
+ * records), uncore.c (the uncore's counters), hooks.h (the calls by which refpmu/faults/ changes
+ * plans). Memory: memory/memory.c, line.c, place.c (caches and TLBs, shared by all processors),
+ * based on memory/sets.c; memory/frontend.c (code), exerciser.c (lines put into caches on request),
+ * access.c (loads and stores), load_latency.c (tags), offcore.c, data_address.c (memory fields of
+ * records). Transactions: model/tsx/tx.c, model/tsx/log.c. NetBurst: netburst/, called by pmu.c.
+ * docs/READINGS.md lists the decisions where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_MODEL_H
 #define REFPMU_MODEL_MODEL_H
@@ -38,12 +38,12 @@
 
 struct netburst;	/* refpmu/model/netburst/netburst.h */
 
-/* What the processor presents and how it deviates. */
+/* The configuration: which processor is presented, and how it deviates from the manual. */
 struct model_config {
 	enum generation_id generation;
 	/* Two threads a core; 4 counters, not 8, where it matters. E-cores have one. */
 	bool hyper_threading;
-	u32 fault;		/* which rule it breaks: enum fault_id, or 0 */
+	u32 fault;		/* the configured fault: enum fault_id, or 0 */
 	struct fault_when when;
 	struct model_latitude latitude;
 };
@@ -58,7 +58,8 @@ struct model_uncore;
 struct exerciser;
 struct pmi_delivery;
 
-/* What the model needs of the world. All calls happen inside model_* calls of that processor. */
+/* The functions and data that the host provides. The model calls them only inside model_* calls of
+ * that processor. */
 struct model_registers;
 struct model_host {
 	void *ctx;
@@ -69,11 +70,12 @@ struct model_host {
 	 */
 	bool (*read)(void *ctx, u64 linear, void *to, size_t bytes);
 	bool (*write)(void *ctx, u64 linear, const void *from, size_t bytes);
-	/* The same of physical memory; false: it isn't memory. NULL: linear is physical. */
+	/* The same for physical memory; false: it isn't memory. NULL: linear and physical addresses
+	 * are equal. */
 	bool (*write_physical)(void *ctx, u64 physical, const void *from, size_t bytes);
 	/*
-	 * A PMI arrives at the local APIC: LVTPC as it is now, and what the APIC does with the PMI,
-	 * to be carried out. Two calls of deliver() in a row are two interrupts.
+	 * A PMI arrives at the local APIC. lvtpc() returns LVTPC; deliver() carries out what the
+	 * APIC does with the PMI. Two calls of deliver() in a row are two interrupts.
 	 */
 	u32 (*lvtpc)(void *ctx);
 	void (*deliver)(void *ctx, const struct pmi_delivery *delivery);
@@ -86,60 +88,61 @@ struct model_host {
 	 */
 	unsigned processor, processors;
 	/*
-	 * The memory hierarchy. NULL: none, everything is in the L1; so it is for cores from
-	 * MEMORY_PROGRAMS on, which it has no place for. Zeroed once by the owner; model_init() of
-	 * processor 0 empties it.
+	 * The memory hierarchy. NULL: there is none, all data are in the L1. The same is true for
+	 * cores from MEMORY_PROGRAMS on, for which the hierarchy has no room. Zeroed once by the
+	 * owner; model_init() of processor 0 empties it.
 	 */
 	struct memory *memory;
 	/* Physical memory whose home is another package; none if there are no bytes. */
 	u64 remote_base;
 	u32 remote_bytes;
 	/*
-	 * What a program reads in the exerciser's register page (exerciser.h), kept by the
-	 * owner. model_init() of processor 0 resets it. NULL: there is no exerciser.
+	 * The exerciser's register page as a program reads it (exerciser.h), kept by the owner.
+	 * model_init() of processor 0 resets it. NULL: there is no exerciser.
 	 */
 	struct exerciser *exerciser;
-	/* Is so much memory there, and can be cached? NULL: all is. */
+	/* Is this range memory that can be cached? NULL: all memory is. */
 	bool (*cacheable)(void *ctx, u64 physical, u64 bytes);
-	/* The page tables, as in struct memory_tables. NULL: every address is its own. */
+	/* The page tables, as in struct memory_tables. NULL: every address is mapped to itself. */
 	bool (*translate)(void *ctx, u64 linear, struct memory_page *page);
-	/* Where transactions are kept, zeroed once by the owner. NULL: the processor has no RTM. */
+	/* The state of transactions, zeroed once by the owner. NULL: the processor has no RTM. */
 	struct tx_log *tx_log;
 	/* A transaction has aborted, and these are the program's registers now. May be NULL. */
 	void (*registers)(void *ctx, const struct model_registers *registers);
 	/*
-	 * NetBurst: what the logical processors of a core share, for all cores by their number,
-	 * kept by the owner (not NULL if that generation is configured).
+	 * NetBurst: the state that the logical processors of a core share, an array by the number
+	 * of the core, kept by the owner (not NULL if that generation is configured).
 	 */
 	struct netburst *netburst;
 	/*
-	 * By number, what the threads of each core share, zeroed by the owner (core.h). NULL: this
-	 * processor shares nothing.
+	 * The state that the threads of a core share, an array by the number of the core, zeroed by
+	 * the owner (core.h). NULL: this processor shares nothing.
 	 */
 	struct model_core *cores;
 	/*
-	 * What all processors share of the uncore, zeroed by the owner (uncore.h). NULL: it
-	 * has an uncore for itself.
+	 * The uncore that all processors share, zeroed by the owner (uncore.h). NULL: this
+	 * processor has its own uncore.
 	 */
 	struct model_uncore *uncore;
 	/*
-	 * Optional where processors don't run at the same time: keep others out between the two.
-	 * lock() may give up on a processor that was started anew in between. Not taken twice.
+	 * Locking; optional if processors don't run at the same time. If the processor that holds
+	 * the lock was restarted, lock() may take the lock from it. A lock is never taken twice by
+	 * one processor.
 	 */
 	void (*lock)(void *ctx, u32 *lock);
 	void (*unlock)(void *ctx, u32 *lock);
 	/*
-	 * Have another processor look at its model soon: model_retire() of a few instructions, even
+	 * Make another processor call its model soon: model_retire() for a few instructions, even
 	 * if it runs unobserved, or model_halt() if it is halted. Doesn't wait for it. NULL: there
-	 * is none.
+	 * is no other processor.
 	 */
 	void (*kick)(void *ctx, unsigned processor);
 	/* The program's XMM0 to XMM15 as they are now, 16 bytes each. NULL: all of them are 0. */
 	void (*xmm)(void *ctx, u8 *bytes);
-	/* Bits 255:128 of its YMM0 to YMM15, 16 bytes each. false, or NULL: it has not enabled
-	 * them. */
+	/* Bits 255:128 of its YMM0 to YMM15, 16 bytes each. false, or NULL: the program hasn't
+	 * enabled them. */
 	bool (*ymmh)(void *ctx, u8 *bytes);
-	/* What RDTSC would read now. NULL: the cycles of all instructions so far. */
+	/* The value that RDTSC would read now. NULL: the cycles of all instructions so far. */
 	u64 (*tsc)(void *ctx);
 };
 
@@ -158,15 +161,17 @@ static inline bool model_branch_is_backward(u64 next, u64 target)
 	return (int64_t)(target - next) < 0;
 }
 
-/* The outermost XBEGIN, and its XEND. What XACQUIRE and XRELEASE do the model finds out. */
+/* The outermost XBEGIN, and its XEND. The model itself finds out the effect of XACQUIRE and
+ * XRELEASE. */
 enum model_tx_act {
 	TX_NO_ACT, TX_STARTS, TX_COMMITS, TX_ELIDES, TX_RELEASES,
-	/* The same inside of another one, which no event is about. */
+	/* The same inside of another transaction; no event counts these. */
 	TX_STARTS_INNER, TX_COMMITS_INNER, TX_ELIDES_INNER, TX_RELEASES_INNER,
 };
 
-/* Sixteen general registers in the order of their encoding. The list is assembly's too
- * (refpmu/hv/registers.inc), which has no comment in common with C: it has none. */
+/* Sixteen general registers in the order of their encoding. The list is also used by assembly
+ * (refpmu/hv/registers.inc). It has no comment, because C and assembly have no common syntax for
+ * comments. */
 enum {
 #define REGISTER(NAME, name) REG_##NAME,
 #include "spec/register.def"
@@ -190,10 +195,10 @@ struct model_access {
 };
 
 #define MODEL_MAX_ACCESSES 8
-/* Events that depend on what an access met, from EK_SPLIT_LOADS on. */
+/* Events that depend on the outcome of an access, from EK_SPLIT_LOADS on. */
 #define MODEL_SPILLED_KINDS (EK_OFFCORE_1 - EK_SPLIT_LOADS + 1)
 
-/* What an instruction of the vector and x87 units computes; moves and conversions are NONE. */
+/* The arithmetic of an instruction of the vector and x87 units; moves and conversions are NONE. */
 enum model_arithmetic {
 	ARITHMETIC_NONE,
 	ARITHMETIC_PACKED_SP, ARITHMETIC_PACKED_DP, ARITHMETIC_SCALAR_SP, ARITHMETIC_SCALAR_DP,
@@ -213,15 +218,15 @@ struct model_retired {
 	u64 next_ip;			/* address of the instruction that follows in memory */
 	bool backward;			/* of a conditional branch: model_branch_is_backward() */
 	u8 tx;				/* enum model_tx_act */
-	/* Memory micro-operations. The counts are complete, access[] has the last n_access. */
+	/* Memory accesses. The counts are complete; access[] has the last n_access of them. */
 	u32 loads, stores, locked_loads;
 	unsigned n_access;
 	struct model_access access[MODEL_MAX_ACCESSES];
-	/* Of accesses that access[] had no more room for: model_spill_access() fills this in. */
+	/* For accesses for which access[] had no room: model_spill_access() fills this in. */
 	bool any_spilled;
 	u32 spilled[MODEL_SPILLED_KINDS];
-	u64 spilled_cycles;		/* and what the loads among them took */
-	/* What it did to caches and TLBs besides, and where: before its accesses. */
+	u64 spilled_cycles;		/* and the cycles of the loads among them */
+	/* Its other effect on caches and TLBs, and the address: before its accesses. */
 	enum memory_act act;
 	u64 act_linear;
 	struct model_registers before, after;	/* around the instruction */
@@ -240,42 +245,43 @@ struct msr_result {
 
 #include "refpmu/model/state.h"	/* struct model: the model's own business, sized here */
 
-/* What no processor of this model can tell of itself: TOLD in latitude.def. */
+/* Enumerations (TOLD in latitude.def) that no processor of this model can have. */
 enum model_contradiction {
 	CONTRADICTION_NONE,
 	CONTRADICTION_NETBURST,		/* it has none of this */
 	CONTRADICTION_UNCORE,		/* version 4, and the uncore of Nehalem at 391H */
 	CONTRADICTION_COUNTERS,		/* more of them than the version has */
 	CONTRADICTION_CAPABILITIES,	/* bits of IA32_PERF_CAPABILITIES that aren't modelled */
-	CONTRADICTION_PEBS,		/* with records that aren't its own */
+	CONTRADICTION_PEBS,		/* with a record format that isn't the generation's */
 	CONTRADICTIONS
 };
 enum model_contradiction model_contradiction(const struct model_config *config);
 
-/* Set up as after power-on, as config says. Any state before; host is kept by reference. */
+/* Set up a processor as after power-on, with this configuration. The previous state of *m doesn't
+ * matter; host is kept by reference. */
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
 
-/* From now on it breaks this rule, or none. Its registers stay as they are. */
+/* Change the configured fault, 0 for none. The registers don't change. */
 void model_set_fault(struct model *m, u32 fault, const struct fault_when *when);
 
-/* IA32_BIOS_SIGN_ID; of the processor that the firmware starts on, or of another one. */
+/* IA32_BIOS_SIGN_ID of the boot processor (is_first), or of another processor. */
 u64 model_microcode(const struct model *m, bool is_first);
 /* RDMSR and WRMSR at CPL 0. A #GP leaves everything unchanged. */
 struct msr_result model_rdmsr(struct model *m, u32 msr);
 struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value);
 /* RDPMC with this ECX; the caller has checked CPL and CR4.PCE. Never MSR_NOT_OURS. */
 struct msr_result model_rdpmc(struct model *m, u32 ecx);
-/* The same at CPL > 0, where counters may be hidden. */
+/* The same at CPL > 0, where counters may be hidden from RDPMC. */
 struct msr_result model_rdpmc_user(struct model *m, u32 ecx);
-/* Profiles of some hypervisors: is it no counter but a time, which each CPL may read? */
+/* Profiles of some hypervisors: does this ECX select a time instead of a counter? Every CPL may
+ * read it. */
 bool model_rdpmc_tells_time(const struct model *m, u32 ecx);
 
 /*
- * Must the caller report instructions? True while a counter may count, an interrupt is on its
- * way (skid), or a WRMSR that changed what counts has yet to retire, in a transaction, and while
- * branches are recorded. While
- * false, model_retire() may be skipped. Changes only in model_* calls; ask after model_wrmsr(), not
- * before it.
+ * Must the caller report instructions? True while a counter may count, while an interrupt is on its
+ * way (skid), before a WRMSR that changed the counting has retired, in a transaction, and while
+ * branches are recorded. While false, calls of model_retire() may be left out. Changes only in
+ * model_* calls; ask after model_wrmsr(), not before it.
  */
 bool model_needs_retire(const struct model *m);
 
@@ -288,20 +294,21 @@ bool model_needs_retire(const struct model *m);
 void model_retire(struct model *m, const struct model_retired *r);
 
 /*
- * An instruction that was to access memory raised an exception: its loads are cancelled. They don't
- * count, and leave the load latency facility as it was.
+ * An instruction that accesses memory raised an exception: its loads are cancelled. They don't
+ * count and don't change the load latency facility.
  */
 void model_cancel(struct model *m, const struct model_retired *r);
 
 /*
- * access[] of an instruction that is still to be reported is full: this, its oldest access, is
- * about to be dropped from there. In program order, as often as needed.
+ * access[] of an instruction that isn't reported yet is full: its oldest access, a, will be dropped
+ * from it. In program order, as often as needed.
  */
 void model_spill_access(struct model *m, struct model_retired *r, const struct model_access *a);
 
 /*
- * An interrupt or exception has taken the program from one address and privilege level to its
- * handler's. kind: 0, or what it is. Instructions report themselves.
+ * An interrupt or exception has transferred control from one address and privilege level to its
+ * handler. kind: 0, or flags. Not for instructions that transfer control; model_retire() reports
+ * these.
  */
 enum {
 	TRANSFER_DEBUG = 1,		/* a debug exception, */
@@ -315,21 +322,23 @@ void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, un
  * way are raised now, because no further instruction will retire to bring them closer.
  */
 void model_halt(struct model *m);
-/* It runs, at this privilege level: after HLT, and after instructions that weren't reported. */
+/* The processor runs at this privilege level: call it after HLT, and after instructions that
+ * weren't reported. */
 void model_resumed(struct model *m, u8 cpl);
 
 /*
- * Ticks that the time-stamp counter has moved on since the last call while the program didn't run.
- * Ask after each model_retire().
+ * Ticks of the time-stamp counter during which the program didn't run, since the last call (steal
+ * time). Ask after each model_retire().
  */
 u64 model_stolen_tsc(struct model *m);
 
-/* Does it count reference cycles? Changes like model_needs_retire(). */
+/* Does a counter count reference cycles? Changes like model_needs_retire(). */
 bool model_counts_reference(const struct model *m);
 /* Ticks of the reference clock during all instructions that have been reported. */
 u64 model_reference_clock(const struct model *m);
 
-/* CPUID: change what the machine below answered (regs: EAX EBX ECX EDX) into what Intel would. */
+/* CPUID: change the result of the machine below (regs: EAX EBX ECX EDX) to that of the Intel
+ * processor. */
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
 
 /* Why last branch records stop. */
@@ -343,8 +352,8 @@ struct pmi_delivery {
 	u32 lvtpc;		/* LVTPC afterwards: mask bit set by a delivery */
 };
 /*
- * LVTPC has just been written by the guest and has this value now: the delivery of a PMI that
- * waited for its mask bit to be cleared, or PMI_DROPPED and lvtpc unchanged.
+ * The guest has written LVTPC, which has this value now. Returns the delivery of a PMI that waited
+ * for the mask bit to be cleared; otherwise PMI_DROPPED and an unchanged lvtpc.
  */
 struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers of the PMU: which one an address names, and which bits of it exist. */
+/* The registers of the PMU: the register at an address, and its bits. */
 #ifndef REFPMU_MODEL_MSR_H
 #define REFPMU_MODEL_MSR_H
 
@@ -51,7 +51,7 @@ enum model_reg {
 	MODEL_REG_ARCH_LBR_FROM,
 	MODEL_REG_ARCH_LBR_TO,
 	MODEL_REG_ARCH_LBR_INFO,
-	MODEL_REG_LBR_CORE2,	/* no processor that is modelled has them */
+	MODEL_REG_LBR_CORE2,	/* no processor of this model has them */
 	/* the uncore's */
 	MODEL_REG_UNCORE_GLOBAL_CTRL,
 	MODEL_REG_UNCORE_GLOBAL_STATUS,
@@ -70,7 +70,7 @@ struct msr_ref {
 	unsigned counter;	/* that it belongs to, or MODEL_NO_COUNTER */
 };
 
-/* What WRMSR is to do with a register that the processor has. */
+/* The effect of a WRMSR to a register that the processor has. */
 struct msr_write {
 	bool read_only;		/* no value may be written */
 	bool refused;		/* #GP */
@@ -84,11 +84,13 @@ struct msr_ref model_msr_find(const struct model *m, u32 msr);
 bool model_msr_exists(struct model *m, const struct msr_ref *p);
 /* The bits that a write of this value may set; the others are reserved. */
 u64 model_msr_writable(struct model *m, const struct msr_ref *p, u64 value);
-/* The register takes this value, without a reserved bit, and what hangs on it changes. */
+/* Set the register to this value, which has no reserved bit set, and everything that depends on the
+ * register. */
 void model_msr_take(struct model *m, const struct msr_ref *p, u64 value);
 
 /* uncore.c */
-/* RDMSR and WRMSR of a register that is the uncore's; value has no reserved bit set. */
+/* Is this a register of the uncore? RDMSR and WRMSR of such a register; value has no reserved bit
+ * set. */
 bool model_uncore_has(enum model_reg reg);
 u64 model_uncore_read(struct model *m, const struct msr_ref *p);
 void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two PMUs that model.h leads to: the architectural one of the Core microarchitecture and its
- * successors (counter.c, msr.c, pebs.c ...), whose counters each logical processor has for itself,
- * and NetBurst's (netburst/), whose counters belong to the core. pmu.c alone chooses.
+ * The two PMUs below the interface of model.h. The architectural PMU of the Core microarchitecture
+ * and its successors (counter.c, msr.c, pebs.c ...): each logical processor has its own counters.
+ * NetBurst's PMU (netburst/): the counters belong to the core. Only pmu.c chooses between them.
  *
  * For refpmu/model/.
  */
@@ -19,13 +19,14 @@ void pmu_halt(struct model *m);
 bool pmu_is_shared(const struct model *m);
 bool pmu_shared_counts(const struct model *m);
 
-/* The architectural one; netburst/netburst.h has the same of the other. */
+/* The architectural PMU; netburst/netburst.h has the same functions for NetBurst's. */
 void arch_reset(struct model *m);
 struct msr_result arch_rdmsr(struct model *m, u32 msr);
 struct msr_result arch_wrmsr(struct model *m, u32 msr, u64 value);
 struct msr_result arch_rdpmc(struct model *m, u32 ecx);
 bool arch_watching(const struct model *m);
-/* shared: the lock of its core is held, and others may count what it does. */
+/* shared: the lock of its core is held, and counters of other processors may count this
+ * instruction. */
 void arch_retire(struct model *m, bool shared, const struct model_retired *r);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names for refpmu/model/profile.def: PROFILE_<token>. PROFILE_NONE is latitude alone. */
+/* Names for refpmu/model/profile.def: PROFILE_<token>. With PROFILE_NONE only the knobs' own ranges
+ * apply. */
 #ifndef REFPMU_MODEL_PROFILE_H
 #define REFPMU_MODEL_PROFILE_H
 
@@ -10,7 +11,7 @@ enum profile_id {
 	PROFILE_COUNT
 };
 
-/* What a platform is known to do, bits of a set. */
+/* Known behaviour of a platform, bits of a set. */
 enum profile_fact {
 	FACT_KVM_SIGNATURE	= 1 << 0,	/* CPUID names a hypervisor */
 	FACT_NO_PEBS		= 1 << 1,	/* neither PEBS nor DS area nor their MSRs */
@@ -26,7 +27,7 @@ enum profile_fact {
 	FACT_PERFMON_2		= 1 << 11,	/* CPUID shows no later version than 2 */
 	FACT_PERFMON_1		= 1 << 12,	/* CPUID shows version 1, without counters */
 	FACT_NO_PMU		= 1 << 13,	/* neither CPUID leaf 0AH nor the PMU's registers */
-	FACT_MSRS_IGNORED	= 1 << 14,	/* what isn't there reads 0 and takes any write */
+	FACT_MSRS_IGNORED	= 1 << 14,	/* absent registers read 0 and ignore writes */
 	FACT_HYBRID		= 1 << 15,	/* two types of cores; 0AH says what both have */
 	FACT_ARCH_LBR = 1 << 16, /* architectural LBRs, whatever the generation has */
 	FACT_MISC_ENABLE_FIXED = 1 << 17, /* IA32_MISC_ENABLE[12:11]: a write that changes them is
@@ -36,7 +37,7 @@ enum profile_fact {
 	FACT_LVTPC_UNMASKED	= 1 << 19,	/* delivery doesn't mask LVTPC */
 	FACT_OVF_CTRL_PASSED = 1 << 20, /* IA32_PERF_GLOBAL_OVF_CTRL is the processor's own */
 	FACT_BASIC_PEBS = 1 << 21, /* records of format 4 without baseline; no load latency */
-	FACT_PEBS_OFF		= 1 << 22,	/* not of a profile: PEBS isn't available, told */
+	FACT_PEBS_OFF		= 1 << 22,	/* not from a profile: a personality without PEBS */
 	FACT_END		= 1 << 23,
 	FACT_WITHOUT_PEBS = FACT_NO_PEBS | FACT_PEBS_OFF,
 };

@@ -26,7 +26,7 @@ enum {
 /* PEBS formats of IA32_PERF_CAPABILITIES[11:8] that have a row in spec/record.def. */
 enum { FORMAT_FMT1 = 1, FORMAT_FMT2 = 2, FORMAT_FMT3 = 3 };
 
-/* What any format has a field for. */
+/* The fields of all formats. */
 struct record {
 #define RECORD_NAME(field) u64 field;
 #include "spec/record.def"
@@ -76,7 +76,7 @@ struct snapshot {
 void model_snapshot(struct model *m, u64 config, struct snapshot *s);
 unsigned model_snapshot_bytes(const struct snapshot *s);
 void model_snapshot_fill(const struct snapshot *s, u8 *bytes);
-/* Bits of MSR_PEBS_DATA_CFG for counters, or metrics, that the processor hasn't. */
+/* Bits of MSR_PEBS_DATA_CFG for counters, or metrics, that the processor doesn't have. */
 u64 model_snapshot_absent(const struct model *m);
 
 struct adaptive_layout {
@@ -86,15 +86,15 @@ struct adaptive_layout {
 	struct adaptive_part {
 		u8 group;	/* enum adaptive_group */
 		u16 bytes;
-	} part[ADAPTIVE_GROUPS + 1];	/* one more, of broken processors */
+	} part[ADAPTIVE_GROUPS + 1];	/* one more, for faults */
 	unsigned bytes;		/* of the record, as the format word shows it */
 	struct snapshot snapshot;
 };
 
-/* Of a record that is made for these counters by counter x. */
+/* The layout of a record that counter x makes for the counters in covered. */
 void model_adaptive_layout(struct model *m, unsigned x, u64 covered,
 			   struct adaptive_layout *layout);
-/* What the parts take in memory. */
+/* Bytes of all parts in memory. */
 unsigned model_adaptive_bytes(const struct adaptive_layout *layout);
 void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 			 const struct adaptive_layout *layout, const struct record *record,
@@ -104,7 +104,7 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 void model_fill_lbr_entries(struct model *m, const struct retire_ctx *s, unsigned entries,
 			    u8 *bytes);
 
-/* pebs.c: what an assist is going to do. */
+/* pebs.c: the plan of an assist. */
 struct assist_plan {
 	u64 ds;			/* linear address of the DS save area, */
 	struct ds_area area;	/* and what is there */
@@ -113,7 +113,7 @@ struct assist_plan {
 	u64 record;		/* linear address, */
 	unsigned size;		/* bytes; 0: none is written */
 	u8 bytes[MODEL_RECORD_BYTES];
-	u64 index_at, index;	/* linear address of the index, and what it becomes */
+	u64 index_at, index;	/* linear address of the index, and its new value */
 	bool advances, index_first;	/* it does, before the record is written */
 	u64 reloaded;		/* counters, */
 	u64 reset[MODEL_MAX_COUNTERS];	/* with these values */
@@ -123,7 +123,8 @@ struct assist_plan {
 };
 
 /* record.c */
-/* Of the processor's records; of adaptive ones: of the last. At most MODEL_RECORD_BYTES. */
+/* Bytes of the processor's records; if they are adaptive, of the last one. At most
+ * MODEL_RECORD_BYTES. */
 unsigned model_record_bytes(const struct model *m);
 /* The record of counter x's event on this instruction, for these counters, with this status. */
 void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,

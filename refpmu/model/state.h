@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model's state, included by model.h only; only refpmu/model/ looks inside. It holds
- * no pointer into itself, so that a test may copy and compare it.
+ * The model's state. Only model.h includes this file, and only refpmu/model/ uses the members. The
+ * state has no pointer into itself, so that a test may copy and compare it.
  */
 #ifndef REFPMU_MODEL_STATE_H
 #define REFPMU_MODEL_STATE_H
@@ -12,13 +12,13 @@
 #define MODEL_METRICS		4	/* categories of MSR_PERF_METRICS */
 
 /*
- * Without padding, which a copy may fill with anything: tests compare whole models, and these two
- * are assigned whole.
+ * These two structures have no padding. Tests compare whole models byte by byte; the structures are
+ * assigned as a whole, and a copy may put anything into padding.
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
 
-/* What a counter is set to do: its control registers decoded, at every change of one of them. */
+/* The setting of a counter: its control registers, decoded at every change of one of them. */
 struct model_rule {
 	u16 flags;		/* enum event_flags of the event */
 	u16 kind;		/* enum event_kind; EK_NONE: counts nothing */
@@ -53,7 +53,7 @@ struct pmi {
 	bool second;		/* of two separate ones: the overflow's after the threshold's */
 };
 
-/* What a tagged load has left. */
+/* The outcome of a tagged load. */
 struct tagged_load {
 	bool valid;
 	u8 source;		/* enum memory_source */
@@ -74,8 +74,8 @@ struct lbr_entry {
 #define UNCORE_GP	8
 #define UNCORE_COUNTERS	(UNCORE_GP + 1)
 
-/* Processors that can share one: their numbers are below. Others have their own, which interrupts
- * no other. */
+/* Processors with numbers below this can share one uncore. Others have their own, which interrupts
+ * no other processor. */
 #define UNCORE_PROCESSORS 64
 
 struct model_uncore {
@@ -190,8 +190,8 @@ struct model {
 	u32 tag_gap;		/* loads that pass before the next tag */
 	struct tagged_load tagged;	/* the last one above the threshold */
 
-	/* Room for what a broken processor remembers. refpmu/faults/ alone knows what that is, as
-	 * with `cb` of Linux's struct sk_buff. */
+	/* Memory for the state of faults. Only refpmu/faults/ knows its contents, as with `cb` of
+	 * Linux's struct sk_buff. */
 	u64 fault_room[640];
 };
 

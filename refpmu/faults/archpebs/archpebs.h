@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of leaf 23H and architectural PEBS: what the hooks of other files ask. */
+/* Faults of leaf 23H and architectural PEBS: functions that hooks in other files call. */
 #ifndef REFPMU_FAULTS_ARCHPEBS_H
 #define REFPMU_FAULTS_ARCHPEBS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of architectural last branch records: what the hooks of other files ask. */
+/* Faults of architectural last branch records: functions that hooks in other files call. */
 #ifndef REFPMU_FAULTS_ARCH_LBR_H
 #define REFPMU_FAULTS_ARCH_LBR_H
 

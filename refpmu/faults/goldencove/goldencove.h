@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of Golden Cove's counters and records: what the hooks of other files ask. */
+/* Faults of Golden Cove's counters and records: functions that hooks in other files call. */
 #ifndef REFPMU_FAULTS_GOLDENCOVE_H
 #define REFPMU_FAULTS_GOLDENCOVE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of version 5: what the hooks of other files of refpmu/faults/ ask. */
+/* Faults of version 5: functions that hooks in other files call. */
 #ifndef REFPMU_FAULTS_VERSION5_H
 #define REFPMU_FAULTS_VERSION5_H
 

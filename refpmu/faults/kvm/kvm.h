@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of what KVM gives its guests: what the hooks of other files of this folder ask. */
+/* Faults of the PMU of KVM's guests: functions that hooks in other files call. */
 #ifndef REFPMU_FAULTS_KVM_KVM_H
 #define REFPMU_FAULTS_KVM_KVM_H
 

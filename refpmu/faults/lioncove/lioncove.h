@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of formats 5 and 6: what the hooks of other files of refpmu/faults/ ask. */
+/* Faults of formats 5 and 6: functions that hooks in other files call. */
 #ifndef REFPMU_FAULTS_LIONCOVE_H
 #define REFPMU_FAULTS_LIONCOVE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a broken NetBurst processor remembers, of a core, and of each logical processor: in the room
- * that struct netburst has for it (state.h). */
+/* The state of NetBurst's faults, for a core and for each logical processor. It is in fault_room of
+ * struct netburst (state.h). */
 #ifndef REFPMU_FAULTS_NETBURST_STATE_H
 #define REFPMU_FAULTS_NETBURST_STATE_H
 

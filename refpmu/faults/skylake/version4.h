@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of version 4 and last branch records: what the hooks of other files of this folder ask. */
+/* Faults of version 4 and last branch records: functions that hooks in other files call. */
 #ifndef REFPMU_FAULTS_VERSION4_H
 #define REFPMU_FAULTS_VERSION4_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPUID leaf 23H and what hangs on it: the registers from 1900H on, auto counter reload,
- * architectural PEBS. Counters are by their index; masks of counters have the same bits.
+ * CPUID leaf 23H and the facilities that it enumerates: the registers from 1900H on, auto counter
+ * reload, architectural PEBS. A counter is named by its index; bit n of a mask is counter n.
  */
 #ifndef REFPMU_MODEL_ARCHPEBS_H
 #define REFPMU_MODEL_ARCHPEBS_H
@@ -20,10 +20,11 @@ void model_ext_leaf(const struct model *m, u32 subleaf, u32 regs[4]);
 bool model_has_umask2(const struct model *m);
 bool model_has_eq(const struct model *m);
 bool model_has_rdpmc_user_disable(const struct model *m);
-/* Fixed counters, bit i; 0: leaf 23H doesn't tell. */
+/* Fixed counters, bit i; 0: leaf 23H doesn't list them. */
 u64 model_ext_fixed_mask(const struct model *m);
 u64 model_ext_fixed_of(enum generation_id id);
-/* Counters that can be reloaded, that reload others; with PEBS, with PDist. */
+/* Sets of counters: those that can be reloaded, those that can cause a reload; those with PEBS,
+ * those with PDist. */
 u64 model_reloadable(const struct model *m);
 u64 model_reload_causes(const struct model *m);
 u64 model_arch_pebs_counters(const struct model *m);
@@ -35,17 +36,18 @@ bool model_has_arch_pebs(const struct model *m);
 
 /* ---- reload.c: the registers, and auto counter reload ---- */
 
-/* One of the registers from 1900H on, or false. */
+/* Find one of the registers from 1900H on; false: msr isn't one. */
 bool model_v6_find(u32 msr, struct msr_ref *p);
 bool model_v6_exists(const struct model *m, const struct msr_ref *p);
 u64 model_v6_writable(const struct model *m, const struct msr_ref *p);
 u64 model_v6_read(const struct model *m, const struct msr_ref *p);
 void model_v6_take(struct model *m, const struct msr_ref *p, u64 value);
-/* What a counter is loaded with. */
+/* The value with which a counter is reloaded. */
 u64 model_reload_value(const struct model *m, unsigned counter);
 /* Does counter i reload itself, so that its overflow doesn't show? */
 bool model_reloads_itself(struct model *m, unsigned i);
-/* Counters that have wrapped on this instruction: reload those that name them. */
+/* These counters have wrapped on this instruction: reload the counters that name one of them as a
+ * cause. */
 void model_reload_by(struct model *m, u64 wrapped);
 
 /* Counters whose bits a register in the layout of IA32_PERF_GLOBAL_CTRL has. */

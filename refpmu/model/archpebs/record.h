@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record of architectural PEBS is going to be, and where. */
+/* The plan of a record of architectural PEBS: its contents and its place. */
 #ifndef REFPMU_MODEL_ARCHPEBS_RECORD_H
 #define REFPMU_MODEL_ARCHPEBS_RECORD_H
 
@@ -7,7 +7,7 @@
 #include "refpmu/model/record.h"
 #include "spec/arch_pebs.h"
 
-/* All groups in three fragments, and what broken processors add. */
+/* Enough for all groups in three fragments, and for the additions of faults. */
 #define ARCH_RECORD_BYTES	0x900
 
 struct arch_layout {
@@ -23,12 +23,12 @@ struct arch_layout {
 struct arch_plan {
 	struct arch_layout layout;
 	u64 at, begin, end;	/* physical: the record, the buffer */
-	bool linear;		/* not physical: of broken processors */
+	bool linear;		/* not physical: with some faults */
 	unsigned size;
 	u8 bytes[ARCH_RECORD_BYTES];
 	bool fits;		/* else it is dropped: */
 	bool full;		/* IA32_PEBS_INDEX.FULL */
-	u64 index;		/* what IA32_PEBS_INDEX becomes */
+	u64 index;		/* the new value of IA32_PEBS_INDEX */
 	bool reloads;
 	u64 reload;
 	u64 cleared, set;	/* bits of IA32_PERF_GLOBAL_STATUS */

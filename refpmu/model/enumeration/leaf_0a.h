@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What CPUID leaf 0AH tells of counters and events: "Architectural Performance Monitoring Leaf". On
- * a package with cores of two types each of them tells what both types have: Linux intel_pmu_init;
- * CPUID dumps of Alder Lake to Panther Lake. Leaf 23H is each core's own.
+ * CPUID leaf 0AH, "Architectural Performance Monitoring Leaf". On a package with cores of two types
+ * the leaf of each core lists only what both types have: Linux intel_pmu_init; CPUID dumps of Alder
+ * Lake to Panther Lake. Leaf 23H differs by core.
  */
 #ifndef REFPMU_MODEL_ENUMERATION_LEAF_0A_H
 #define REFPMU_MODEL_ENUMERATION_LEAF_0A_H
@@ -17,7 +17,7 @@ struct leaf_0a {
 	u32 absent;		/* EBX */
 };
 
-/* Without what a hypervisor hides. */
+/* The leaf as the guest sees it: without what a hypervisor hides. */
 struct leaf_0a model_leaf_0a(const struct model *m);
 
 #endif

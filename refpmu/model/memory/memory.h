@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A memory hierarchy, small and deterministic: per core an L1 data cache, an L2, line fill
- * buffers, a DTLB and an STLB; per package an inclusive L3 that knows which of its cores may
- * hold a line; memory at two homes. It tells of each access where its data came from, what the
- * TLBs said, and how long it took. "Load Latency Performance Monitoring Facility", Table 18-24,
- * say what there is to tell; no manual says how a processor gets there, so sizes, latencies and
- * replacement are a shape that is drawn from the seed.
+ * A memory hierarchy, small and deterministic: per core an L1 data cache, an L2, line fill buffers,
+ * a DTLB and an STLB; per package an inclusive L3 that knows which of its cores may hold a line;
+ * memory at two homes. For each access it reports the source of the data, whether the TLBs hit, and
+ * the latency. "Load Latency Performance Monitoring Facility" and Table 18-24 define the possible
+ * reports. No manual defines how a processor arrives at them, so sizes, latencies and replacement
+ * (the shape) are drawn from the seed.
  *
- * Time passes by retired instructions of the core: a line that is being fetched is on its way for
- * the next fill_window of them, and a load that meets it there hits a fill buffer.
+ * Time is measured in retired instructions of the core. A line that is being fetched is on its way
+ * for the next fill_window instructions, and a load of it hits a fill buffer.
  *
  * One struct memory is shared by all processors; two threads of a core are one core here. The
  * processors presented are all in package 0, which has a further core that runs no program
- * (MEMORY_NEIGHBOUR); package 1 has one such core. Those two hold lines on request of
+ * (MEMORY_NEIGHBOUR); package 1 has one such core. These two cores hold lines only on request, by
  * memory_place(). Not handled: instruction fetches, page tables as data, hardware prefetchers,
  * non-temporal stores (plain stores here).
  */
@@ -42,7 +42,7 @@
 #define MEMORY_DTLB_MOST	64
 #define MEMORY_STLB_MOST	1536
 
-/* Where the data of an access was. Nearest first. */
+/* The source of an access's data, nearest first. */
 enum memory_source {
 	SOURCE_L1,
 	SOURCE_LFB,		/* the line was on its way already */
@@ -79,7 +79,7 @@ struct memory_shape {
 
 enum memory_type { MEMORY_WRITE_BACK, MEMORY_UNCACHED, MEMORY_IO };
 
-/* What a linear address leads to. */
+/* The translation of a linear address. */
 struct memory_page {
 	u64 physical;		/* of the byte itself */
 	u8 bits;		/* of the page's size: 12, 21, 30 */
@@ -87,8 +87,8 @@ struct memory_page {
 	bool global;		/* outlives a load of CR3 */
 };
 
-/* The current page tables. false: not mapped, which an access that has retired can't have been
- * unless the instruction took the page away; it counts as mapped to itself. */
+/* The current page tables. false: not mapped. This can happen for a retired access only if the
+ * instruction itself removed the page; the address then counts as mapped to itself. */
 struct memory_tables {
 	bool (*translate)(void *ctx, u64 linear, struct memory_page *page);
 	void *ctx;
@@ -127,29 +127,29 @@ struct memory {
 };
 
 /*
- * Processors that run at the same time call everything below between these two. A processor that
- * was started anew in between never leaves: a processor that waits for it too long continues
- * without it, and finds a hierarchy that may be in any state, but is one.
+ * Processors that run at the same time call all functions below between these two. A processor that
+ * is restarted in between never leaves. If another processor waits for it too long, it continues
+ * all the same; the hierarchy may then be in any state, but the state is valid.
  */
 void memory_enter(struct memory *memory);
 void memory_leave(struct memory *memory);
 
-/* The shape with no latitude. In any other, too, numbers of sets are powers of two, no table is
- * larger than above, and no latency below MEMORY_LEAST_LATENCY. */
+/* The shape without latitude. In every shape the numbers of sets are powers of two, no table is
+ * larger than above, and no latency is below MEMORY_LEAST_LATENCY. */
 struct memory_shape memory_usual_shape(void);
 
-/* Everything empty, all memory at home in package 0. Any state before. */
+/* Empty everything; the home of all memory is package 0. The previous state doesn't matter. */
 void memory_reset(struct memory *memory, const struct memory_shape *shape, u64 seed);
 
-/* An access of a retired load or store. */
+/* Carry out an access of a retired load or store. */
 struct memory_result memory_access(struct memory *memory, unsigned core,
 				   const struct memory_tables *tables, u64 linear, unsigned bytes,
 				   bool store, bool locked);
 
-/* The next instruction of this processor. */
+/* The core begins its next instruction. */
 void memory_tick(struct memory *memory, unsigned core);
 
-/* What instructions do besides loading and storing. */
+/* Effects of instructions other than loads and stores. */
 enum memory_act {
 	ACT_NONE,
 	ACT_PREFETCH_L1,	/* PREFETCHT0, PREFETCHNTA */
@@ -158,7 +158,7 @@ enum memory_act {
 	ACT_FLUSH_LINE,		/* CLFLUSH, CLFLUSHOPT: from all caches */
 	ACT_CLEAN_LINE,		/* CLWB */
 	ACT_FLUSH_ALL,		/* WBINVD, INVD: all caches of the package */
-	ACT_DRAIN,		/* fences, serialising instructions: what was on its way has come */
+	ACT_DRAIN,		/* fences, serialising instructions: lines on their way have come */
 	ACT_INVALIDATE_PAGE,	/* INVLPG, also of global pages */
 	ACT_LOAD_CR3,		/* all pages but the global ones */
 	ACT_FLUSH_TLB,		/* INVPCID, changes of CR0 and CR4: all pages */
@@ -167,19 +167,19 @@ enum memory_act {
 void memory_act(struct memory *memory, unsigned core, const struct memory_tables *tables,
 		enum memory_act act, u64 linear);
 
-/* The processor has run unobserved: its caches and TLBs may hold anything; here, nothing. What
- * other processors hold stays. */
+/* The processor has run unobserved, so the contents of its caches and TLBs are unknown: make them
+ * empty. Other processors' caches don't change. */
 void memory_forget(struct memory *memory, unsigned core);
 
-/* A line as another agent touches it: no page tables, no TLB. */
+/* An access by another agent: without page tables and TLB. */
 enum memory_source memory_touch(struct memory *memory, unsigned core, u64 physical, bool store);
 
 /*
- * Put the line with this address into a state (spec/exerciser.def), seen from `core`, which is in
- * package 0: the line alone, whichever cache had it before. false: there is no such state.
+ * Put the line with this address into a state (spec/exerciser.def), as seen from `core`, which is
+ * in package 0, wherever the line was before. false: there is no such state.
  */
 bool memory_place(struct memory *memory, unsigned core, u64 physical, enum exerciser_state state);
-/* The two cores that run no program hold nothing any more. */
+/* Empty the caches of the two cores that run no program. */
 void memory_place_begin(struct memory *memory);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set-associative table of keys, each with some bits of state: what caches and TLBs are. The
- * entries belong to the caller, which zeroes them for an empty table; one word holds key and state.
+ * A set-associative table of keys, each with some bits of state: used for caches and TLBs. The
+ * caller owns the entries and zeroes them for an empty table. One word holds key and state.
  */
 #ifndef REFPMU_MODEL_MEMORY_SETS_H
 #define REFPMU_MODEL_MEMORY_SETS_H
@@ -23,7 +23,7 @@ struct model_sets {
 	u8 replacement;		/* enum sets_replacement */
 };
 
-#define SETS_STATE_BITS	20	/* keys have the others but one: they are below 2^43 */
+#define SETS_STATE_BITS	20	/* keys have 43 of the other bits */
 
 /* 0 is an empty place. */
 static inline u64 sets_key(u64 entry)
@@ -36,14 +36,14 @@ static inline u32 sets_state(u64 entry)
 	return (u32)(entry & BITS(0, SETS_STATE_BITS - 1));
 }
 
-/* The word of this key, or NULL. A use: it counts for the replacement. Valid until the next call
- * for this table; its bits of state may be changed. */
+/* The word of this key, or NULL. This counts as a use for the replacement. The pointer is valid
+ * until the next call for this table; the bits of state may be changed. */
 u64 *sets_use(const struct model_sets *s, u64 key);
-/* The same without being a use. */
+/* The same, but it doesn't count as a use. */
 u64 *sets_look(const struct model_sets *s, u64 key);
 
-/* Put in a key that isn't there. Returns the word that had to go, or 0. random decides where
- * the replacement leaves it to chance. */
+/* Insert a key that isn't in the table. Returns the word that was replaced, or 0. random is used if
+ * the replacement is random. */
 u64 sets_fill(const struct model_sets *s, u64 key, u32 state, u64 random);
 
 /* Take a key out. Returns its word, or 0: it wasn't there. */

@@ -5,15 +5,16 @@
  * NetBurst Microarchitecture". One struct netburst belongs to a core; each logical processor has
  * its struct model, whose calls (model.h) come here if its generation has FAC_NETBURST.
  *
- * Calls are under the lock of the core (model/core.h), but netburst_needs_retire().
+ * All functions except netburst_needs_retire() are called under the lock of the core
+ * (model/core.h).
  *
  * Files: netburst.c (counting, overflow, cascades, interrupts), msr.c
  * (registers), event.c (what is counted for which thread), replay.c (replays
  * of tagged micro-operations), pebs.c (records).
  * For refpmu/model/.
  *
- * Not handled: events that this machine has no use for (spec/netburst.def lists those it knows),
- * bogus micro-operations, branch records, MSR_TC_PRECISE_EVENT, which only keeps what is written.
+ * Not handled: events that have no meaning here (spec/netburst.def lists the known events), bogus
+ * micro-operations, branch records, MSR_TC_PRECISE_EVENT, which only keeps what is written.
  */
 #ifndef REFPMU_MODEL_NETBURST_NETBURST_H
 #define REFPMU_MODEL_NETBURST_NETBURST_H
@@ -22,7 +23,7 @@
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/state.h"
 
-/* What its core shares. */
+/* The state that its core shares. */
 static inline struct netburst *netburst_of(const struct model *m)
 {
 	return &m->host->netburst[m->core];
@@ -33,8 +34,8 @@ unsigned netburst_thread_of(const struct model *m);
 /* Does the processor have Hyper-Threading, as CPUID shows it? */
 bool netburst_has_ht(const struct model *m);
 
-/* What model.h says of model_init(), and so on; of model_rdmsr() and model_wrmsr() also
- * MSR_NOT_OURS. */
+/* Each has the contract of model.h's function of the same name, model_init() and so on. The
+ * functions for RDMSR and WRMSR may also return MSR_NOT_OURS. */
 void netburst_init(struct model *m);
 struct msr_result netburst_rdmsr(struct model *m, u32 msr);
 struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value);
@@ -101,7 +102,7 @@ void netburst_escr_written(struct netburst_settings *with, unsigned e);
 void netburst_cccr_written(struct netburst_settings *with, unsigned n);
 /* Does some ESCR of a running counter ask what memory accesses met? */
 bool netburst_watches_memory(const struct netburst_settings *with);
-/* Fill in what upstream ESCRs have tagged. */
+/* Fill in the tags of upstream ESCRs. */
 void netburst_tag(struct model *m, struct netburst_step *s);
 /* The input of counter n: events of this instruction that its ESCR selects. */
 struct netburst_input {
@@ -134,7 +135,7 @@ enum netburst_form { NETBURST_FORM_NB64, NETBURST_FORM_NB32, NETBURST_FORMS };
 struct netburst_ds {
 	u64 base, index, maximum, threshold, reset;
 };
-/* What a record does to the DS area. */
+/* The effect of a record on the DS area. */
 struct netburst_assist {
 	bool fits;		/* there is room: otherwise nothing happens */
 	bool written;

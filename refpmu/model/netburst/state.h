@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the logical processors of a NetBurst core share: struct netburst. Only the NetBurst model
- * looks inside; its owner needs its size and zeroes it once.
+ * struct netburst: the state that the logical processors of a NetBurst core share. Only the
+ * NetBurst model uses the members; the owner needs the size and zeroes it once.
  */
 #ifndef REFPMU_MODEL_NETBURST_STATE_H
 #define REFPMU_MODEL_NETBURST_STATE_H
 
 #include "spec/netburst.h"
 
-/* What the registers say. */
+/* The contents of the registers. */
 struct netburst_settings {
 	u64 cccr[NB_COUNTERS], escr[NB_ESCRS];
 	u64 pebs_enable;	/* without the two bits that are relative to the accessor */
 	u64 matrix_vert;
 	u32 running;		/* bit n: counter n is enabled, or was started by a cascade */
 	u8 pebs_threads;	/* bit t: PEBS is enabled for logical processor t */
-	/* What CCCRs and ESCRs mean, worked out when they are written. */
+	/* CCCRs and ESCRs, decoded when they are written. */
 	u8 selected[NB_COUNTERS];	/* the ESCR that a counter's CCCR selects; NB_ESCRS: none */
 	struct netburst_meaning {
 		u8 event;		/* NB_EVENT_COUNT: none that it can count */

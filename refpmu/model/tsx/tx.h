@@ -3,12 +3,13 @@
  * Transactional memory and elided locks, carried out in software: "Intel TSX and PEBS Support",
  * "Performance Monitoring and Intel TSX", Table 18-51; volume 1, "Programming with Intel
  * Transactional Synchronization Extensions". Stores of a transaction go to memory at once and are
- * taken back, byte by byte, when it aborts. Every decision is here; the shell reports what the
- * program is about to do, and takes registers back when it is told to.
+ * undone, byte by byte, when it aborts. All decisions are made here. The hypervisor reports what
+ * the program is about to do, and restores registers when the model requests it.
  *
- * What others write to lines that the transaction has touched is found by comparing them, a few at
- * each instruction and all at its end. Not handled: other processors that only read what the
- * transaction has written, an elided lock among it, see it before it ends.
+ * Writes by other processors or devices to the transaction's lines are found by comparing the
+ * lines, a few at each instruction and all at the end of the transaction. Not handled: other
+ * processors that read the transaction's stores, including an elided lock, see them before the
+ * transaction ends.
  */
 #ifndef REFPMU_MODEL_TSX_TX_H
 #define REFPMU_MODEL_TSX_TX_H
@@ -84,19 +85,19 @@ struct model_tx {
 	u64 not_again[TX_LOCKS];	/* XACQUIREs that go without elision once; 0: none */
 };
 
-/* Has the processor RTM? Then each XBEGIN, XABORT, XEND and XTEST has to be seen, and what is in a
- * transaction be reported one by one. */
+/* Has the processor RTM? Then the hypervisor must see each XBEGIN, XABORT, XEND and XTEST, and must
+ * report each instruction in a transaction. */
 bool model_has_tx(const struct model *m);
 bool model_in_tx(const struct model *m);
-/* In one that began with XACQUIRE? */
+/* Is the processor in a transaction that began with XACQUIRE? */
 bool model_tx_is_elided(const struct model *m);
-/* An instruction in it has taken so many cycles. */
+/* An instruction in the transaction has taken that many cycles. */
 void model_tx_takes(struct model *m, u64 cycles);
-/* In one that isn't nested in another? */
+/* Is it in a transaction that isn't nested in another one? */
 bool model_tx_outermost(const struct model *m);
 
 /*
- * XBEGIN has retired: registers are those after it, fallback a RIP. Otherwise than TX_FINE:
+ * XBEGIN has retired: registers are those after it, fallback is a RIP. If the result isn't TX_FINE,
  * abort for that reason.
  */
 enum tx_cause model_tx_begin(struct model *m, const struct model_registers *registers,
@@ -104,8 +105,8 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 
 /*
  * In a transaction, before each instruction: has another processor or a device written to its
- * lines? And for each access that the instruction will make: is there room? Otherwise than TX_FINE:
- * abort instead.
+ * lines? And for each access that the instruction will make: is there room? If the result isn't
+ * TX_FINE, abort instead.
  */
 enum tx_cause model_tx_compare(struct model *m);
 enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool store);
@@ -115,23 +116,23 @@ enum tx_cause model_tx_may_end(struct model *m);
 void model_tx_end(struct model *m);
 
 /*
- * An XACQUIRE comes next, outside of transactions: it isn't elided (and may be the next time); or
- * it is, registers are those in front of it, and so is registers->rip; ip is its linear address,
- * after the RIP after it.
+ * The next instruction has XACQUIRE and is outside of transactions. model_tx_declines() returns
+ * true if it isn't elided this time. Otherwise it is elided: registers, including RIP, are those
+ * before it; ip is its linear address, after the RIP after it.
  */
 bool model_tx_declines(struct model *m, u64 ip);
 void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip, u64 behind);
 
-/* The instruction that comes next, at this linear address, has XACQUIRE or XRELEASE, in a
- * transaction, and this lock. behind: RIP after it. */
+/* The next instruction, at linear address ip, has XACQUIRE or XRELEASE in a transaction; linear is
+ * the address of its lock. behind: RIP after it. */
 void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 ip, u64 behind);
-/* true: the elision is to end with it, if the lock is as it was. */
+/* true: the elision ends with this instruction, if the lock has its old value. */
 bool model_tx_release(struct model *m, u64 linear, unsigned bytes);
 
 /*
- * The transaction aborts: memory is as before, host->registers() is told those of the fallback
- * handler, or in front of XACQUIRE, the events of an abort occur. ip: linear address of the
- * instruction that was to be executed; code: of XABORT.
+ * Abort the transaction: memory is restored, host->registers() gets the registers of the fallback
+ * handler or those before XACQUIRE, and the events of an abort occur. ip: linear address of the
+ * next instruction; code: of XABORT.
  */
 void model_tx_abort(struct model *m, enum tx_cause cause, u8 code, u64 ip, u8 cpl);
 
