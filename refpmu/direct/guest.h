@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The guest of a boot without firmware: a program with a PVH entry, and what it is handed over. */
+/* The guest of a boot without firmware: a program with a PVH entry, and its start info. */
 #ifndef REFPMU_DIRECT_GUEST_H
 #define REFPMU_DIRECT_GUEST_H
 
@@ -16,8 +16,8 @@ struct guest {
 	const char *command;		/* terminated */
 };
 
-/* Load it, write its start info, and say where it begins: into memory->entry and ->start_info.
- * exerciser: physical address of its registers. NULL: done. Otherwise why not. */
+/* Load it, write its start info, and set memory->entry and memory->start_info. exerciser: physical
+ * address of its registers. NULL: success. Otherwise the reason of the error. */
 const char *guest_load(struct guest *guest, u64 exerciser, struct virtualise_memory *memory);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the engine needs to know of an instruction before it runs: what kind it is, where it
- * reads and writes memory, how it branches. Zydis does the decoding; results are kept in a small
- * cache by linear address and checked against the bytes in memory at each use.
+ * The facts about an instruction that the engine needs before it runs: its kind, its memory
+ * accesses, its branch. Zydis decodes; the results are kept in a small cache by linear address, and
+ * compared with the bytes in memory at each use.
  *
- * Not enumerated, and marked so: gathers and ENTER with a nesting level. Accesses that events
- * and gates make by themselves (stack frames, descriptor tables, page tables) are no accesses of
- * the instruction.
+ * Not enumerated, and marked so: gathers and ENTER with a nesting level. Implicit accesses of
+ * events and gates (stack frames, descriptor tables, page tables) don't count as accesses of the
+ * instruction.
  */
 #ifndef REFPMU_ENGINE_DECODE_H
 #define REFPMU_ENGINE_DECODE_H
@@ -51,7 +51,7 @@ enum insn_kind {
 	INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST,
 };
 
-/* Prefixes that only instructions with locks, and MOV for the second, know. */
+/* Prefixes of instructions with LOCK; XRELEASE also of MOV. */
 enum insn_elision { ELISION_NONE, ELISION_XACQUIRE, ELISION_XRELEASE };
 
 #define REG_NONE	0xff
@@ -103,7 +103,7 @@ struct instruction {
 	u8 selector_register;	/* INSN_MOV_SS: source, or REG_NONE: access[0] */
 	u8 operand_bytes;	/* operand size */
 	u8 operand_register;	/* INSN_LOAD_CR*, INSN_STORE_*, INSN_STR */
-	/* A 32-bit MOV to memory: what the local APIC's registers are written with. */
+	/* A 32-bit MOV to memory: the usual store to the local APIC's registers. */
 	bool store32;
 	u8 store_register;	/* or REG_NONE: store_immediate */
 	u32 store_immediate;
@@ -122,11 +122,11 @@ void decode_init(struct cpu *cpu);
  * Valid until the next call. */
 const struct instruction *decode_current(struct cpu *cpu);
 
-/* The same, if it has been decoded before and its bytes, of which `left` are at `host`, are what
- * they were; NULL otherwise. */
+/* The same, but NULL unless it was decoded before and its bytes haven't changed; `left` bytes of
+ * code are at `host`. */
 const struct instruction *decode_cached(struct cpu *cpu, const u8 *host, u64 left);
 
-/* How it runs by itself, of the last one that these two returned: emulate.h. */
+/* How to emulate the last instruction that these two returned: emulate.h. */
 struct emulate_op;
 const struct emulate_op *decode_emulate_op(struct cpu *cpu, const struct instruction *insn);
 

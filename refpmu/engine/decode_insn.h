@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From Zydis' view of an instruction to ours: pure, for the host too. Both engines take kind,
- * branch and accesses from here, so that they can't differ in what they count.
+ * Converts Zydis' description of an instruction to struct instruction. Pure, also for host tests.
+ * All engines take kind, branch and accesses from here, so their counts can't differ.
  */
 #ifndef REFPMU_ENGINE_DECODE_INSN_H
 #define REFPMU_ENGINE_DECODE_INSN_H
@@ -10,8 +10,7 @@
 
 #include "refpmu/engine/decode.h"
 
-/* Everything in *insn after linear, rip, mode and bytes, which are the caller's; the rest is 0
- * before. */
+/* Fill in *insn. The caller has set linear, rip, mode and bytes; all other members are 0. */
 void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 		 const ZydisDecodedOperand *operands);
 
@@ -19,7 +18,7 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 struct insn_access decode_operand(const struct instruction *insn, const ZydisDecodedInstruction *zi,
 				  const ZydisDecodedOperand *o);
 
-/* decode_transaction.c: does it abort a transaction, whatever it does? */
+/* decode_transaction.c: does the instruction always abort a transaction? */
 bool decode_unfriendly(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *operands);
 
 /* General register of any width up to 64; REG_NONE for others (IP, vector, none, AH to BH). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the engine keeps of a processor: cpu->engine. Each member is one module's. */
+/* The engine's state for a processor: cpu->engine. Each member belongs to one module. */
 #ifndef REFPMU_ENGINE_ENGINE_CPU_H
 #define REFPMU_ENGINE_ENGINE_CPU_H
 
@@ -14,7 +14,8 @@ struct emulate_code;
 
 #define EXIT_PLACES	128
 
-/* engine_exit_follow(): an instruction with an exit of its own, and how often none was near. */
+/* engine_exit_follow(): an instruction that exits by itself, and how often no further one was
+ * near. */
 struct exit_place {
 	u64 rip;
 	u8 misses;

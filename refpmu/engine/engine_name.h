@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which ways (engine/engine.c) instructions may take while they are counted. Each engine falls back
- * to the ways of those before it where its own can't be exact.
+ * The engines: which ways (engine/engine.c) instructions may take while they are counted. Where its
+ * own way can't be exact, an engine uses the ways of the engines before it in this list.
  */
 #ifndef REFPMU_ENGINE_ENGINE_NAME_H
 #define REFPMU_ENGINE_ENGINE_NAME_H

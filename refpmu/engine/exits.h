@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the guest leaves for: the main loop (vmm/main_loop.h) and the engine use these handlers.
+ * Handlers of the guest's exits, for the main loop (vmm/main_loop.h) and the engine.
  */
 #ifndef REFPMU_ENGINE_EXITS_H
 #define REFPMU_ENGINE_EXITS_H
@@ -10,14 +10,14 @@
 #include "refpmu/faults/fault.h"
 
 /*
- * An instruction that left by an exit of its own (CPUID, RDMSR, WRMSR, RDPMC, VMMCALL, SVM):
- * carry it out, or raise its exception; report it to the model. false: not such an exit code.
+ * An instruction that exits by itself (CPUID, RDMSR, WRMSR, RDPMC, VMMCALL, SVM): carry it out or
+ * raise its exception, and report it to the model. false: not such an exit code.
  */
 bool exits_instruction(struct cpu *cpu, u64 code);
 
-/* What carries out VMMCALL. Before the first VMRUN. */
+/* Set the function that carries out VMMCALL. Before the first VMRUN. */
 void exits_on_vmmcall(bool (*handler)(struct cpu *cpu));
-/* What carries out IN and OUT with ports that are intercepted. */
+/* Set the function that carries out IN and OUT with intercepted ports. */
 void exits_on_port(bool (*handler)(struct cpu *cpu));
 
 /*
@@ -27,18 +27,18 @@ void exits_on_port(bool (*handler)(struct cpu *cpu));
 void exits_complete(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
 		    bool needed_retire, enum shadow shadow);
 
-/* The guest has retired a HLT: wait for what ends it, and deliver that. */
+/* The guest has retired a HLT: wait for the event that ends it, and deliver the event. */
 void exits_halt(struct cpu *cpu);
 
 /*
- * Control registers (engine/exit_control.c). An exit of their own, of a native MOV to one or of one
- * that QEMU refuses; false: it isn't one. Before the engine runs an instruction: is it one that a
- * processor refuses? Then #GP has been delivered.
+ * Control registers (engine/exit_control.c). exit_control(): the exit of a native MOV to one, or of
+ * one that QEMU refuses; false: it isn't such an exit. The other function is called before the
+ * engine runs an instruction: does a processor refuse it? Then #GP has been delivered.
  */
 bool exit_control(struct cpu *cpu, u64 code);
 bool exit_control_refuses(struct cpu *cpu, const struct instruction *insn);
 
-/* An exception of the guest's that was intercepted. */
+/* An exception of the guest that was intercepted. */
 void exits_exception(struct cpu *cpu, u64 code);
 
 /*
@@ -49,22 +49,23 @@ bool exit_cpuid(struct cpu *cpu);
 bool exit_msr(struct cpu *cpu, bool write);
 bool exit_rdpmc(struct cpu *cpu);
 
-/* What a broken processor leaves in bits 63:32 of RAX or RDX, reading a register of the PMU. */
+/* With a fault: the contents of bits 63:32 of RAX or RDX after a read of a PMU register. */
 u64 exit_kept_upper(struct cpu *cpu, unsigned gpr, enum fault_id fault);
 
-/* What IA32_TSC_ADJUST holds, and the guest's TSC by as much. */
+/* Set IA32_TSC_ADJUST, and change the guest's TSC by the same amount. */
 void exit_msr_set_tsc_adjust(struct cpu *cpu, u64 adjust);
 
-/* Does exit_msr() want to see this one? */
+/* Must accesses to this MSR exit, so that exit_msr() sees them? */
 bool exit_msr_is_tracked(u32 msr);
 
-/* Mark the MSRs that exit_msr() wants to see. Before the first VMRUN. */
+/* Set the permission bits of these MSRs. Before the first VMRUN. */
 void exit_msr_permissions(u8 *permissions);
 
 /*
  * EXIT_NPF. true: it was a plain MOV to a page whose stores exit, which has been carried out and
  * reported. false: another instruction; nothing has been done. It must then run with that page
- * replaced: exit_store_step_begin(), one step, exit_store_step_end() with whether it completed.
+ * replaced: exit_store_step_begin(), one step, exit_store_step_end(), which is told whether the
+ * step completed.
  */
 bool exit_store(struct cpu *cpu);
 void exit_store_step_begin(struct cpu *cpu);

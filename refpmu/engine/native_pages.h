@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What runs natively on a processor with RTM: pages in which code_scan.h finds nothing, and which
- * don't change unnoticed (code_page.h). In the nested tables of such runs a page is either writable
- * and not executable, as all are at first, or read-only and executable, or, where something was
- * found, neither: the engine runs that.
+ * The pages that run natively on a processor with RTM: those in which code_scan.h finds nothing,
+ * and which are write-protected (code_page.h). In the nested tables for native running a page is
+ * writable and not executable (at first all are), or read-only and executable. If code_scan.h finds
+ * something, the page is neither, and the engine runs its code.
  *
- * Not seen: what a device writes to a page that is executable by then. Run by the engine as well:
- * code in pages that can't be protected (code_page.h), because they are written again and again
- * among others.
+ * Not seen: writes by a device to a page that is already executable. The engine also runs code in
+ * pages that can't be protected (code_page.h), for example because they are written repeatedly.
  */
 #ifndef REFPMU_ENGINE_NATIVE_PAGES_H
 #define REFPMU_ENGINE_NATIVE_PAGES_H
 
 #include "refpmu/hv/cpu.h"
 
-/* One VMRUN through those tables; the exit code, as of vmrun(). */
+/* One VMRUN with those tables; returns the exit code, like vmrun(). */
 u64 native_pages_vmrun(struct cpu *cpu);
 
 /* A nested page fault of such a run: was it an instruction fetch? */
 bool native_pages_fetch(const struct cpu *cpu);
 
-/* It was. true: the page is executable now; false: it isn't for native running. */
+/* It was. true: the page is executable now; false: it can't run natively. */
 bool native_pages_allow(struct cpu *cpu);
 
-/* Is the code at RIP not for native running? false as well where its page isn't found. */
+/* Is the page at RIP untrusted? Also false if its page isn't found. */
 bool native_pages_untrusted(struct cpu *cpu);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Which ways the instructions of one processor have taken (engine.c). */
+/* How many instructions of one processor took each way (engine.c). */
 #ifndef REFPMU_ENGINE_STATISTICS_H
 #define REFPMU_ENGINE_STATISTICS_H
 
 #include "spec/types.h"
 
-/* Why an instruction was stepped although the engine isn't ENGINE_STEP. */
+/* The reason why an instruction was stepped although the engine isn't ENGINE_STEP. */
 enum fallback_reason {
 #define FALLBACK(token, name, meaning) FALLBACK_##token,
 #include "refpmu/engine/fallback.def"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * XBEGIN, XEND, XABORT and XTEST on a processor with RTM, and elided locks, by the model's rules
- * (model/tsx/tx.h). QEMU's TCG decodes two of them as MOV (docs/TRICKS.md), so that they can only
- * be found by looking at each instruction; what runs in a transaction is stepped.
+ * (model/tsx/tx.h). QEMU's TCG decodes two of them as MOV (docs/TRICKS.md), so they can be found
+ * only by decoding each instruction. The instructions in a transaction run one by one.
  */
 #ifndef REFPMU_ENGINE_TRANSACTION_H
 #define REFPMU_ENGINE_TRANSACTION_H
@@ -12,17 +12,17 @@
 #include "refpmu/hv/deliver.h"
 
 /*
- * The instruction at RIP, NULL if it is unknown, comes next on a processor with RTM: carry it out
- * if it is one of the four; in a transaction, which XACQUIRE may begin, note what it will access,
- * or abort.
- * false: nothing has been done, run it.
+ * insn is the next instruction, at RIP, on a processor with RTM; NULL if it is unknown. If it is
+ * one of the four, carry it out. In a transaction (which XACQUIRE may begin) note its accesses, or
+ * abort. false: it hasn't been carried out, run it.
  */
 bool transaction_instruction(struct cpu *cpu, const struct instruction *insn);
 
-/* The transaction aborts, in front of the instruction at RIP. */
+/* Abort the transaction, before the instruction at RIP. */
 void transaction_abort(struct cpu *cpu, enum tx_cause cause, u8 code);
 
-/* An event comes in a transaction, which it aborts. true: and the program never hears of it. */
+/* An event arrives in a transaction and aborts it. true: the event isn't delivered to the
+ * program. */
 bool transaction_swallows(struct cpu *cpu, const struct guest_event *event);
 
 /* struct model_host's registers(); ctx is the struct cpu. */

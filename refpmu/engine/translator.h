@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The translator (dbt/), as the rest of the engine sees it: an accelerator for programs that retire
- * millions of instructions under a counter. A build without it (make DBT=0) has no_translator.c
- * instead, and counts the same.
+ * The interface of the translator (dbt/), which makes programs with millions of counted
+ * instructions faster. A build without it (make DBT=0) has no_translator.c instead, and its counts
+ * are the same.
  */
 #ifndef REFPMU_ENGINE_TRANSLATOR_H
 #define REFPMU_ENGINE_TRANSLATOR_H
@@ -11,14 +11,15 @@
 #include "refpmu/hv/cpu.h"
 
 struct translator {
-	/* Once per processor, before its first VMRUN. false: this machine lacks what it needs. */
+	/* Once per processor, before its first VMRUN. false: this machine lacks a feature that it
+	 * needs. */
 	bool (*init)(struct cpu *cpu);
 
 	/*
 	 * Run translated code from the guest's RIP on, in 64-bit code at CPL 0 or 3 with no trap
 	 * and no event pending, while model_bulk_possible(). true: something has retired, or an
-	 * interrupt was delivered. false: the next instruction is for another way; *why says why,
-	 * or FALLBACK_REASONS if nothing is to be counted.
+	 * interrupt was delivered. false: the next instruction must take another way; *why is the
+	 * reason, or FALLBACK_REASONS if the statistics shouldn't count it.
 	 */
 	bool (*run)(struct cpu *cpu, enum fallback_reason *why);
 
@@ -26,10 +27,10 @@ struct translator {
 	 * TLB, code that ran unobserved. */
 	void (*tables_changed)(struct cpu *cpu);
 
-	/* The guest has talked to a device, which may write to memory at any time now. */
+	/* The guest has accessed a device, which may write to memory at any time now. */
 	void (*device_accessed)(struct cpu *cpu);
 
-	/* Drop all that was translated. */
+	/* Drop all translated code. */
 	void (*forget)(struct cpu *cpu);
 };
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * While the counters count CPL 3 alone, and nothing else observes CPL 0, code of CPL 0 runs
- * natively. It can't reach CPL 3 unnoticed: the processor has a copy of the guest's top-level page
- * table in which every entry that lets CPL 3 in forbids execution; where that is the entry of RIP,
- * the table below it has such a copy. So the first fetch at CPL 3 faults, before its instruction.
- * Loads and stores, and code of CPL 0 in the other entries, are as the guest has them.
+ * While the counters count only CPL 3, and nothing else observes CPL 0, code at CPL 0 runs
+ * natively. The hypervisor notices when it reaches CPL 3: the processor uses a copy of the guest's
+ * top-level page table, in which every entry that permits CPL 3 forbids execution. If RIP is below
+ * such an entry, the table at the next level is copied in the same way. So the first fetch at CPL 3
+ * faults, before its instruction. Loads, stores, and code at CPL 0 below the other entries behave
+ * as with the guest's own tables.
  *
- * The copies are renewed with each run. In a run the guest's own tables may get an entry: what
- * needs it faults here first. An entry that is taken away needs MOV to CR3, INVLPG or the like,
- * which exit.
+ * The copies are updated before each run. During a run the guest may add an entry to its own
+ * tables: an access that needs the entry faults first. To remove an entry the guest needs MOV to
+ * CR3, INVLPG or a similar instruction, which exit.
  */
 #ifndef REFPMU_ENGINE_USER_ONLY_H
 #define REFPMU_ENGINE_USER_ONLY_H
@@ -30,10 +31,10 @@ struct user_only {
 /* Once per processor, before its first VMRUN. */
 void user_only_init(struct cpu *cpu);
 
-/* May the code at RIP run so? model_bulk_ignores() is for the caller to ask, too. */
+/* May the code at RIP run in this way? The caller must check model_bulk_ignores() too. */
 bool user_only_fits(struct cpu *cpu);
 
-/* From RIP on until CPL 3, or an instruction that is for the engine. */
+/* Run from RIP on, until CPL 3 or an instruction that the engine must carry out. */
 void user_only_run(struct cpu *cpu);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Zydis needs of a C library, when it is built for the reference PMU: included in front of
- * each of its sources. Zydis clears and copies about a kilobyte for each instruction decoded;
- * eight bytes at a time make it five times faster under QEMU's TCG than bytewise functions.
+ * The functions of a C library that Zydis needs when it is built for the reference PMU: included
+ * before each of its sources. Zydis clears and copies about a kilobyte for each instruction
+ * decoded; eight bytes at a time make it five times faster under QEMU's TCG than bytewise
+ * functions.
  */
 #ifndef REFPMU_ENGINE_ZYDIS_LIBC_H
 #define REFPMU_ENGINE_ZYDIS_LIBC_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural bits that the hypervisor looks at, of the guest's state and of its own. What
- * belongs to AMD-V is in vmcb.h.
+ * Architectural bits of the guest's state and of the hypervisor's own state. Definitions of AMD-V
+ * are in vmcb.h.
  */
 #ifndef REFPMU_HV_ARCHITECTURE_H
 #define REFPMU_HV_ARCHITECTURE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything the hypervisor knows of one logical processor, and what all of them share.
+ * The hypervisor's state of one logical processor, and the state that all processors share.
  *
  * The VMCB and gpr[] hold the guest's state as the guest sees it whenever the guest isn't
  * running: no trap flag of ours, no interrupt flag hidden.
@@ -25,7 +25,7 @@ enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
 /* Pages that the guest reads directly; its stores exit. */
 enum trapped_page { TRAPPED_APIC, TRAPPED_EXERCISER, TRAPPED_PAGES };
 
-/* What the PMU did, for docs/TRACE.md; the two numbers of each. */
+/* Actions of the PMU, for docs/TRACE.md, each with its two numbers. */
 enum trace_event {
 	TRACE_ACTION,		/* enum model_action, counter */
 	TRACE_PMI,		/* enum pmi_kind, vector */
@@ -35,7 +35,7 @@ enum trace_event {
 	TRACE_EVENTS
 };
 
-/* Where a page of the guest's is, for one use of it (guest_memory.c). */
+/* The translation of a page of the guest, for one kind of access (guest_memory.c). */
 struct translation {
 	u64 key;		/* linear address of the page, and the use */
 	u64 physical, generation;	/* valid in this one */
@@ -44,7 +44,7 @@ struct translation {
 };
 
 #define TRANSLATIONS	64
-/* A processor's TLB, of what the hypervisor does in its place. */
+/* A processor's TLB for accesses that the hypervisor makes for the guest. */
 struct translations {
 	u64 cr0, cr3, cr4, efer;	/* that they were found with */
 	u64 generation;
@@ -62,8 +62,8 @@ struct cpu {
 	volatile bool halted;	/* and so retires none */
 	u64 epoch;		/* of the configuration that its model has */
 	u32 fault_changes;	/* those of hypervisor.fault_changes that it has seen */
-	/* code_page.h: odd: its guest runs; changes of nested tables that it has seen; where it has
-	 * written for the guest since. */
+	/* code_page.h: odd while its guest runs; the changes of nested tables that it has seen; the
+	 * pages to which it has written for the guest since. */
 	volatile u32 inside;
 	u32 nested_changes;
 	unsigned n_written;
@@ -98,7 +98,8 @@ struct cpu {
 	struct exit_statistics statistics;
 };
 
-/* What the processors share. Written before the first VMRUN only, but for the configuration. */
+/* The state that all processors share. Except the configuration it is written only before the first
+ * VMRUN. */
 struct hypervisor {
 	u64 base, size;		/* the hidden memory, physical */
 	u8 *free;		/* the rest of it */
@@ -135,10 +136,10 @@ static inline void cpu_trace(struct cpu *cpu, enum trace_event event, u64 first,
 void *hypervisor_pages(unsigned pages);
 
 /*
- * The same, for what is accessed at each exit. QEMU's TCG has a direct-mapped table for a TLB, and
- * two pages with one place in it drive each other out at each access: the first `hot` of these
- * pages have places of their own while there are any. A processor has one struct tlb_places,
- * zeroed, and notes in it first what it accesses besides.
+ * The same, for pages that are accessed at each exit. The TLB of QEMU's TCG is a direct-mapped
+ * table, so two pages with the same place in it replace each other at each access. The first `hot`
+ * of these pages get places of their own while there are free ones. A processor has one struct
+ * tlb_places, initially zero, in which it first notes the other pages that it accesses.
  */
 #define TLB_PLACES	256
 struct tlb_places {

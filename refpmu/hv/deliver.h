@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Giving the guest an interrupt or an exception. While the guest is being stepped, through its
- * IDT in software, so that the handler's first instruction is stepped as well; otherwise by the
- * processor itself. SDM volume 3, "Interrupt and Exception Handling in 64-bit Mode".
+ * Delivers an interrupt or exception to the guest. While the guest is being stepped, this is done
+ * through its IDT in software, so that the handler's first instruction is stepped too; otherwise by
+ * event injection. SDM volume 3, "Interrupt and Exception Handling in 64-bit Mode".
  *
- * Not handled in software: anything outside long mode, shadow stacks, task gates (there are none
- * in long mode). What can't be delivered in software is left to the processor and counted as
+ * Not handled in software: anything outside long mode, shadow stacks, task gates (there are none in
+ * long mode). An event that can't be delivered in software is left to the processor and counted as
  * inexact.
  */
 #ifndef REFPMU_HV_DELIVER_H
@@ -30,22 +30,22 @@ struct guest_event {
 };
 
 /*
- * What deliver() asks about an event in a transaction, which that aborts; true: and the program
- * never sees the event. Before the first VMRUN.
+ * Set the function that deliver() calls for an event in a transaction; the event aborts the
+ * transaction. true: the event isn't delivered. Before the first VMRUN.
  */
 void deliver_in_transactions(bool (*swallows)(struct cpu *cpu, const struct guest_event *event));
 
-/* The event is the guest's from now on: it happens before the guest's next instruction. RIP must
- * be where the event shall return to, or the INT n itself. false: the guest got another exception
- * instead, which the delivery of this one raised. */
+/* Deliver the event before the guest's next instruction. RIP must be the address to which the
+ * handler returns, or that of the INT n itself. false: the delivery raised another exception, which
+ * the guest got instead. */
 bool deliver(struct cpu *cpu, const struct guest_event *event);
 
-/* An event that was left to the processor while nothing was tracked, and that hasn't begun: deliver
- * it now. */
+/* If an event was left to the processor while the guest ran natively, and its delivery hasn't
+ * begun, deliver it now. */
 void deliver_injected(struct cpu *cpu);
 
-/* An exception that has left the guest. If that was on the way to the handler of another event, it
- * may become a double fault, or the guest shuts down. */
+/* Deliver an intercepted exception of the guest. If it was raised during the delivery of another
+ * event, it may become a double fault or a shutdown. */
 void deliver_met(struct cpu *cpu, u8 vector);
 
 /* The frequent ones. */

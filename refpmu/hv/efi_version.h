@@ -7,8 +7,7 @@
 
 #include "spec/types.h"
 
-/* Is it among the image's load options? Then the version is printed, and there is nothing else to
- * do. */
+/* Do the load options contain it? Then the version has been printed, and the program ends. */
 bool efi_version_asked(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 #endif

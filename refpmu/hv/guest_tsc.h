@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest's time-stamp counter. It is the machine's, plus the offset in the VMCB. Latitude
- * tsc-by-reference: while a processor counts unhalted reference cycles, which a processor has at a
- * fixed ratio to its TSC ("Performance Counters and Time-Stamp Counter", "Fixed Function
- * Performance Counters"), it advances with the model's reference clock, for all processors: with
- * the fastest of those that count. Then it goes on from there with the machine's time, as it does
- * while they halt. It never goes back.
+ * The guest's time-stamp counter. Normally it is the machine's TSC plus the offset in the VMCB. On
+ * a real processor unhalted reference cycles have a fixed ratio to the TSC ("Performance Counters
+ * and Time-Stamp Counter", "Fixed Function Performance Counters"). So with latitude
+ * tsc-by-reference, while any processor counts reference cycles, the TSC of all processors advances
+ * with the model's reference clock, that of the fastest counting processor. Afterwards, and while
+ * these processors halt, the TSC continues with the machine's time. It never goes back.
  *
- * From the first time on that this happens RDTSC and RDTSCP exit, on each processor.
+ * After this has happened for the first time, RDTSC and RDTSCP exit on each processor.
  */
 #ifndef REFPMU_HV_GUEST_TSC_H
 #define REFPMU_HV_GUEST_TSC_H
 
 #include "refpmu/hv/cpu.h"
 
-/* What RDTSC reads now. */
+/* The value that RDTSC reads now. */
 u64 guest_tsc(struct cpu *cpu);
 
-/* RDTSC, or RDTSCP, that exited. */
+/* Carry out an RDTSC or RDTSCP that exited. */
 void guest_tsc_read(struct cpu *cpu, bool rdtscp);
 
-/* Counters may have begun or ended to count, or the processor to halt. */
+/* Counters may have started or stopped counting, or the processor may have begun or ended a
+ * halt. */
 void guest_tsc_follow(struct cpu *cpu);
-/* Its model is about to forget what it counted; or it was started anew. */
+/* The model of this processor will be reset, or the processor was restarted. */
 void guest_tsc_leave(struct cpu *cpu);
 void guest_tsc_started(struct cpu *cpu);
 
-/* In front of VMRUN, in its guest for others already (code_page.h). */
+/* Called directly before VMRUN, after code_page_enter(). */
 void guest_tsc_intercept(struct cpu *cpu);
 
 #endif

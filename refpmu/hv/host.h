@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the hypervisor runs on: its page tables (identity, 512 GiB), GDT and IDT. FS, GS, TR and
- * LDTR always hold the guest's values; the hypervisor needs none of them.
+ * The hypervisor's own page tables (identity, 512 GiB), GDT and IDT. FS, GS, TR and LDTR always
+ * have the guest's values; the hypervisor doesn't need them.
  */
 #ifndef REFPMU_HV_HOST_H
 #define REFPMU_HV_HOST_H
@@ -9,14 +9,13 @@
 #include "refpmu/hv/cpu.h"
 
 /*
- * Build tables in hypervisor.free, and beside them another copy of the image, of `image_size`
- * bytes, whose stubs are those of exceptions: where the first one has been destroyed (a device
- * writes over it, which nothing stops), the second still says its last words. Once, in the copy,
- * before host_load().
+ * Build the tables in hypervisor.free, and there a second copy of the image, of `image_size` bytes,
+ * whose stubs handle exceptions. If a device overwrites the first copy, which can't be prevented,
+ * the second can still print the final message. Once, in the first copy, before host_load().
  */
 void host_init(u64 image_size);
 
-/* Load them on this processor. The guest's own must have been noted before. */
+/* Load the tables on this processor. The guest's tables must have been saved before. */
 void host_load(struct cpu *cpu);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions that C has no words for: of the hypervisor, and of its self test, which is a guest
- * of it. Nothing here expects a fault.
+ * Instructions that C can't express, for the hypervisor and for its self test, which is its guest.
+ * None of these may fault.
  */
 #ifndef REFPMU_HV_INSTRUCTIONS_H
 #define REFPMU_HV_INSTRUCTIONS_H
@@ -52,8 +52,8 @@ static inline void fxsave(void *area)
 	__asm__ volatile("mov %0, %%" #name :: "r"((u64)(value)) : "memory")
 
 /*
- * XSAVE and XRSTOR as a program with this CR4 has them. false: it has not set CR4.OSXSAVE, and
- * nothing is to be ended. *cr4 is what end_xsave() gives back.
+ * Prepare for XSAVE and XRSTOR as in a program with this CR4. false: the program hasn't set
+ * CR4.OSXSAVE; then don't call end_xsave(). end_xsave() restores *cr4.
  */
 static inline bool begin_xsave(u64 program_cr4, u64 *cr4)
 {
@@ -69,7 +69,7 @@ static inline void end_xsave(u64 cr4)
 	WRITE_REGISTER(cr4, cr4);
 }
 
-/* What the program has enabled; between these two. */
+/* The features that the program has enabled; between these two. */
 static inline u64 xcr0(void)
 {
 	u32 low, high;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The path of an address through page tables of four or five levels: APM volume 2, "Long-Mode Page
- * Translation". Pure: it sets no bit and decides nothing; what may access, and what accessed and
- * dirty bits become, is the caller's.
+ * Translation". Pure: it sets no bit and checks no right. The caller checks access rights, and sets
+ * accessed and dirty bits.
  */
 #ifndef REFPMU_HV_PAGE_WALK_H
 #define REFPMU_HV_PAGE_WALK_H
@@ -21,9 +21,9 @@ struct page_walk {
 };
 
 /*
- * host() gives the host's address of a table, or NULL where no memory is. False: there is no page;
- * entry[level] is the entry that isn't present, or NULL where its table is no memory. `linear` is
- * canonical.
+ * host() returns the host's address of a table, or NULL if there is no memory. false: there is no
+ * page; entry[level] is the entry that isn't present, or NULL if its table isn't in memory. linear
+ * must be canonical.
  */
 static inline bool page_walk(u64 root, unsigned levels, u64 linear, void *(*host)(u64 physical),
 			     struct page_walk *walk)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last words of the hypervisor, on COM1, for what it can't survive. */
+/* Ends the machine after an error that the hypervisor can't handle, with a message on COM1. */
 #ifndef REFPMU_HV_PANIC_H
 #define REFPMU_HV_PANIC_H
 
@@ -7,7 +7,7 @@
 
 /*
  * Write "refpmu: <what>" with up to four values in hexadecimal, as a line of its own, then reset
- * the machine. `values` counts those of a, b, c, d that mean something.
+ * the machine. values: how many of a, b, c, d are printed.
  */
 __attribute__((noreturn))
 void panic(const char *what, unsigned values, u64 a, u64 b, u64 c, u64 d);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the guest left, and where what the model was told isn't exact: of one processor. */
+/* Counts for one processor: the reasons of exits, and the reports to the model that weren't
+ * exact. */
 #ifndef REFPMU_HV_STATISTICS_H
 #define REFPMU_HV_STATISTICS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* C's view of svm.asm: see there. All but svm_launch() run in the hypervisor, with GIF clear. */
+/* The declarations of svm.asm, which documents the functions. All except svm_launch() run in the
+ * hypervisor, with GIF clear. */
 #ifndef REFPMU_HV_SVM_H
 #define REFPMU_HV_SVM_H
 
@@ -12,7 +13,8 @@ struct pending_irq {
 };
 #define PENDING_IRQ_NONE	0xffffffffu
 
-/* Run host(argument, rip, rsp) on another stack; returns when host has made us a guest. */
+/* Run host(argument, rip, rsp) on another stack. Returns as a guest, when host has virtualised the
+ * processor. */
 void svm_launch(void (*host)(void *argument, u64 rip, u64 rsp), void *stack_top, void *argument);
 
 void svm_run(u64 vmcb_address, u64 *gpr);
@@ -21,7 +23,7 @@ void svm_save(u64 vmcb_address);
 void svm_poll_interrupts(struct pending_irq *pending, bool interrupts);
 void svm_wait(struct pending_irq *pending, bool interrupts);
 
-/* Let NMIs come again as the IRET of a handler would: one has been taken, and isn't the guest's. */
+/* Unblock NMIs, as the IRET of a handler does: an NMI that isn't the guest's has been taken. */
 void svm_unblock_nmi(void);
 
 extern const u8 svm_entry[];	/* the VMRUN of svm_run() */

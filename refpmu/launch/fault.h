@@ -7,7 +7,8 @@
 #include "refpmu/faults/fault_id.h"
 #include "refpmu/model/fault_when.h"
 
-/* NULL: understood. Otherwise what is wrong with it. "none" is FAULT_NONE, without parameters. */
+/* NULL: success. Otherwise what is wrong with the text. "none" is FAULT_NONE, without
+ * parameters. */
 const char *launch_fault(struct span text, enum fault_id *fault, struct fault_when *when);
 
 #endif

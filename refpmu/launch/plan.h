@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The launcher's plan: what to run, on which processor, in which order. Pure: it also compiles
- * for the host, where it is fuzzed.
+ * The launcher's plan: which programs to run, with which configuration, in which order. Pure: it
+ * also compiles for the development machine, where it is fuzzed.
  *
  *	# a comment; empty lines are allowed
  *	run cpu=haswell fault=none seed=0 ht=1 efi=\pmutest86.efi args=<rest of the line>
@@ -47,7 +47,7 @@ struct plan {
 
 enum plan_result { PLAN_RUN, PLAN_END, PLAN_BAD };
 
-/* Begin reading; text must stay. */
+/* Begin reading; text must stay valid. */
 void plan_open(struct plan *plan, const char *text, size_t length);
 
 /* The next run. PLAN_BAD: *reason says what is wrong with plan->line; reading can't go on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said of a run on COM1:
+ * The lines about a run on COM1:
  *	launch: run N cpu=.. fault=.. seed=.. profile=..
  *	launch: engine N step|direct|fast blocks=.. stepped=.. runs=.. and the hand-overs by reason;
  *		acted=..: how often the fault made a difference to the model

@@ -12,15 +12,18 @@ struct span {
 
 /* The same text, of the same length? */
 bool span_equals(struct span span, const char *text);
-/* The index of the name that span is; count if it is none of them. NULL isn't a name. */
+/* The index of the name that is equal to span; count if there is none. Entries that are NULL are
+ * skipped. */
 unsigned span_find(struct span span, const char *const *names, unsigned count);
-/* Decimal, or hexadecimal after 0x; all of span. false: isn't a 64-bit number. */
+/* Parse all of span as a decimal number, or hexadecimal after 0x. false: it isn't a 64-bit
+ * number. */
 bool span_number(struct span span, u64 *value);
-/* Take what is before the first stop (any of these characters), or all. Stays in front of it. */
+/* Take the text before the first of these characters, or all. *rest then begins with this
+ * character. */
 struct span span_take(struct span *rest, const char *stops);
-/* Does span begin so? Then that is taken off. */
+/* Does span begin with prefix? Then remove the prefix. */
 bool span_skip(struct span *span, const char *prefix);
-/* With a terminating 0. false: longer than that allows; nothing was written. */
+/* Copy it with a terminating 0. false: it is too long; nothing was written. */
 bool span_copy(struct span from, char *to, size_t size);
 
 #endif

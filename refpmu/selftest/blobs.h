@@ -19,12 +19,12 @@ struct blob {
 	} expect[BLOB_EXPECTATIONS];
 };
 
-/* The first one is empty: what it counts is to be taken off the others. */
+/* The first one is empty: its counts are subtracted from those of the others. */
 extern const struct blob blobs[];
-/* What takes some time on one of the engines only; without the empty one. */
+/* Blobs that take long on the other engines; without the empty one. */
 extern const struct blob stepped_blobs[], fast_blobs[];
 
-/* The variables, to be cleared before each blob; those that C looks at itself. */
+/* The variables, which are cleared before each blob; and those that C reads directly. */
 extern u64 observed[], observed_end[], events, seen_error, seen_cr2;
 /* Bytes of the instruction that a fault skips. */
 extern u64 skip;

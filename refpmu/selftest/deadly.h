@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ways in which a program ends the machine. Each must end in last words, the hypervisor's on COM1
- * or those of run-qemu.sh, and at once.
+ * Ways in which a program ends the machine. Each must end it at once and with a message, by the
+ * hypervisor on COM1 or by run-qemu.sh.
  */
 #ifndef REFPMU_SELFTEST_DEADLY_H
 #define REFPMU_SELFTEST_DEADLY_H
@@ -19,7 +19,7 @@ enum deadly_way {
 	DEADLY_DMA_END,			/* the same, from its end */
 };
 
-/* Under the firmware's state. Comes back if nothing has ended the machine. */
+/* With the firmware's state in place. Returns if the machine didn't end. */
 void deadly_die(EFI_SYSTEM_TABLE *system, u64 way);
 
 #endif

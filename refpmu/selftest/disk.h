@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that a device writes: two functions, read from the disk by turns into a page whose code
- * counters have watched just before. Needs a disk that the firmware reads with DMA and that holds
- * this program.
+ * Code that a device writes: two functions are read from the disk in turn into a page whose code
+ * was counted just before. Needs a disk that the firmware reads with DMA and that holds this
+ * program.
  */
 #ifndef REFPMU_SELFTEST_DISK_H
 #define REFPMU_SELFTEST_DISK_H
@@ -11,11 +11,12 @@
 
 #include "spec/types.h"
 
-/* Look for the functions on the disks. false: they aren't there. Under the firmware's state, as
- * the next one. */
+/* Look for the functions on the disks. false: they aren't there. This and disk_check() run with the
+ * firmware's state in place. */
 bool disk_open(EFI_SYSTEM_TABLE *system);
 
-/* On the engine that is on, reading with and without counters on. NULL, or what was wrong. */
+/* Test it on the selected engine; the disk is read with and without counters on. NULL, or what was
+ * wrong. */
 const char *disk_check(void);
 
 /* After disk_open(): some of its sectors go to this physical address. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * INIT and SIPI in quick succession to processors that do nothing but leave for the hypervisor:
- * each INIT hits them somewhere in it, and each SIPI has to make guests of them again. Needs QEMU's
- * -smp 2 or more.
+ * Sends INIT and SIPI in quick succession to processors that exit to the hypervisor all the time.
+ * So each INIT hits a processor somewhere in the hypervisor, and after each SIPI it must become a
+ * guest again. Needs QEMU's -smp 2 or more.
  */
 #ifndef REFPMU_SELFTEST_INIT_STORM_H
 #define REFPMU_SELFTEST_INIT_STORM_H
@@ -14,11 +14,11 @@
 /* Before machine_enter(). How many other processors there are. */
 unsigned init_storm_open(EFI_SYSTEM_TABLE *system);
 
-/* INITs, `times` of them, every other one doubled. NULL: each processor came every time, as one of
- * Intel's; or what went wrong. Afterwards they wait for a SIPI. */
+/* Send `times` INITs, every second one twice. NULL: each processor started every time, as an Intel
+ * processor does; otherwise what went wrong. Afterwards the processors wait for a SIPI. */
 const char *init_storm(unsigned times);
 
-/* For others that start processors: which there are, the page below 1 MiB, and the commands. */
+/* For other files that start processors: the processors, the page below 1 MiB, and the commands. */
 unsigned init_storm_count(void);
 u8 init_storm_apic_id(unsigned i);
 u8 *init_storm_page(void);

@@ -23,16 +23,17 @@
 void machine_enter(void);
 void machine_leave(void);
 
-/* Just the firmware's interrupts, for a while: its own ticks are too many to be stepped. */
+/* Only hold the firmware's interrupts off for a while: there are too many timer ticks to step
+ * them. */
 void machine_hold(void);
 void machine_release(void);
 
-/* On another processor, number 0 to MACHINE_OTHERS - 1, with the first one's page tables: tables
- * and stacks of its own, the handlers of programs. It stays so till its INIT. */
+/* On another processor, number 0 to MACHINE_OTHERS - 1, with the first one's page tables: set up
+ * its own tables and stacks, and the handlers of programs. This lasts until its INIT. */
 void machine_enter_other(unsigned which);
 
 /* On the first one: the handlers of programs, or those of blobs.asm. */
-/* What gets #DB on the first processor: trap_handler(), unless it is told otherwise. */
+/* The handler of #DB on the first processor; by default trap_handler(). */
 void machine_use_traps(void (*handler)(void));
 
 void machine_use_programs(bool yes);

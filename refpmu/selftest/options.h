@@ -7,7 +7,8 @@
 
 #include "spec/types.h"
 
-/* Once, first. What isn't ASCII or after 255 characters is left out. */
+/* Once, before the other function. Characters that aren't ASCII, and those after the 255th, are
+ * dropped. */
 void options_open(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 /* The number after "name=", decimal or with 0x; `otherwise` without it. */

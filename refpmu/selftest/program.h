@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random programs for the reference PMU: all kinds of operands, branches over, calls and loops of
- * some instructions, locked, vector and string instructions, exceptions, code that changes
- * itself. They end by themselves, whatever they draw. And the way they are run (engines.asm):
- * all registers given, counters switched on in front, everything kept at the end.
+ * some instructions, locked, vector and string instructions, exceptions, code that changes itself.
+ * Every program ends by itself. engines.asm runs them: it loads all registers, switches the
+ * counters on before the program, and saves all registers at the end.
  */
 #ifndef REFPMU_SELFTEST_PROGRAM_H
 #define REFPMU_SELFTEST_PROGRAM_H
@@ -28,7 +28,7 @@ struct engine_context {
 #undef WORDS
 };
 
-/* Several may run at once, each on a processor of its own. */
+/* Several programs may run at once, each on its own processor. */
 struct program {
 	struct engine_context context;
 	/* PROGRAM_CODE and PROGRAM_DATA bytes, page aligned. Addresses are data too: for the same
@@ -37,17 +37,17 @@ struct program {
 };
 
 /*
- * Fill the program's memory and what it begins with. Portably: only what does the same on each
- * machine, without CPUID, and is one instruction to every counter, without strings. One processor
- * makes the programs of all.
+ * Fill the program's memory and its initial registers. portably: use only instructions with the
+ * same effect on each machine (no CPUID), each of which is one instruction for every counter (no
+ * strings). One processor makes the programs of all processors.
  */
 void program_generate(struct program *program, u64 seed, bool portably);
 
-/* A function of one argument instead, on a stack in the program's data; the seed for what is
- * drawn. */
+/* Make a program that calls a function with one argument, on a stack in the program's data; seed is
+ * for random numbers. */
 void program_call(struct program *program, u64 seed, void (*function)(u64), u64 argument);
 
-/* A number below `below`, of the sequence that the last of these two has begun. */
+/* A random number below `below`, from the sequence that the last call of these two has begun. */
 u32 program_draw(u32 below);
 
 /* Run it, under machine_use_programs(). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for another processor, for a bounded time: its thread of the host may be late. */
+/* Waiting for another processor, for a bounded time: QEMU's thread of that processor may be
+ * late. */
 #ifndef REFPMU_SELFTEST_TIMEOUT_H
 #define REFPMU_SELFTEST_TIMEOUT_H
 
@@ -8,7 +9,7 @@
 
 #define TIMEOUT_TICKS	20000000000ULL	/* TSC ticks: seconds, on a loaded host */
 
-/* Until *place is value or more. false: it wasn't in time. */
+/* Wait until *place is value or more. false: it wasn't in time. */
 static inline bool wait_for(const volatile u32 *place, u32 value)
 {
 	u64 begin = tsc();

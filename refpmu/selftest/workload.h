@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compiled C with a mixture of what programs do: tables, recursion, sorting, arithmetic on
- * arrays, calls through pointers, an interpreter. For measuring and comparing the engines; each
- * needs no memory but its own and does the same each time.
+ * Compiled C with a mixture of what programs do: tables, recursion, sorting, arithmetic on arrays,
+ * calls through pointers, an interpreter. For measuring and comparing the engines; each needs only
+ * its own memory and does the same each time.
  */
 #ifndef REFPMU_SELFTEST_WORKLOAD_H
 #define REFPMU_SELFTEST_WORKLOAD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cross-modifying code: another processor changes what this one runs while its counters count, or
- * the page tables that it runs by. After init_storm_open(), under machine_enter(), with another
+ * Cross-modifying code: while this processor's counters count, another processor changes the code
+ * that it runs, or its page tables. After init_storm_open(), under machine_enter(), with another
  * processor there.
  */
 #ifndef REFPMU_SELFTEST_XMC_H
@@ -9,8 +9,8 @@
 
 #include "spec/types.h"
 
-/* All ways, on the engine that is on, with the other processor counting and not. NULL, or the
- * first one that went wrong. */
+/* Test all ways, on the selected engine, with and without counters on the other processor. NULL, or
+ * the first way that went wrong. */
 const char *xmc_check(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is what HYPERCALL_CONFIGURE was given a configuration? Pure: any bytes may come from a guest.
+ * Checks the configuration that HYPERCALL_CONFIGURE was given. Pure: a guest may pass any bytes.
  */
 #ifndef REFPMU_VMM_CONFIGURE_H
 #define REFPMU_VMM_CONFIGURE_H
@@ -13,7 +13,7 @@ enum hypercall_status {
 
 struct model_config;
 
-/* HYPERCALL_DONE: the model takes it. Otherwise the first member that it doesn't. */
+/* HYPERCALL_DONE: it is valid. Otherwise the first invalid member. */
 enum hypercall_status configure_check(const struct model_config *config);
 
 #endif

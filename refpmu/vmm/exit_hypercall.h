@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* VMMCALL: a request of the launcher's (hypercall.h), or #UD. */
+/* VMMCALL: a request of the launcher (hypercall.h), or #UD. */
 #ifndef REFPMU_VMM_EXIT_HYPERCALL_H
 #define REFPMU_VMM_EXIT_HYPERCALL_H
 
@@ -9,7 +9,7 @@
 /* true: carried out, RIP is still at the instruction; false: an exception has been delivered. */
 bool exit_hypercall(struct cpu *cpu);
 
-/* What HYPERCALL_STATISTICS answers. */
+/* The result of HYPERCALL_STATISTICS. */
 void hypercall_statistics(const struct cpu *cpu, struct statistics *sum);
 
 #endif

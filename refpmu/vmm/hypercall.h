@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the launcher talks to the reference PMU: VMMCALL at CPL 0 (HYPERCALL_FAULT: at any, for a
- * program of an operating system, tools/linux/fault.c) with the magic number in RAX, the
- * function in RCX and the linear address of its structure in RDX. RAX returns a
- * hypercall_status. Without the magic number VMMCALL raises #UD, as on an Intel processor, so
- * that programs under test find nothing.
+ * The interface between launcher and reference PMU: VMMCALL at CPL 0 (HYPERCALL_FAULT: at any, for
+ * a program of an operating system, tools/linux/fault.c) with the magic number in RAX, the function
+ * in RCX and the linear address of its structure in RDX. RAX returns a hypercall_status. Without
+ * the magic number VMMCALL raises #UD, as on an Intel processor, so that programs under test find
+ * nothing.
  */
 #ifndef REFPMU_VMM_HYPERCALL_H
 #define REFPMU_VMM_HYPERCALL_H
@@ -26,14 +26,14 @@ enum hypercall_function {
 	HYPERCALL_FAULT,	/* struct hypercall_fault, read: from now on, the PMU as it is */
 };
 
-/* Two programs of one tree agree on all of it. */
+/* All members are equal if both programs were built from one tree. */
 struct hypercall_version {
 	u64 version;
 	u64 config_size, statistics_size;	/* of the structures of the functions above */
-	u64 hidden_base, hidden_size;	/* where the hypervisor lives, physical */
+	u64 hidden_base, hidden_size;	/* the hypervisor's memory, physical */
 };
 
-/* The rule that is broken, or FAULT_NONE. What CPUID tells stays as it was configured. */
+/* The fault, or FAULT_NONE. CPUID stays as it was configured. */
 struct hypercall_fault {
 	u32 fault;
 	struct fault_when when;

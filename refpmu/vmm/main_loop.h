@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The guest runs natively while the model doesn't watch, through the engine while it does. */
+/* Runs the guest natively while model_needs_retire() is false, and by the engine while it is
+ * true. */
 #ifndef REFPMU_VMM_MAIN_LOOP_H
 #define REFPMU_VMM_MAIN_LOOP_H
 
 #include "refpmu/hv/cpu.h"
 
-/* The rest of the processor's life. */
+/* Never returns. */
 __attribute__((noreturn)) void main_loop(struct cpu *cpu);
 
 #endif

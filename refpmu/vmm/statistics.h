@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run cost and where it wasn't exact; read through the STATISTICS hypercall. */
+/* The statistics of a run: how instructions were carried out, and how often the count wasn't exact.
+ * Read by the hypercall STATISTICS. */
 #ifndef REFPMU_VMM_STATISTICS_H
 #define REFPMU_VMM_STATISTICS_H
 
 #include "refpmu/engine/statistics.h"
 #include "refpmu/hv/statistics.h"
 
-/* Sums over the processors. Nothing but numbers of 64 bits. */
+/* Sums over the processors. All members are 64-bit numbers. */
 struct statistics {
 	struct exit_statistics exit;
 	struct engine_statistics engine;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the PMU does, told at once at QEMU's isa-debugcon (port E9H), a line each:
+ * The actions of the PMU, each written at once as a line to QEMU's isa-debugcon (port E9H):
  *
  *	TSC CPU RIP EVENT FIRST SECOND
  *
- * all but EVENT hexadecimal; CPU is the APIC id. EVENT is one of trace_names[]; what the two
- *numbers are stands at enum trace_event and enum model_action. tools/trace/convert.py reads it.
+ * All except EVENT are hexadecimal; CPU is the APIC id. EVENT is one of trace_names[]; enum
+ * trace_event and enum model_action say what the two numbers are. tools/trace/convert.py reads the
+ * lines.
  */
 #ifndef REFPMU_VMM_TRACE_H
 #define REFPMU_VMM_TRACE_H

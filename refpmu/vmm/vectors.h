@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's vector registers, for the model. Nothing here is compiled to use them, so what the
- * program has in them stays there while the hypervisor runs. SDM volume 1, "Managing State Using
- * the XSAVE Feature Set".
+ * The program's vector registers, for the model. The hypervisor is compiled without them, so they
+ * keep the program's values while the hypervisor runs. SDM volume 1, "Managing State Using the
+ * XSAVE Feature Set".
  */
 #ifndef REFPMU_VMM_VECTORS_H
 #define REFPMU_VMM_VECTORS_H

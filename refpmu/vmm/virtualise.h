@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Turning a processor into a guest of the hypervisor. */
+/* Makes a processor a guest of the hypervisor. */
 #ifndef REFPMU_VMM_VIRTUALISE_H
 #define REFPMU_VMM_VIRTUALISE_H
 
 #include "refpmu/engine/engine_name.h"
 #include "refpmu/hv/cpu.h"
 
-/* The memory that was reserved and the image copied to (install.h); free memory is zeroed. */
+/* The reserved memory, with the copy of the image (install.h); the free memory is zeroed. */
 struct virtualise_memory {
 	u64 base, size;		/* all of it */
 	u64 image_size;		/* the image is at its beginning */

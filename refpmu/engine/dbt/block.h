@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Basic blocks: guest code translated into code that does the same, counts itself and stops in
- * front of a block that would go past a number of instructions. Pure: no privileged instruction,
- * no VMCB; the processor that runs the result is the hypervisor's guest mode or, in host tests, a
- * process. docs/ENGINE.md has the whole picture.
+ * Basic blocks: guest code is translated into code with the same effect, which also counts its
+ * instructions, and stops before a block that would exceed the budget of instructions. Pure: no
+ * privileged instruction, no VMCB. The result runs in the hypervisor's guest mode or, in host
+ * tests, in a process. docs/ENGINE.md describes the whole design.
  *
- * A block is a straight piece of 64-bit code. Its instructions are copied; only those that depend
- * on where they are (RIP-relative operands, branches, calls) are rewritten.
+ * A block is a piece of 64-bit code without a branch inside. Its instructions are copied; only
+ * those that depend on their address (RIP-relative operands, branches, calls) are rewritten.
  *
- * A block is protected if it was made from a page that doesn't change unnoticed (block_page.h); it
- * is dropped when the page has changed. Other blocks compare the guest's bytes, before they run,
- * with those that they were made from, so that code which was modified, remapped or loaded anew is
- * seen whatever did it. No instruction runs after a store in such a block: what a store modifies is
- * compared again.
+ * A protected block was made from a write-protected page (block_page.h); it is dropped when the
+ * page changes. A self-checking block, before it runs, compares the guest's bytes with the bytes
+ * that it was made from. So it notices code that was modified, remapped or reloaded by any means. A
+ * self-checking block ends after a store, so that modified code is compared again.
  *
- * All of a block's own data and code lies in one region, position independent: it may be mapped
- * at one address where it runs and at another where this code manages it.
+ * All data and code of blocks are in one region, and are position independent: the region may be
+ * mapped at one address for running and at another for this code.
  */
 #ifndef REFPMU_ENGINE_DBT_BLOCK_H
 #define REFPMU_ENGINE_DBT_BLOCK_H
@@ -35,22 +34,22 @@
 #define BLOCK_PAGES	512		/* with protected blocks */
 #define BLOCK_PAGE_NONE	0xffff
 #define BLOCK_PAGE_SIZE	4096u
-/* A protected block may take its length off the budget among the first BLOCK_LATE of its
- * instructions, in front of one that frees the flags, and after which it is left if they are too
- * many. That many are kept in reserve. */
+/* A protected block may subtract its length from the budget after some of its first
+ * BLOCK_LATE_CHECK instructions, before an instruction that writes all flags. If the budget is
+ * exceeded, the block exits after this instruction. So that many instructions are kept in
+ * reserve. */
 #define BLOCK_LATE_CHECK	8
 
 #define BLOCK_BRANCHES	4096	/* taken, of a run that keeps them */
 
-/* A branch that a run has taken. */
+/* A taken branch of a run. */
 struct block_branch {
 	u32 block;			/* it ends that */
-	u32 budget;			/* low half of what was left, without this block */
+	u32 budget;			/* low half of the rest of the budget, without this block */
 	u64 target;			/* of an indirect one */
 };
 
-/* What running blocks read and write: on a page of its own, so that it never shares one with
- * code. */
+/* The data that running blocks read and write, on pages without code. */
 struct block_context {
 	u64 budget;			/* instructions that may still run */
 	u64 rax, rcx, rdx, scratch;	/* registers of the guest, while a block uses them */
@@ -63,7 +62,7 @@ struct block_region {
 	u64 executed[BLOCK_MAX];	/* complete runs since they were last settled */
 	u64 taken[BLOCK_MAX];		/* of the conditional branch at its end */
 	struct block_branch branch[BLOCK_BRANCHES];
-	/* From here on blocks only read: it may be mapped so. */
+	/* Blocks only read the following members, so they may be mapped read-only. */
 	u32 jump_cache[BLOCK_TARGETS];	/* offset of a block's entry for indirect branches, or 0 */
 	u8 trap_flag[256];		/* is it set in the second byte of an image of RFLAGS? */
 	u8 code[BLOCK_CODE] __attribute__((aligned(4096)));
@@ -117,12 +116,13 @@ struct block_page {
 struct block_source {
 	void *ctx;
 	/*
-	 * Up to `most` (at least 15) bytes of code that the guest may execute at this address now,
-	 * as many as there are up to the end of its page, or 15 where that is near; how many.
+	 * Copy up to `most` (at least 15) bytes of code that the guest may execute at this address
+	 * now, up to the end of its page, or 15 bytes if the end is near. Returns the number of
+	 * bytes.
 	 */
 	unsigned (*fetch)(void *ctx, u64 linear, u8 *to, unsigned most);
-	/* The page with this address may be executed now and doesn't change unnoticed from now on:
-	 * fill in bytes and generation. May be NULL: there are no such pages. */
+	/* If the page with this address may be executed now, write-protect it and fill in bytes and
+	 * generation. May be NULL: pages can't be protected. */
 	bool (*hold)(void *ctx, u64 linear, struct block_page *page);
 };
 
@@ -156,39 +156,39 @@ struct block_cache {
 	unsigned n_fetched;
 };
 
-/* Once, with region zeroed; everything else as given. */
+/* Call it once, with region zeroed. */
 void block_init(struct block_cache *cache, struct block_region *region,
 		const struct block_source *source, const u8 exit_code[3]);
 
-/* Forget all blocks. Not within a run; settle first. */
+/* Forget all blocks. Not during a run; settle first. */
 void block_flush(struct block_cache *cache);
 
-/* What runs this code keeps watch over each page that it has translated some of, and stores to it
- * are slow from then on: begin another one. */
+/* QEMU intercepts stores to pages with code that it has translated, so such stores are slow:
+ * continue on another page of code[]. */
 void block_fresh_page(struct block_cache *cache);
 
 /* Is there room for one more block? */
 bool block_room(const struct block_cache *cache);
 
-/* Translate the block at rip, for which there is room, or the first `limit` instructions of it;
- * NULL: its first instruction isn't for blocks, or can't be read. */
+/* Translate the block at rip, or its first `limit` instructions; there must be room for it. NULL:
+ * its first instruction can't be in a block, or can't be read. */
 struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit);
 
 /*
- * Translate further blocks on the page of this one, the last that was made: those that it goes on
- * to, and those that they go on to, as far as it is likely that they will run. What comes next is
- * then at hand without leaving the blocks.
+ * Translate the successors of this block, which was made last, and their successors, on the same
+ * page, as far as they will probably run. Then the code continues without an exit from the blocks.
  */
 void block_translate_successors(struct block_cache *cache, const struct block *first);
 
-/* Where in code[] this way out of a block may lead to at once; 0: its target has no block yet. */
+/* The offset in code[] to which this exit of a block may jump directly; 0: its target has no block
+ * yet. */
 u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit);
 
 /* The block at rip that was cut to `limit` instructions, or BLOCK_MAX_INSNS; NULL: there is
  * none. */
 struct block *block_find(struct block_cache *cache, u64 rip, u8 limit);
 
-/* ---- running; the registers are gpr[REG_COUNT] and rip, flags are never touched ---- */
+/* ---- running; the registers are gpr[REG_COUNT] and rip, flags are never changed ---- */
 
 /* Begin a run of at most `budget` instructions, less BLOCK_LATE_CHECK, each with at most
  * most_accesses accesses of a kind. */
@@ -201,50 +201,49 @@ enum block_entered {
 	BLOCK_UNCHAINED,	/* a REP string: block_enter_unchained() */
 	BLOCK_FULL,		/* no room: end the run, block_flush() */
 };
-/* Where to go on for the guest's rip: address in the region as it is mapped for blocks. */
+/* Find the block for the guest's rip; *at: its address in the region as mapped for blocks. */
 enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at);
 
-/* What the first n instructions of the block at rip do, which BLOCK_OVER_BUDGET was the answer to;
- * every conditional branch is said to be taken and mispredicted. false: it isn't that long. */
+/* The events of the first n instructions of the block at rip, after BLOCK_OVER_BUDGET; every
+ * conditional branch counts as taken and mispredicted. false: the block is shorter. */
 bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_events *events);
 
-/* Begin a run of just the first n instructions of the block at rip. */
+/* Begin a run of exactly the first n instructions of the block at rip. */
 enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned n, u64 *at);
 
 /*
- * The block at rip is one REP string: what an iteration of it reads and stores, and a run of just
- * that. Its accesses are for the caller to count, by RCX before and afterwards.
+ * The block at rip is a REP string instruction: the number of loads and stores of an iteration; and
+ * begin a run of this block. The caller counts the accesses, by RCX before and after it.
  */
 void block_unchained(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *stores);
 enum block_entered block_enter_unchained(struct block_cache *cache, u64 rip, u64 *at);
-/* Is it the string itself that is at this address? Then block_faulted() may leave it there,
+/* Is this the address of the string instruction itself? Then block_faulted() may end the run there,
  * between two iterations. */
 bool block_between(struct block_cache *cache, u64 at);
 
-/* The nth branch that a run has taken, from 0 on, before block_end(); false: there are no more.
+/* The nth taken branch of a run, from 0 on, before block_end(); false: there are no more. Needs
  * cache->keep_branches. */
 bool block_taken(const struct block_cache *cache, unsigned n, struct model_taken *taken);
 
 /* Is this an address of the region's code? */
 bool block_owns(const struct block_cache *cache, u64 at);
 
-/* The exit instruction at this address has been reached: the guest's RIP. */
+/* The exit instruction at this address was executed. Returns the guest's RIP. */
 u64 block_left(struct block_cache *cache, u64 at);
 
-/* The instruction at this address hasn't run: it faulted. Make the registers those of the guest
- * before its instruction, which hasn't run either, and return the guest's RIP. */
+/* The instruction at this address faulted. Restore the guest's registers before its corresponding
+ * instruction, and return the guest's RIP. */
 u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT]);
 
-/* The run has been interrupted at this address. Is that in front of a block, with all registers
- * the guest's? Then it may end there: the guest's RIP. */
+/* The run was interrupted at this address. Is this before the beginning of a block, with all
+ * registers those of the guest? Then the run may end there; *rip: the guest's RIP. */
 bool block_not_begun(struct block_cache *cache, u64 at, u64 *rip);
 
-/* Have the run end at the next beginning of a block, or where that looks at the budget. The block
- * that was interrupted at this address, in whichever of its instructions, is to go on there with
- * these registers. */
+/* Make the run end at the beginning of the next block, or at its check of the budget. The block
+ * that was interrupted at this address continues there with these registers. */
 void block_request_exit(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT]);
 
-/* End the run: what has retired in it. */
+/* End the run; *events: the events of its retired instructions. */
 void block_end(struct block_cache *cache, struct model_events *events);
 
 #endif

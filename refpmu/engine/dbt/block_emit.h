@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing the code of a block: a prologue that checks and counts, the instructions, the ways out.
- * Nothing that is emitted besides the guest's own instructions touches a flag.
+ * Writes the code of a block: a prologue that checks and counts, the instructions, the exits.
+ * Except the guest's own instructions no emitted code changes a flag that the guest could see.
  */
 #ifndef REFPMU_ENGINE_DBT_BLOCK_EMIT_H
 #define REFPMU_ENGINE_DBT_BLOCK_EMIT_H
 
 #include "refpmu/engine/dbt/block.h"
 
-/* struct block_insn.restore: RAX and RCX are in the context; another register is, too. */
+/* struct block_insn.restore: RAX and RCX are saved in the context; another register is saved
+ * too. */
 #define RESTORE_RAX	BIT(0)
 #define RESTORE_RCX	BIT(1)
 #define RESTORE_SCRATCH BIT(2)
 #define RESTORE_SHIFT	4		/* its number */
 
 /*
- * An entry begins by saving RCX, and RAX unless it is protected, with EMIT_SAVE bytes each. From a
- * block that changes one of them not, the saved one is good already, and its saving is jumped over.
+ * An entry begins by saving RCX, and RAX unless it is protected, with EMIT_SAVE bytes each. If the
+ * previous block doesn't change one of them, its saved value is still valid, and the jump skips the
+ * saving.
  */
 #define EMIT_SAVE	7
 
-/* What follows the exit instruction and the opcode of a JMP: 4 * block + BLOCK_FALLTHROUGH and its
- * kin. The byte above may be the next exit instruction's first. */
+/* The mask of the identification after the exit instruction and the opcode of a JMP: 4 * block +
+ * BLOCK_FALLTHROUGH or another exit. The byte above it may be the first of the next exit
+ * instruction. */
 #define LEAVE_ID	0xffffffu
 _Static_assert(4 * BLOCK_MAX + BLOCK_DROPPED <= LEAVE_ID, "numbers of blocks");
 
-/* More than any block comes to. */
+/* More bytes than any block has. */
 #define EMIT_MAX	8192
 
 /*
- * Code is made in a buffer and then stored in few and wide stores: what runs this code watches
- * each store to a page that holds some.
+ * Code is made in a buffer and then written with few wide stores, because QEMU intercepts each
+ * store to a page that holds code.
  */
 struct emitter {
 	struct block_cache *cache;
@@ -40,7 +43,7 @@ struct emitter {
 };
 
 void emit_begin(struct emitter *e, struct block_cache *cache);
-/* Store what has been made, and take the room for it. */
+/* Write the buffer to code[], and mark the space as used. */
 void emit_store(struct emitter *e);
 
 /* The code at offset 0: an indirect branch to a place without a block. */
@@ -51,7 +54,7 @@ void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 
 		   unsigned length);
 /* The same of a protected one, with block->check_first and late as they are to be. */
 void emit_protected_prologue(struct emitter *e, struct block *block, u32 number);
-/* What it does in front of instruction `late`, where the flags are free. */
+/* The check of the budget before instruction `late`, where the flags may be changed. */
 void emit_late_check(struct emitter *e, const struct block *block, u32 number);
 
 /* One instruction that doesn't end the block: its RESTORE_*. */
@@ -60,19 +63,20 @@ u8 emit_op(struct emitter *e, const struct block_op *op);
 /* The one that does, with the block's targets and ways out: its RESTORE_*. */
 u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number);
 
-/* The end of a block without one, and what every block ends with. late: the instruction after
- * emit_late_check(), which runs before the block is left there, so that its flags aren't seen; or
- * NULL. */
+/* The end of a block without a terminator, and the code at the end of every block. late: the
+ * instruction after emit_late_check(), which runs before the block exits there, so that the flags
+ * of the check aren't visible; or NULL. */
 void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through,
 	      const struct block_op *late);
 
-/* Have the block that is entered come out at once. */
+/* Make the block exit at once when it is entered. */
 void emit_drop(struct block_cache *cache, const struct block *block);
 
 /* Make the jump at this offset go to another offset of code[]. */
 void emit_patch(struct block_cache *cache, u32 at, u32 to);
 
-/* Where one block may be entered from another that has saved `saved` bytes' worth. */
+/* The entry of a block for a jump from another block that has already saved registers; saved: bytes
+ * of code to skip. */
 u32 emit_entry(const struct block *block, u32 saved);
 
 /* Replace the entry of a block by jumps to another block's. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a block does with an instruction: copy it, rewrite it, end after it, or leave it to a step.
- * A list of what may be in a block, not of what may not.
+ * The treatment of an instruction in a block: copy it, rewrite it, end the block after it, or leave
+ * it to a step. The code lists the instructions that may be in a block.
  */
 #ifndef REFPMU_ENGINE_DBT_BLOCK_OP_H
 #define REFPMU_ENGINE_DBT_BLOCK_OP_H
@@ -34,7 +34,7 @@ struct block_op {
 	u8 modrm, displacement;	/* offsets in bytes[], of OP_RIP_RELATIVE and the indirect ones */
 	u8 scratch_register;	/* register number, below 8 */
 	bool wide;		/* OP_CONSTANT: 64 bits, or 32 */
-	bool rip_relative;	/* of an indirect branch: its pointer is at `target` */
+	bool rip_relative;	/* of an indirect branch: its memory operand is at `target` */
 	u8 prefix[2];		/* of an indirect branch: segment and address size, or 0 */
 	u8 rex;			/* its B and X bits */
 	u8 condition;		/* OP_CONDITIONAL: low half of the opcode */
@@ -47,7 +47,7 @@ struct block_op {
 	u64 rip;
 };
 
-/* Look at the instruction at rip, of which `available` bytes are given. Always fills op->kind. */
+/* Decode the instruction at rip; `available` bytes are given. Always fills in op->kind. */
 void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, const u8 *bytes,
 		     unsigned available);
 
@@ -55,8 +55,8 @@ void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, 
  * least INSN_ROOM bytes are given. */
 bool block_op_fast(struct block_op *op, u64 rip, const u8 *bytes);
 
-/* The instruction of OP_RIP_RELATIVE with the borrowed register instead of RIP, whatever that
- * holds: at most INSN_MAX_BYTES bytes; how many. */
+/* Write the instruction of OP_RIP_RELATIVE with the borrowed register instead of RIP, for any value
+ * of the register: at most INSN_MAX_BYTES bytes. Returns their number. */
 u8 block_op_rewrite(const struct block_op *op, u8 *to);
 
 #endif

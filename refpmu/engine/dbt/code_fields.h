@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The encodings that most 64-bit code consists of, taken apart without Zydis, which takes ten
- * times as long. SDM volume 2, "Instruction Format", "Opcode Map". No prefix but 66H, FS, GS and
- * REX; no vector instruction; nothing that blocks refuse. For block_op_fast.c.
+ * Decodes the encodings of which most 64-bit code consists, without Zydis, which takes ten times as
+ * long. SDM volume 2, "Instruction Format", "Opcode Map". No prefix except 66H, FS, GS and REX; no
+ * vector instruction; no instruction that blocks refuse. For block_op_fast.c.
  */
 #ifndef REFPMU_ENGINE_DBT_CODE_FIELDS_H
 #define REFPMU_ENGINE_DBT_CODE_FIELDS_H
@@ -11,7 +11,7 @@
 
 #define CODE_FIELDS_ROOM 16	/* that many bytes are examined, whatever the length */
 
-/* What an opcode has. */
+/* The properties of an opcode. */
 enum {
 	FIELD_KNOWN	= 1,
 	FIELD_MODRM	= 2,
@@ -24,7 +24,7 @@ enum {
 	FIELD_BYTE	= 256,		/* operands of one byte */
 	FIELD_FLAGS	= 512,		/* all arithmetic flags are written and none is read */
 	FIELD_RAX	= 1024,		/* RAX is written */
-	FIELD_SPECIAL	= 2048,		/* more than this is to be known */
+	FIELD_SPECIAL	= 2048,		/* these bits aren't enough */
 	FIELD_RDX	= 4096,		/* RDX is written */
 };
 

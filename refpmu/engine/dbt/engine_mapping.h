@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the translator's blocks live: one space for CPL 0 and one for CPL 3, each with its region
- * of code and its cache of blocks. While blocks run, the guest's processor finds the region
+ * The memory of the translator's blocks: one space for CPL 0 and one for CPL 3, each with its
+ * region of code and its cache of blocks. While blocks run, the region is mapped
  *  - in linear memory at an address that isn't canonical for the guest, through page tables of
  *    five levels, the lower four of which are the guest's,
  *  - in physical memory through nested tables of its own, beyond everything else.
@@ -19,7 +19,7 @@
 #define MAPPING_LARGE_PAGES ((sizeof(struct mapping_memory) + BIT(21) - 1) >> 21) /* of 2 MiB */
 #define MAPPING_TABLES	((MAPPING_BYTES + BIT(21) - 1) >> 21)
 
-/* What the guest's processor reaches while it runs blocks. */
+/* Memory that the guest's processor can access while it runs blocks. */
 struct mapping_memory {
 	u64 level5[PAGE_TABLE_ENTRIES];
 	u64 low[PAGE_TABLE_ENTRIES];	/* copies of the guest's top-level table, of a half each */
@@ -55,21 +55,21 @@ void mapping_init(struct engine_mapping *mapping, struct cpu *cpu, bool user);
 /* Forget all blocks. Not within a run. */
 void mapping_flush(struct engine_mapping *mapping);
 
-/* Look again at everything that may have changed since the last run; before each run. */
+/* Check everything that may have changed since the last run; before each run. */
 void mapping_check(struct engine_mapping *mapping);
 
 /*
- * Put the region beside the guest's linear memory, which has four levels of page tables:
- * space->cache.runs_at. false: its top-level table can't be copied. mapping_enter() puts CR3, CR4
- * and the nested tables that show it into the VMCB.
+ * Map the region outside of the guest's linear memory, which has four levels of page tables; its
+ * address is space->cache.runs_at. false: the guest's top-level table can't be copied.
+ * mapping_enter() puts CR3, CR4 and the nested tables with the region into the VMCB.
  */
 bool mapping_map(struct engine_mapping *mapping);
 void mapping_enter(const struct engine_mapping *mapping);
 
-/* After the run: accessed bits that belong into the guest's own table. */
+/* After the run: copy accessed bits to the guest's own table. */
 void mapping_unmap(struct engine_mapping *mapping);
 
-/* Blocks don't begin at this address; ask, and note. */
+/* Addresses at which blocks don't begin: is this one? Note this one. */
 bool mapping_refuses(const struct engine_mapping *mapping, u64 rip);
 void mapping_refuse(struct engine_mapping *mapping, u64 rip);
 

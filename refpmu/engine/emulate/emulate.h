@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Emulated instructions: one instruction at a time, run in the hypervisor's own mode without a
- * world switch. Instructions with general registers and at most one memory operand, with XMM
- * registers only, and unaligned moves of those, are executed directly; the memory operand is
- * replaced by [reg] with a free register; branches, stack and string instructions are carried out
- * in C. Pure: where memory is, and whether the program may go there, the caller says.
+ * Emulated instructions: one instruction at a time, run in host mode without a world switch.
+ * Executed directly are instructions with general registers and at most one memory operand,
+ * instructions with only XMM registers, and unaligned moves of XMM registers. The memory operand is
+ * replaced by [reg] with a free register. Branches, stack and string instructions are carried out
+ * in C. Pure: the caller finds the memory and checks the program's access rights.
  *
- * A list of what is done, not of what isn't: whatever could fault, but by its access to memory,
- * isn't. So nothing here ever faults.
+ * The code lists the instructions that are emulated. An instruction that could fault for another
+ * reason than its memory access isn't emulated. So no instruction faults here.
  */
 #ifndef REFPMU_ENGINE_EMULATE_EMULATE_H
 #define REFPMU_ENGINE_EMULATE_EMULATE_H
@@ -34,11 +34,11 @@ enum emulate_kind {
 
 struct emulate_op {
 	u8 kind;
-	u8 pointer;	/* EMULATE_DIRECT: register that holds where access[0] is, or REG_NONE */
+	u8 pointer;	/* EMULATE_DIRECT: register with the address of access[0], or REG_NONE */
 	u8 stack;		/* and the one that stands for RSP, or REG_NONE */
-	/* EMULATE_PUSH, EMULATE_JUMP, EMULATE_CALL: what is pushed, or the target: this register,
-	 * or REG_NONE and what access[0] reads, or else `value`. Of EMULATE_POP and EMULATE_LEA:
-	 * what is written. */
+	/* EMULATE_PUSH, EMULATE_JUMP, EMULATE_CALL: the source of the pushed value or of the
+	 * target: this register; if REG_NONE, access[0] or else `value`. EMULATE_POP and
+	 * EMULATE_LEA: the destination. */
 	u8 reg;
 	bool memory;
 	/* EMULATE_DIRECT: on XMM registers, which must be the program's, enabled, without
@@ -52,7 +52,7 @@ struct emulate_op {
 
 #define EMULATE_SLOTS	2048
 #define EMULATE_SLOT	16
-/* Where code[] is run from: pages that hold nothing else. */
+/* The pages from which code[] is run; they hold nothing else. */
 struct emulate_code {
 	u8 slot[EMULATE_SLOTS][EMULATE_SLOT];
 };
@@ -63,8 +63,8 @@ struct emulate_ops {
 	/* The linear address of an access, with these registers. */
 	u64 (*linear)(void *ctx, const struct instruction *insn, const struct insn_access *access,
 		      const u64 gpr[REG_COUNT]);
-	/* Where that many bytes at a linear address are; NULL: the program can't go there without
-	 * more than an access, or it isn't plain memory in one piece. */
+	/* The host's address of that many bytes at a linear address. NULL: the access would do more
+	 * than access memory, or it isn't contiguous plain memory. */
 	void *(*at)(void *ctx, u64 linear, unsigned bytes, bool write);
 };
 
@@ -73,18 +73,19 @@ struct emulate_state {
 	u64 *rip, *rflags;
 };
 
-/* Look at an instruction that decode_fill() has filled in. Sets everything in *op. */
+/* Decide how to emulate an instruction that decode_fill() has filled in. Sets all members of
+ * *op. */
 void emulate_decode(const ZydisDecoder *decoder, struct emulate_op *op,
 		    const struct instruction *insn);
 
-/* Run it. false: it isn't for this, and nothing has changed. */
+/* Run it. false: it can't be emulated, and nothing has changed. */
 bool emulate_run(const struct emulate_op *op, const struct instruction *insn,
 		 const struct emulate_state *state, const struct emulate_ops *world);
 
 /*
- * Strings in 64-bit code with 64-bit addresses: what the two address registers lead to, NULL where
- * it has no such operand. One iteration of it, upwards (RFLAGS.DF = 0), with or without a repeat
- * prefix; RCX and RIP are the caller's.
+ * String instructions in 64-bit code with 64-bit addresses. string_places: the memory at the two
+ * address registers, NULL if the instruction has no such operand. One iteration, with RFLAGS.DF =
+ * 0, with or without a repeat prefix; the caller handles RCX and RIP.
  */
 struct string_places {
 	void *rsi, *rdi;

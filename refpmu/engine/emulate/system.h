@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions that operating systems run all the time, and that run neither directly nor in a
- * block: carried out in C, while the guest's state is at hand. What is unusual about one (an
- * exception, another mode, a flag that changes what comes after it) is left to the processor.
+ * Instructions that operating systems execute often, and that can be neither executed directly nor
+ * put into a block. They are carried out in C without a world switch. Unusual cases (an exception,
+ * another mode, a flag that changes the instructions after it) are left to the processor.
  */
 #ifndef REFPMU_ENGINE_EMULATE_SYSTEM_H
 #define REFPMU_ENGINE_EMULATE_SYSTEM_H
@@ -11,9 +11,9 @@
 #include "refpmu/engine/decode.h"
 
 /*
- * The instruction at RIP, in 64-bit code without trap flag, breakpoints or shadow. true: it has
- * been carried out and reported, has raised its exception, or an interrupt was delivered before
- * it. false: nothing was done.
+ * Carry out the instruction at RIP, in 64-bit code without trap flag, breakpoints or interrupt
+ * shadow. true: it has been carried out and reported, it has raised its exception, or an interrupt
+ * was delivered before it. false: nothing was done.
  */
 bool engine_system(struct cpu *cpu, const struct instruction *insn);
 
