@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processors a requirement is about: the column of generations in claims/requirement.def.
- * Which ones an erratum is about. Pure.
+ * Decides whether a requirement applies to a processor (the column of generations in
+ * claims/requirement.def), and whether an erratum does. Pure.
  */
 #ifndef TESTS_FRAME_APPLIES_H
 #define TESTS_FRAME_APPLIES_H
@@ -24,22 +24,23 @@ struct machine {
 	bool threads;			/* its core runs two threads */
 };
 
-/* Is it one that the column of machines in claims/erratum.def names? */
+/* Is it one of these machines (the column of machines in claims/erratum.def)? */
 bool applies_to_machine(const char *machines, const struct machine *here);
 
 /*
- * Is this processor among those that the column names? Words "all", "vN" and "vN+" (version), "X",
- * "X+" and "X-Y" (codes), "KVM" (a guest of KVM), with commas. What follows "with", "without",
- * "client" or "formats" is a condition that a test's needs look at, but for FW_WRITE, "format N"
- * (of PEBS records in a DS area; and later), "architectural PEBS", "leaf 23H" and "an absent
- * event". A processor that is in no table is taken to be of any generation that a row names.
+ * Does the column name this processor? Its words, separated by commas, are "all", "vN" and "vN+"
+ * (version), "X", "X+" and "X-Y" (codes), "KVM" (a guest of KVM). Text after "with", "without",
+ * "client" or "formats" is a condition that a test's needs check; except FW_WRITE, "format N" (of
+ * PEBS records in a DS area, N or later), "architectural PEBS", "leaf 23H" and "an absent event",
+ * which are checked here. A processor that is in no table counts as any generation that a row
+ * names.
  */
 bool applies(const char *generations, const struct applicant *to);
 
-/* Is such a row about every processor that has the version: no word of it names a model? */
+/* Does such a row apply to every processor of a version, because no word names a model? */
 bool applies_to_all_models(const char *generations);
 
-/* Is such a row about processors with transactions only? Which those are a test's need says. */
+/* Does such a row apply only to processors with transactions? The test's need checks for these. */
 bool applies_with_transactions(const char *generations);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this machine does where the manual leaves it open, measured once before anything is
- * judged. Tests name such measurements as needs and never assert them.
+ * The behaviour of this machine where the manual leaves it open, measured once before anything is
+ * judged. Tests use these measurements as needs and never assert them.
  */
 #ifndef TESTS_FRAME_CALIBRATION_H
 #define TESTS_FRAME_CALIBRATION_H
@@ -22,25 +22,26 @@ struct calibration {
 	bool shadow_known;
 	unsigned shadow_least, shadow_most;	/* events between arming and the recorded one */
 	bool shadow_beyond;	/* records come, but later than the sample pieces' marks reach */
-	unsigned open_loads, open_branches;	/* that a counter counts of being switched on */
+	unsigned open_loads, open_branches;	/* that the opening adds to a count */
 	bool sees_smis;
 	bool given_up;		/* an exception or a deadline ended it: nothing is known */
 };
 
-/* Of the processor that calls. Measured at its first call, which may be in any test: it leaves the
- * PMU as counter_reset() does, so ask before setting anything up. */
+/* The calibration of the calling processor. It is measured at the first call, which may be in any
+ * test, and leaves the PMU as counter_reset() does. So call this before setting anything up. */
 const struct calibration *calibration_get(void);
 
-/* Is nothing to be measured any more on that processor? */
+/* Is the calibration of that processor complete, or given up? */
 bool calibration_is_over(unsigned cpu);
 
-/* It hasn't come to its end on that processor and isn't tried again. */
+/* The calibration of that processor didn't complete, and isn't tried again. */
 void calibration_give_up(unsigned cpu);
 
 /*
- * The period by which a counter of CPL 0 overflows on the nth load or branch of a workload. What
- * the write that opens the window adds comes first. For any other event it is n. Changes nothing;
- * where this processor isn't calibrated yet, the first one's measurement serves.
+ * The period with which a counter of CPL 0 overflows on the nth load or branch of a workload: n,
+ * and the events that the WRMSR which opens the window adds before. For any other event it is n.
+ * Changes nothing. If this processor isn't calibrated yet, the measurement of the first processor
+ * is used.
  */
 u64 calibration_period(u16 event, u64 n);
 

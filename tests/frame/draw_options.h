@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long drawn tests draw, and from what: keys draw, seed and draw_case of boot/pmutest86.cfg. */
+/* Options of drawn tests, their duration and seed: the keys draw, seed and draw_case of
+ * boot/pmutest86.cfg. */
 #ifndef TESTS_FRAME_DRAW_OPTIONS_H
 #define TESTS_FRAME_DRAW_OPTIONS_H
 
@@ -13,7 +14,7 @@ struct draw_options {
 };
 
 const struct draw_options *draw_options(void);
-/* tests: how many share the time of options->ms. */
+/* tests: the number of tests that share the time options->ms. */
 void draw_options_set(const struct draw_options *options, unsigned tests);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a failing test leaves besides its checks: the PEBS records that it looked at. */
+/* Further evidence of a failing test: the newest PEBS records at its first failing check. */
 #ifndef TESTS_FRAME_EVIDENCE_H
 #define TESTS_FRAME_EVIDENCE_H
 
@@ -19,11 +19,12 @@ struct evidence {
 	} record[EVIDENCE_RECORDS];
 };
 
-/* A test begins: what is in the buffers is not its own. */
+/* A test begins: the records that are in the buffers now aren't its own. */
 void evidence_begin(struct evidence *evidence);
 /* Its first failing check, on the processor that executes it: keep the newest records. */
 void evidence_take(struct evidence *evidence);
-/* As entries record_1 and so on of the failure's block: the bytes as they stand in memory. */
+/* Print them as entries record_1 and so on of the failure's block: the bytes as they are in
+ * memory. */
 void evidence_print(const struct evidence *evidence, struct tap *tap);
 
 #endif

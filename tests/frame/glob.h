@@ -11,7 +11,8 @@
  */
 bool glob_match(const char *pattern, const char *text);
 
-/* The same of the first of the patterns alone, and the patterns after it; NULL: none. */
+/* glob_match_first(): the same with only the first of the patterns. The next function returns the
+ * patterns after it; NULL: none. */
 bool glob_match_first(const char *pattern, const char *text);
 const char *glob_next(const char *pattern);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preconditions of tests (see NEEDS() in tests/frame/test.h). Each answers from the capabilities of
- * this processor; an unmet one says why, with the raw value that it read.
+ * Preconditions of tests (see NEEDS() in tests/frame/test.h). Each checks the capabilities of this
+ * processor. If it isn't met, reason says why, with the raw value that was read.
  */
 #ifndef TESTS_FRAME_NEEDS_H
 #define TESTS_FRAME_NEEDS_H
@@ -21,8 +21,8 @@ bool need_freeze(char *reason, size_t size);		/* that or version 4; it is kept *
 bool need_version_4(char *reason, size_t size);		/* or later: IA32_PERF_GLOBAL_STATUS_SET */
 bool need_not_hybrid(char *reason, size_t size); /* CPUID.0AH says which counters there are */
 bool need_version_below_4(char *reason, size_t size);
-/* No filter and no lock refuses what a test has to write: IA32_DEBUGCTL; IA32_DS_AREA and
- * IA32_PEBS_ENABLE. */
+/* No filter and no lock refuses writes to registers that a test needs: IA32_DEBUGCTL; IA32_DS_AREA
+ * and IA32_PEBS_ENABLE. */
 bool need_debug_control_write(char *reason, size_t size);
 bool need_ds_write(char *reason, size_t size);
 bool need_debug_control(char *reason, size_t size);	/* IA32_DEBUGCTL is the processor's */
@@ -55,8 +55,8 @@ bool need_status_image(char *reason, size_t size);	/* PEBS with a status in the 
 bool need_data_address(char *reason, size_t size);	/* 4th generation facilities */
 
 /*
- * Other processors that the firmware lets us have. A test that needs one conducts it from the first
- * processor, whichever the others are tested on.
+ * Needs for other processors. A test that uses one runs on the first processor, which gives the
+ * other one its work, whichever processors the other tests run on.
  */
 bool need_second_processor(char *reason, size_t size);
 bool need_sibling_thread(char *reason, size_t size);	/* of the first processor's core */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests were called in the last release. Pure. */
+/* Names of tests in the last release. Pure. */
 #ifndef TESTS_FRAME_OLD_NAMES_H
 #define TESTS_FRAME_OLD_NAMES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running one test under guard and telling its verdict. Used by tests/frame/suite.c alone. */
+/* Runs one test under guard and reports its verdict. Used only by tests/frame/suite.c. */
 #ifndef TESTS_FRAME_RUNNER_H
 #define TESTS_FRAME_RUNNER_H
 
@@ -14,8 +14,8 @@
 #define TEST_TEXT		192
 #define TEST_MAX_SEEN		128
 
-/* A check that was executed, and the worst that came of it. One whose requirement isn't judged
- * here neither passes nor fails. */
+/* A check that was executed, and its worst outcome. If its requirement isn't judged here, it
+ * neither passes nor fails. */
 enum seen_outcome { SEEN_UNJUDGED, SEEN_OK, SEEN_REPORTED, SEEN_FAILED };
 struct test_seen {
 	enum requirement_id req;	/* one of the claim's */
@@ -57,22 +57,22 @@ struct test {
 	u64 us;				/* how long it ran */
 };
 
-/* Run it; its verdict is final afterwards and its test point printed. */
+/* Run a test and print its test point. Returns the final verdict. */
 enum verdict runner_run(struct test *t);
 
-/* Read capabilities and take memory, on each processor that there is. Once. false: no memory for a
- * DS save area, or a processor that doesn't do it. */
+/* Read the capabilities and allocate memory, on each processor. Once. false: no memory for a DS
+ * save area, or a processor that didn't complete this. */
 bool runner_init(void);
 
 /* Prepare the first processor for a group of tests: after each borrow. */
 void runner_begin_group(void);
 
-/* Those of the test's requirements that are about this processor: "PMI-01,PRIO-15", or all of them
- * where none is. Of a test that passed: those that it decided. "-" where there are none at all.
- * Returns text. */
+/* The ids of the test's requirements that apply to this processor, "PMI-01,PRIO-15"; all of its
+ * requirements if none applies. For a test that passed only those that it decided. "-" if it has
+ * none. Returns text. */
 const char *runner_reqs(const struct test *t, enum verdict verdict, char *text, size_t size);
 
-/* Add what the test said of each requirement. */
+/* Add the test's verdict on each requirement. */
 void runner_tally(const struct test *t, enum verdict verdict, struct tally *tally);
 
 /* Print the test point of a test that has ended (tests/frame/report.c). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run comes to: the worst that its tests said of each requirement. A requirement counts
- * because a check of it was executed where it is judged, not because a test names it. Pure.
+ * The results of a run: the worst verdict of its tests on each requirement. A requirement counts
+ * only if a check of it was executed and judged; it isn't enough that a test names it. Pure.
  */
 #ifndef TESTS_FRAME_TALLY_H
 #define TESTS_FRAME_TALLY_H
@@ -12,7 +12,7 @@ struct tally {
 	enum verdict of[REQ_COUNT];	/* NONE: no test that ran is about it */
 };
 
-/* A test ended like this, as far as this requirement goes. */
+/* Add a test's verdict on this requirement. */
 void tally_add(struct tally *tally, enum requirement_id id, enum verdict verdict);
 
 /* PASS, FAIL or KNOWN: does the run say whether the requirement holds? */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a test is written. Tests claim one thing in their name, say which requirements they
- * decide, what they need, and what they expect before they look. The comment above says what they
- * do; tools/test_comment.py writes its head, from the requirement's row. See docs/ADDING-A-TEST.md.
+ * How to write a test. The name of a test is its one claim. The test declares the requirements that
+ * it decides and its needs, and states the expected value before the observation. A comment above
+ * the test describes it; tools/test_comment.py writes the head of this comment from the
+ * requirement's row. See docs/ADDING-A-TEST.md.
  *
  *	TEST(pmi, overflow_with_int_raises_one_interrupt, REQS(PMI_01), NEEDS(need_gp_counters))
  *	{
@@ -18,7 +19,8 @@
 #include "claims/requirement.h"
 #include "spec/types.h"
 
-/* In order of severity: the worst of a test's verdicts is the test's; no verdict is an ERROR. */
+/* In order of severity: a test's verdict is the worst of its checks' verdicts; a test without a
+ * verdict is an ERROR. */
 enum verdict { VERDICT_NONE, VERDICT_PASS, VERDICT_SKIP, VERDICT_INCONCLUSIVE, VERDICT_KNOWN,
 	       VERDICT_FAIL, VERDICT_ERROR };
 
@@ -93,10 +95,10 @@ struct test_case {
  * Registers a test: a row in section .data.tests, which linker.ld keeps between __tests_begin and
  * __tests_end (gnu-efi's usual list of sections would lose it). And a line
  * "group.claim<TAB>REQS(...)<TAB>members" in section .testlist of the ELF file. That isn't loaded;
- * `--list tests` and `make coverage` read it. After the needs further members of the row
- * may follow: .deadline_ms = 500. A test that is .under_every_fault stands for its group where a
- * fault of the reference PMU is tried (docs/ADDING-A-TEST.md). It takes less than 20 ms there
- * although each of its instructions is stepped.
+ * `--list tests` and `make coverage` read it. After the needs further members of the row may
+ * follow: .deadline_ms = 500. A test with .under_every_fault represents its group under each fault
+ * of the reference PMU (docs/ADDING-A-TEST.md). It must take less than 20 ms under a fault,
+ * although each of its instructions is then handled separately.
  */
 #define TEST(group_, claim_, reqs_, needs_, ...)					\
 	static void test_##group_##_##claim_(struct test *t);				\
@@ -113,9 +115,10 @@ struct test_case {
 	static void test_##group_##_##claim_(struct test *t)
 
 /*
- * What an observation is about, and where it stands: one requirement, or several that it decides
- * together. A function that observes for several tests takes one from its caller, so that each
- * caller's check is told apart: AT(PMI_01), AT(LL_06, LL_17), CONTROL_AT(PMI_01).
+ * The requirements of an observation (one, or several that it decides together) and its place in
+ * the source. A function that makes checks for several tests takes this structure from its caller,
+ * so that the checks of different callers are distinct: AT(PMI_01), AT(LL_06, LL_17),
+ * CONTROL_AT(PMI_01).
  */
 struct test_claim {
 	const struct test_place *place;
@@ -127,7 +130,7 @@ struct test_place {
 	u16 reqs[];				/* as in struct test_case */
 };
 
-/* There are more than a thousand: each costs its caller no more than two registers. */
+/* There are more than a thousand of these, so each needs at most two registers of its caller. */
 #define TEST_CLAIM(control_, ...) ({							\
 	static const struct test_place place_ = {					\
 		__FILE__, __LINE__, REQ_LIST(__VA_ARGS__)				\
@@ -136,7 +139,7 @@ struct test_place {
 })
 #define AT(...)		TEST_CLAIM(false, __VA_ARGS__)
 #define CONTROL_AT(...)	TEST_CLAIM(true, __VA_ARGS__)
-/* The control of what a function checks for its caller. */
+/* The claim of a control, in a function that makes checks for its caller. */
 static inline struct test_claim test_control(struct test_claim claim)
 {
 	claim.control = true;
@@ -147,10 +150,11 @@ static inline struct test_claim test_control(struct test_claim claim)
 #define IDS(...)	__VA_ARGS__
 
 /*
- * Checks: the claim. Each decides one requirement or several, IDS(...), that its test declares in
- * REQS (tools/check_tests.py stops the build otherwise). It says what is wanted before what was
- * got, and returns whether it held, so that a test can stop where going on makes no sense. A test
- * that ends without a single check is an ERROR. The text (printf-like) says what was looked at.
+ * Checks: the claim. Each decides one requirement or several, IDS(...), which the test must declare
+ * in REQS (otherwise tools/check_test_claims.py stops the build). The expected value comes before
+ * the observed one. A check returns whether it held, so that a test can stop if it makes no sense
+ * to continue. A test that ends without any check is an ERROR. The text (printf-like) describes the
+ * observation.
  */
 #define CHECK_EQ(t, ids, want, got, ...) \
 	test_check_eq((t), AT(ids), (want), (got), __VA_ARGS__)
@@ -160,10 +164,10 @@ static inline struct test_claim test_control(struct test_claim claim)
 	test_check((t), AT(ids), (condition), #condition, __VA_ARGS__)
 
 /*
- * Controls: without them the claim would be empty, as nothing may happen on a PMU that does
- * nothing. The ids are those whose evidence it is. Where a control fails that evidence is missing,
- * which is a FAIL of these requirements. One that holds decides nothing: a test of controls alone
- * is INCONCLUSIVE, and tools/checks.py doesn't ask for a fault of its requirement.
+ * Controls: without them a claim that something doesn't happen would also hold on a PMU that does
+ * nothing. The ids are the requirements whose evidence the control gives. If a control fails, this
+ * evidence is missing, and these requirements FAIL. A control that holds decides nothing: a test
+ * with only controls is INCONCLUSIVE, and tools/checks.py doesn't require a fault for it.
  */
 #define CONTROL_EQ(t, ids, want, got, ...) \
 	test_check_eq((t), CONTROL_AT(ids), (want), (got), __VA_ARGS__)
@@ -172,7 +176,8 @@ static inline struct test_claim test_control(struct test_claim claim)
 #define CONTROL(t, ids, condition, ...) \
 	test_check((t), CONTROL_AT(ids), (condition), #condition, __VA_ARGS__)
 
-/* What the macros above call; a function that takes a struct test_claim calls them itself. */
+/* The functions behind the macros above. A function that takes a struct test_claim calls them
+ * directly. */
 __attribute__((format(printf, 5, 6))) bool
 test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got, const char *format, ...);
 __attribute__((format(printf, 6, 7))) bool test_check_range(struct test *t, struct test_claim claim,
@@ -183,31 +188,32 @@ __attribute__((format(printf, 5, 6))) bool test_check(struct test *t, struct tes
 						      const char *format, ...);
 
 /*
- * Is the requirement seen exactly where this runs, as claims/requirement.def says? Where it isn't,
- * a test takes several windows and asks for what chance can't spoil.
+ * Can the requirement be observed exactly on this platform, as claims/requirement.def says? If not,
+ * a test must measure several windows and use a criterion that chance can't spoil.
  */
 bool test_sees_exactly(const struct test *t, enum requirement_id req);
 bool test_sees_claim(const struct test *t, const struct test_claim *claim);
 
-/* Is every requirement judged, with no excuses of silicon's? */
+/* Is every requirement judged, without allowance for silicon? */
 bool test_is_strict(const struct test *t);
 
 /*
- * Is what runs this a machine of that row of claims/erratum.def, and are silicon's excuses heard?
- * The check that the row is about isn't made then. Says so in the log, once a test.
+ * Does that row of claims/erratum.def apply to this machine, and isn't every requirement judged
+ * (test_is_strict())? Then leave out the check that the row names. Writes this to the log, once for
+ * each test.
  */
 bool test_erratum(struct test *t, enum erratum erratum);
 
 /*
- * Something that should have come hasn't: a record, say. Where every requirement is judged, that
- * decides at once. On other platforms one that is missed once is no breach: the test is run again,
- * and what counts is the run in which nothing is missed, or the last one.
+ * Something expected hasn't happened, for example a record is missing. If every requirement is
+ * judged, this decides at once. On other platforms one missing record isn't a breach: the test is
+ * run again, and the first run in which nothing is missing counts, or the last run.
  */
 void test_missed(struct test *t);
 
 /*
- * A check of the harness and its environment: where it doesn't hold, the test is an ERROR and
- * not a FAIL. Counts as a check.
+ * A check of the harness and its environment: if it doesn't hold, the test is an ERROR and not a
+ * FAIL. It counts as a check.
  */
 #define HARNESS_CHECK(t, condition, ...) \
 	test_check_harness((t), (condition), #condition, __FILE__, __LINE__, __VA_ARGS__)
@@ -216,7 +222,7 @@ __attribute__((format(printf, 6, 7)))
 bool test_check_harness(struct test *t, bool holds, const char *condition, const char *file,
 			unsigned line, const char *format, ...);
 
-/* A comment line in the log, for what is measured and not judged. */
+/* Write a comment to the log, for a measurement that isn't judged. */
 __attribute__((format(printf, 2, 3)))
 void test_note(struct test *t, const char *format, ...);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Judgement: what a broken requirement means on a platform, which of two verdicts is worse, and
- * what a whole run's verdicts make of the exit status. Pure.
+ * Judging: the meaning of a broken requirement on a platform, the worse of two verdicts, and the
+ * exit status of a whole run. Pure.
  */
 #ifndef TESTS_FRAME_VERDICT_H
 #define TESTS_FRAME_VERDICT_H
@@ -22,21 +22,21 @@ struct requirement {
 const struct requirement *requirement_get(enum requirement_id id);
 
 /*
- * KVM's virtual PMU is an implementation that can be held to every row; a processor itself is only
- * judged by what its manual says. What a guest of another hypervisor has is in no table: of what
- * KVM offers too, it is judged by what the manual says of every processor. Strict is the user's
- * wish to judge every row that can be observed anywhere, for software models.
+ * KVM's virtual PMU can be judged by every row; a processor itself only by its manual. No table
+ * describes the guests of other hypervisors: they are judged only by facilities that KVM offers
+ * too, and by sentences of the manual about every processor. PLATFORM_STRICT, for software models,
+ * judges every row that can be observed anywhere.
  */
 enum platform { PLATFORM_SILICON, PLATFORM_KVM, PLATFORM_GUEST, PLATFORM_STRICT };
 
 /* How well the requirement can be observed there. */
 enum observable verdict_observable(const struct requirement *requirement, enum platform platform);
 
-/* Does a breach of this requirement, seen there, fail the platform? Otherwise it is reported. */
+/* Does a breach of this requirement fail the platform? Otherwise it is only reported. */
 bool verdict_decides(const struct requirement *requirement, enum platform platform);
 
-/* What is judged, as far as claims/known.def, erratum.def and the column of generations have words
- * for it. */
+/* The subject that is judged, in the terms of claims/known.def, erratum.def and the column of
+ * generations. */
 struct verdict_subject {
 	bool intel;			/* the processor says GenuineIntel */
 	unsigned family, model;		/* DisplayFamily, DisplayModel */
@@ -46,10 +46,10 @@ struct verdict_subject {
 	struct applicant applicant;
 };
 
-/* Is this requirement about such a processor? A breach of another one is only reported. */
+/* Does this requirement apply to such a processor? If not, a breach is only reported. */
 bool verdict_applies(const struct requirement *requirement, const struct verdict_subject *subject);
 
-/* NULL: a breach, seen there, fails that subject; else why it is only reported. */
+/* NULL: a breach fails that subject; otherwise the reason why it is only reported. */
 const char *verdict_unjudged(const struct requirement *requirement, enum platform platform,
 			     const struct verdict_subject *subject);
 
@@ -81,8 +81,8 @@ struct verdict_counts {
 
 void verdict_count(struct verdict_counts *counts, enum verdict verdict);
 
-/* The run's exit status: 1 something failed; 2 an error, something left open that mustn't be, or
- * nothing decided. */
+/* The run's exit status: 1 if something failed; 2 after an error, if something is open that mustn't
+ * be, or if nothing was decided. */
 int verdict_exit(const struct verdict_counts *counts);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways in which an instruction names its operand in memory:
- * tests/measure/workload_addressing_mode.asm has a piece for each, and this says which linear
- * address each accesses.
+ * The addressing modes of memory operands: tests/measure/workload_addressing_mode.asm has a piece
+ * of code for each, and this file says which linear address each accesses.
  */
 #ifndef TESTS_MEASURE_ADDRESSING_MODE_H
 #define TESTS_MEASURE_ADDRESSING_MODE_H
@@ -41,7 +40,7 @@
 #define ADDRESSING_ABSOLUTE	0x8000
 #define ADDRESSING_TARGET	256
 
-/* Small ones: the sum with the memory's address stays in the memory. */
+/* Small bases: the sum with the address of the memory is still inside the memory. */
 #define ADDRESSING_FS_BASE	0x1000
 #define ADDRESSING_GS_BASE	0x2000
 
@@ -57,11 +56,12 @@ struct addressing_mode {
 	u64 address;		/* linear, of every access that the piece makes */
 };
 
-/* The i-th way of loading, of storing. false: there are fewer. */
+/* The i-th addressing mode of loads, of stores. false: there are fewer. */
 bool addressing_mode_of_load(unsigned i, struct addressing_mode *form);
 bool addressing_mode_of_store(unsigned i, struct addressing_mode *form);
 
-/* The segment bases in place while a form runs, and back. Interrupt handlers here use neither. */
+/* Set the segment bases while a piece runs, and restore them. Interrupt handlers of the harness
+ * don't use these segments. */
 void addressing_mode_begin(void);
 void addressing_mode_end(void);
 

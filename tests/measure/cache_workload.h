@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Workloads by what they make of the memory hierarchy: each is a piece of
- * tests/measure/workload_memory.asm (or workload.asm) with the memory that it wants. The memory is
- * laid out by the caches that CPUID describes. A processor may do otherwise for some of the
- * accesses (an interrupt, a prefetcher, another processor): not for most of them.
+ * Workloads whose accesses hit or miss given levels of the memory hierarchy: each is a piece of
+ * tests/measure/workload_memory.asm (or workload.asm) with suitable memory. The layout of the
+ * memory follows the caches that CPUID describes. Some accesses may have another outcome (because
+ * of an interrupt, a prefetcher or another processor), but not most of them.
  */
 #ifndef TESTS_MEASURE_CACHE_WORKLOAD_H
 #define TESTS_MEASURE_CACHE_WORKLOAD_H
@@ -52,17 +52,17 @@ struct cache_workload {
 	u64 first, last;	/* linear addresses of its first and last data word */
 };
 
-/* false: the caches that CPUID describes want more memory than there is here, or there is no such
- * place (reason). */
+/* false: the caches that CPUID describes need more memory than there is, or this machine has no
+ * such place (see reason). */
 bool cache_workload_get(enum access access, struct cache_workload *h, char *reason, size_t size);
 
-/* The same for a test that can't do without it: with false it is skipped. */
+/* The same for a test that needs it: if the result is false, the test has been skipped. */
 bool cache_workload_or_skip(struct test *t, enum access access, struct cache_workload *h);
 
 /* Does CPUID describe a cache of that level for data, or none at all? */
 bool cache_workload_level(unsigned level);
 
-/* All accesses `bytes` bytes further on; the memory is large enough. */
+/* Move all accesses by `bytes` bytes; the memory must be large enough. */
 void cache_workload_shift(struct cache_workload *h, unsigned bytes);
 
 void cache_workload_run(const struct cache_workload *h, u64 n, struct pmc_mask on);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one instruction does: a reader of opcodes that knows the instructions the workloads are
- * made of and nothing else. It is the self test's own evidence for the declared counts, so it
- * shares nothing with the declarations. Pure.
+ * The effects of one instruction: decodes only the instructions that occur in the workloads. The
+ * self test checks the declared counts with it, so it shares nothing with the declarations. Pure.
  */
 #ifndef TESTS_MEASURE_CLASSIFY_H
 #define TESTS_MEASURE_CLASSIFY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walks of tests/measure/workload_marked_walk.asm: what each of their marked accesses finds in
- * every register and in memory. An access is named by its number in the window: mark +
+ * The walks of tests/measure/workload_marked_walk.asm: the contents of every register and of memory
+ * at each of their marked accesses. An access is named by its number in the window: mark +
  * MARKED_WALK_MARKS * round.
  */
 #ifndef TESTS_MEASURE_MARKED_WALK_H
@@ -14,15 +14,16 @@
 #define MARKED_WALK_ROUNDS	384	/* at most */
 #define MARKED_WALK_PERIOD	32	/* smallest that Haswell is known to honour */
 
-/* Fill the memory that a walk of that many rounds reads, and work out what it does to RAX. */
+/* Fill the memory that a walk of that many rounds reads, and compute its values of RAX. */
 void marked_walk_prepare(const struct workload *w, u64 rounds);
 
-/* What a record of that access must hold; 0 for a field that the program doesn't decide. */
+/* The expected value of a field in the record of that access; 0 for a field that doesn't depend on
+ * the program. */
 u64 marked_walk_field(u64 access, enum record_field field);
 
 /*
- * The access that the record fits best, most fields counting, of those after `previous` (-1: the
- * first) and at most `reach` away from it; -1: it fits none.
+ * The access with which most fields of the record agree, among those after `previous` (-1: from the
+ * first on) and at most `reach` after it; -1: none.
  */
 int64_t marked_walk_place(const struct pebs_record *record, int64_t previous, u64 reach);
 

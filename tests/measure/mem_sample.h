@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking records of load latency and of precise store. Which access is tagged is up to the
- * processor, and so is how many: a workload is run in batches until there are records enough to
- * judge. MEM_SAMPLE_ROUNDS_MOST rounds that leave no record, with a reset value of 32, are
- * evidence: a processor that tags no more than one access in 500 would have made several.
+ * Takes records of load latency and of precise store. The processor decides which accesses are
+ * tagged, and how many. So a workload is run in batches until there are enough records to judge. If
+ * MEM_SAMPLE_ROUNDS_MOST rounds leave no record, with a reset value of 32, this is evidence: even a
+ * processor that tags only one access in 500 would have made several.
  */
 #ifndef TESTS_MEASURE_MEM_SAMPLE_H
 #define TESTS_MEASURE_MEM_SAMPLE_H
@@ -43,14 +43,16 @@ struct mem_sample_setup mem_sample_loads(void);
 /* Precise store, on IA32_PMC3. Needs need_precise_store. */
 struct mem_sample_setup mem_sample_stores(void);
 
-/* Program and enable as set up, but for the DS area, the global enable and the period. */
+/* Program and enable the counter as in setup, except the DS area, the global enable and the
+ * period. */
 void mem_sample_arm(const struct mem_sample_setup *setup, u64 period);
-/* Off, and the status clear. */
+/* Switch it off, and clear the status. */
 void mem_sample_off(const struct mem_sample_setup *setup);
 
 /*
- * Run and decode; how many records, at most MEM_SAMPLE_MOST. Everything is off afterwards. Where
- * none are expected, set `most` to what a control has shown to be plenty.
+ * Run the workload and decode the records. Returns their number, at most MEM_SAMPLE_MOST.
+ * Everything is off afterwards. If no record is expected, set `most` to a number of rounds that a
+ * control has shown to be enough.
  */
 unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_workload *h,
 			 struct mem_sample_record records[MEM_SAMPLE_MOST]);
@@ -61,16 +63,17 @@ u64 mem_sample_at(const void *record, unsigned offset);
 /* Is it one of the addresses that the workload accesses? */
 bool mem_sample_in_place(const struct cache_workload *h, u64 address);
 
-/* Events that the counter saw in n rounds, PEBS armed out of reach; the least of three windows,
- * for what shouldn't be counted at all. */
+/* The events that the counter counts in n rounds, with a PEBS overflow out of reach. The other
+ * function returns the least count of three windows, for events that shouldn't be counted at
+ * all. */
 u64 mem_sample_count(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n);
 u64 mem_sample_count_least(const struct mem_sample_setup *setup, const struct cache_workload *h,
 			   u64 n);
 
 /*
- * A property that most records of a workload have, or few: at least 3 of 4 of a
- * first handful, else more than half (fewer than half) of MEM_SAMPLE_RECORDS_SURE. `holds` looks at
- * one record.
+ * A property of most records of a workload, or of few: at least 3 of 4 of the first few records
+ * have it (don't have it); otherwise more than half (fewer than half) of MEM_SAMPLE_RECORDS_SURE.
+ * `holds` checks one record.
  */
 enum share { FEW, MOST };
 void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
@@ -79,23 +82,25 @@ void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_s
 			   const char *what);
 
 /*
- * The records that a judgement needs, and with too few of them a failed check: false then. With
- * none at all under a hypervisor it is INCONCLUSIVE, because the host may use PEBS itself. With
- * some of loads it is so too, but for a strict run: how many loads are tagged isn't stated. So are
- * no records of loads where an erratum may stop them.
+ * Are there enough records to judge? If not, a check has failed, and the result is false; but the
+ * test is INCONCLUSIVE in these cases: there are no records under a hypervisor, whose host may use
+ * PEBS itself; there are some, but too few, records of loads, and the run isn't strict, because the
+ * manual doesn't say how many loads are tagged; there are no records of loads, and an erratum may
+ * be the reason.
  */
 bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cache_workload *h,
 		       unsigned records, unsigned wanted);
 
-/* Take records of a workload; false: not enough of them, and the check has failed. */
+/* Take records of a workload; false: there aren't enough, and the check has failed. */
 bool mem_sample_collect(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 			enum access access, struct cache_workload *h,
 			struct mem_sample_record records[MEM_SAMPLE_MOST], unsigned *count);
 
 /*
- * Records of a sample piece (SAMPLE_MARKS marked accesses with known registers), and in each whose
- * instruction is a mark the registers that it left: RAX and flags where it adds to RAX, the other
- * registers, and, where it is exact, the counter's bit in the status field.
+ * Checks the records of a sample piece (SAMPLE_MARKS marked accesses with known registers). In each
+ * record whose instruction is a mark it checks the registers after the mark: RAX and the flags if
+ * the mark adds to RAX, the other registers, and, if it is exact, the counter's bit in the status
+ * field.
  */
 struct mem_sample_claims {
 	struct test_claim rax, flags, registers, status;
@@ -104,8 +109,8 @@ void mem_sample_check_registers(struct test *t, const struct mem_sample_claims *
 				struct mem_sample_setup *setup, const struct workload *w);
 
 /*
- * One record, for which the threshold of the buffer or (interrupts) its counter asks for an
- * interrupt; how many there were, and the status at the entry of the first.
+ * The end of a window with one record, for which the buffer's threshold or (interrupts) its counter
+ * requests an interrupt: the number of interrupts, and the status at the entry of the first.
  */
 struct mem_sample_end {
 	unsigned records, interrupts;
@@ -122,16 +127,17 @@ void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,
 				       struct mem_sample_record records[MEM_SAMPLE_MOST]);
 
 /* Bit n: code n of a data source is right for a load from memory (Table 18-24): unknown; local or
- * remote, shared or exclusive. On a processor with a cache in front of its memory that too. */
+ * remote, shared or exclusive. On a processor with a memory-side cache also the code of this
+ * cache. */
 u64 mem_sample_codes_of_memory(struct test *t);
 
 /*
- * Does an event of local memory see each load from memory? Not on a processor of several packages,
- * but for a strict run: the memory may be another package's.
+ * Does an event of local memory count each load from memory? Not on a machine with several
+ * packages, unless the run is strict: the memory may belong to another package.
  */
 bool mem_sample_memory_is_local(const struct test *t);
 
-/* cache_workload_get() or the end of the test. */
+/* cache_workload_get(); if it fails, the test has ended. */
 bool mem_sample_prepare(struct test *t, enum access access, struct cache_workload *h);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One overflow of one counter, with its interrupts: what the tests of interrupts share. */
+/* One overflow of one counter, with its interrupts: shared code of the tests of interrupts. */
 #ifndef TESTS_MEASURE_OVERFLOW_H
 #define TESTS_MEASURE_OVERFLOW_H
 
 #include "pmu/pmi.h"
 #include "tests/measure/window.h"
 
-/* CondChgd and Ovf_Uncore aren't ours to expect, in either state. */
+/* CondChgd and Ovf_Uncore may have either state. */
 #define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
 			    IA32_PERF_GLOBAL_STATUS_OVF_UNCORE))
 
@@ -14,8 +14,8 @@
 #define FIXED_PERIOD	32
 
 /*
- * Fixed counter 2 has a slow clock. Intel's event files say of CPU_CLK_UNHALTED.REF_TSC that its
- * update is late. Its status bit may be set once more after it was cleared, with an interrupt
+ * Fixed counter 2 has a slow clock. According to Intel's event files (CPU_CLK_UNHALTED.REF_TSC) its
+ * update is late: its status bit may be set again after it was cleared, with an interrupt that
  * "software should ignore". So its periods are long, and its windows are repeated until it has
  * wrapped.
  */
@@ -25,58 +25,60 @@
 /* A window has SLOW_ROUNDS cycles or more: enough for a core that is 7 times as fast as its
  * reference clock, as low-power parts are at turbo. */
 #define SLOW_WINDOWS	112
-/* The bit may be set once more after the handler has cleared it and before it unmasks LVTPC. That
- * makes it an early unmask, which interrupts by itself on Haswell and later (Linux, late_ack). The
- * repeated interrupt may still be on its way. */
+/* The bit may be set again after the handler has cleared it and before the handler unmasks LVTPC.
+ * This has the effect of an early unmask, which by itself causes an interrupt on Haswell and later
+ * (Linux, late_ack). The repeated interrupt may still be on its way. */
 #define SLOW_REPEATS	2
 
-/* Until that late update of a counter that was stopped is over: a cycle of its clock, 10 ns. */
+/* Wait until that late update of a stopped counter is over: a cycle of its clock, 10 ns. */
 void overflow_slow_update(void);
 
-/* What it is preset to. General-purpose counters of branches have periods of their own. */
+/* The counter's period. General-purpose counters, which count branches, have other periods. */
 u64 overflow_period(unsigned counter);
-/* Of a piece in one window. */
+/* The rounds of the piece in one window. */
 u64 overflow_rounds(unsigned counter);
-/* Is a window wanted, after that many of them? */
+/* Is a further window needed, after that many? */
 bool overflow_wants(unsigned counter, unsigned windows);
-/* That many further interrupts for an overflow are no breach; if any, nor is its bit set once
- * more. */
+/* The number of additional interrupts for an overflow that are no breach. If it isn't 0, it is no
+ * breach either if the status bit is set again. */
 unsigned overflow_repeats(const struct test *t, unsigned counter);
 
-/* How many of these interrupts are right, where `wanted` are wanted: errata repeat some of an
- * overflow that is close to a disable or a freeze. */
+/* How many of these interrupts are right if `wanted` are expected: with some errata an overflow
+ * close to a disable or a freeze repeats its interrupt. */
 u64 overflow_most(struct test *t, u64 wanted, u64 interrupts);
 
-/* The status bit that may be set once more after it was cleared, in a test of each counter in turn
- * when it is counter's: fixed counter 2's after its own turn; or 0. */
+/* In a test of each counter in turn, during the turn of `counter`: the status bit that may be set
+ * again after it was cleared (that of fixed counter 2, after its own turn), or 0. */
 u64 overflow_aside(const struct test *t, unsigned counter);
 
 /* All counters but those that may go on counting while CTR_Frz is set. */
 u64 overflow_freezes(struct test *t);
 
-/* Of a window with that many instructions, how many may come before a freeze at its beginning: half
- * where every rule is judged; elsewhere not all, because how soon it comes isn't stated. */
+/* In a window with that many instructions, how many may retire before a freeze at its beginning
+ * takes effect. In strict runs half of them; otherwise all but one, because the manual doesn't say
+ * how soon a freeze takes effect. */
 u64 overflow_before_freeze(const struct test *t, u64 whole);
 
 /*
- * Does it overflow in the window of overflow()? Fixed counters from 4 on count slots of bad
- * speculation and the like, of which a window may have few or none: that is measured, and the
- * counter is off afterwards.
+ * Does the counter overflow in the window of overflow()? Fixed counters from 4 on count slots of
+ * bad speculation and similar events, of which a window may have few or none: this is measured, and
+ * the counter is off afterwards.
  */
 bool overflow_comes(unsigned counter);
 
-/* IA32_PERF_GLOBAL_STATUS, of what is looked at. */
+/* IA32_PERF_GLOBAL_STATUS & STATUS_LOOKED_AT. */
 u64 overflow_status(void);
 
-/* General-purpose counters count branches and wrap on the last one before the sled, fixed ones some
- * time before its end. flags beside both privilege levels. */
+/* Program the counter. General-purpose counters count branches and wrap on the last branch before
+ * the sled; fixed counters wrap some time before the end of the sled. flags: in addition to both
+ * privilege levels. */
 void overflow_prepare(unsigned counter, u64 flags);
 
-/* The same, and the window, or windows. */
+/* The same, and then run the window, or windows. */
 void overflow_in(const struct workload *w, unsigned counter, u64 flags);
 void overflow(unsigned counter, u64 flags);
 
-/* The counter off, its status bit cleared. */
+/* Switch the counter off, and clear its status bit. */
 void overflow_off(unsigned counter);
 
 /* The interrupts of one overflow; the log stays until the next pmi_open(). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers of this processor's PMU that software writes and reads, and which of their bits
- * hold what is written: SDM Table 35-2 "IA-32 Architectural MSRs", Figures 18-6 to 18-8, 18-21 and
- * 18-23, WRMSR "Protected Mode Exceptions". Bit numbers are those of the figures. Bits that start
+ * The registers of this processor's PMU that software writes and reads, and their writable and
+ * reserved bits: SDM Table 35-2 "IA-32 Architectural MSRs", Figures 18-6 to 18-8, 18-21 and 18-23,
+ * WRMSR "Protected Mode Exceptions". Bit numbers are those of the figures. Bits that start
  * something by themselves (branch trace messages, BTF), or whose meaning this program's tables
  * leave to a model, are in neither set. For any CPL 0 state of the processor that runs the test.
  */
@@ -39,13 +39,13 @@ struct register_bits bits_of_lbr_select(void);
 struct register_bits bits_of_lbr_control(void);		/* architectural */
 u32 bits_off_core_registers(void);			/* 1, or 2 from Westmere on */
 
-/* Does RDMSR of it give what was written, as far as errata go? */
+/* Does RDMSR return the value that was written, or does an erratum prevent this? */
 bool register_reads_back(struct test *t, u32 msr);
 
 #define REGISTERS_MOST	48
 
-/* Those above that there are, but for IA32_PERF_GLOBAL_CTRL, IA32_PEBS_ENABLE and IA32_DEBUGCTL,
- * which start something beside the others: how many. */
+/* The existing ones of these registers, except IA32_PERF_GLOBAL_CTRL, IA32_PEBS_ENABLE and
+ * IA32_DEBUGCTL, which start something together with others. Returns their number. */
 unsigned bits_of_all(struct register_bits r[REGISTERS_MOST]);
 
 #endif

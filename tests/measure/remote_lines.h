@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads of lines that are somewhere else: in another core, another package, in memory of either. An
- * exerciser puts them there (pmu/exerciser.h); a few pages at a time, then they are loaded, turn
- * about.
+ * Loads of remote lines: lines in caches of another core or another package, or in the memory of
+ * either package. An exerciser (pmu/exerciser.h) puts a few pages of lines there; then they are
+ * loaded; this is repeated.
  */
 #ifndef TESTS_MEASURE_REMOTE_LINES_H
 #define TESTS_MEASURE_REMOTE_LINES_H
@@ -28,33 +28,32 @@ struct remote_lines {
 #define REMOTE_LINES_MANY	(REMOTE_LINES / 2)	/* counts of such loads */
 #define REMOTE_LINES_FEW	(REMOTE_LINES / 4)	/* and what doesn't, no more than these */
 
-/* What tells where a load has found its line. */
+/* The facilities that report where a load has found its line. */
 enum remote_lines_witness { SEEN_IN_RECORDS, SEEN_BY_EVENT, SEEN_BY_OFFCORE };
 
-/* An exerciser answers. */
+/* There is an exerciser, and it answers. */
 bool need_exerciser(char *reason, size_t size);
 
 /*
- * Is there such a place, and does the exerciser do what it says? Lines that this processor has in
- * its L1 mustn't be found there after a command. false: the test has ended, as SKIP or
- * INCONCLUSIVE.
+ * Does such a place exist, and does the exerciser work? After a command, lines that this processor
+ * had in its L1 mustn't be found there. false: the test has ended, as SKIP or INCONCLUSIVE.
  */
 bool remote_lines_prepare(struct test *t, struct remote_lines *place);
 
-/* What an event counts of the loads of all lines, once they are there; the least of three. false:
- * the test has ended. */
+/* The count of an event for loads of all lines, when they are there; the least of three counts.
+ * false: the test has ended. */
 bool remote_lines_count(struct test *t, const struct remote_lines *place, unsigned counter,
 			u16 event, u64 *value);
 
 /*
- * Before a verdict against `accused`, with which the exerciser disagrees: does another one find
- * the lines where they should be? false: none does, and the test is INCONCLUSIVE, because an
- * exerciser that hasn't done what it says explains as much. The lines are put there again for it.
+ * Before a verdict against the facility `accused`, which disagrees with the exerciser: does another
+ * facility find the lines where they should be? The lines are put there again for this. false: none
+ * does, and the test is INCONCLUSIVE, because a wrong exerciser would explain it too.
  */
 bool remote_lines_confirmed(struct test *t, const struct remote_lines *place,
 			    enum remote_lines_witness accused);
 
-/* Records of these loads, as mem_sample_take(); the test has ended where they are too few. */
+/* Take records of these loads, like mem_sample_take(); if there are too few, the test has ended. */
 unsigned remote_lines_take(struct test *t, struct test_claim claim,
 			   const struct remote_lines *place, const struct mem_sample_setup *setup,
 			   struct mem_sample_record records[MEM_SAMPLE_MOST]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking PEBS records of a workload: the set-up that record, arming and DS tests share. */
+/* Takes PEBS records of a workload: shared code of the tests of records, arming and the DS area. */
 #ifndef TESTS_MEASURE_SAMPLING_H
 #define TESTS_MEASURE_SAMPLING_H
 
@@ -16,11 +16,11 @@
 #define STORES		sampling_event(EK_STORES)
 
 /*
- * Several records of one window: with a shadow of up to SHADOW_MOST events, records_rounds(k)
- * rounds of a workload with one event a round and counters that overflow every ROUNDS_PERIOD
- * events give k records, neither fewer nor more, whatever up to 15 events opening and closing the
- * window add: k assists take at most k * (ROUNDS_PERIOD + 1 + SHADOW_MOST) events, k + 1 at least
- * (k + 1) * ROUNDS_PERIOD. For k up to 3.
+ * Several records in one window. records_rounds(k) rounds of a workload with one event in each
+ * round, and a counter that overflows every ROUNDS_PERIOD events, give exactly k records, for k up
+ * to 3, if the shadow is at most SHADOW_MOST events, and if opening and closing the window add at
+ * most 15 events. For k assists take at most k * (ROUNDS_PERIOD + 1 + SHADOW_MOST) events, and k +
+ * 1 assists take at least (k + 1) * ROUNDS_PERIOD.
  */
 #define SHADOW_MOST	(SAMPLE_MARKS - 1)
 #define ROUNDS_PERIOD	512
@@ -30,22 +30,22 @@
 struct ds_setup sampling_setup(unsigned capacity);
 
 /*
- * One record of the workload's event on a counter. The DS area is open with setup, and the counter
- * armed to overflow on the PERIODth event of the workload, with PDist on the next one: so the
- * record is of an event after the PERIODth. That runs with n = PERIOD and with the counters in
- * `with` on as well. Leaves everything stopped and the buffer as it is.
+ * Take one record of the workload's event on a counter. Opens the DS area with setup, and arms the
+ * counter to overflow on the PERIODth event of the workload (with PDist on the next one), so that
+ * the record is for an event after the PERIODth. Runs the workload with n = PERIOD, and with the
+ * counters in `with` on too. Afterwards everything is stopped and the buffer is unchanged.
  */
 void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64 flags,
 		  const struct workload *w, struct pmc_mask with);
 
-/* The counting rule bears the shadow of this machine; false: the test is INCONCLUSIVE. */
+/* Does this machine's shadow fit that rule? false: the test is INCONCLUSIVE. */
 bool sampling_shadow_fits(struct test *t);
 
-/* No assist of this machine is later than that many events: what calibration saw, and a margin. */
+/* An upper limit of the shadow on this machine, in events: the calibrated value and a margin. */
 unsigned sampling_shadow_bound(void);
 
-/* Every reload a period away: DS area open and IA32_PMC0 armed, and with _rounds() that many
- * records of it taken. */
+/* With every reset value one period before the overflow: open the DS area and arm IA32_PMC0. The
+ * function with _rounds also takes that many records. */
 void sampling_open_rounds(struct ds_setup *setup);
 void sampling_rounds(struct ds_setup *setup, unsigned records);
 
@@ -57,69 +57,69 @@ void sampling_rounds(struct ds_setup *setup, unsigned records);
 bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record);
 
 /*
- * Is the status bit of a counter 0 once its record is made? Not judged of processors from Haswell
- * on, nor of unknown ones (docs/READINGS.md, "The overflow bit of a counter that has its record").
+ * Must the status bit of a counter be 0 after its record? Not judged on processors from Haswell on,
+ * nor on unknown ones (docs/READINGS.md, "The overflow bit of a counter that has its record").
  */
 bool sampling_clears_status(struct test *t);
 
 /*
- * Is a record with this R/EIP one of a write that opens or closes the piece's window? Its microcode
- * may have the event (latitude open-loads and the like), of whatever address.
+ * Is a record with this R/EIP a record of the WRMSR that opens or closes the piece's window? The
+ * microcode of the WRMSR may have the event (latitude open-loads and similar), with any address.
  */
 bool sampling_is_switching(const struct workload *w, u64 rip);
 
-/* That many records are wanted of this window: test_missed() if there are fewer. */
+/* This window should have made that many records: calls test_missed() if there are fewer. */
 void sampling_want(struct test *t, unsigned records);
 
 /* Code of the precise event of this kind; 0, an event that never occurs: there is none. */
 u16 sampling_event(enum event_kind kind);
 
 /*
- * The instruction that caused the record: EventingIP, or where the format hasn't got it, R/EIP
- * less the length of one of the workload's marked instructions.
+ * The address of the instruction that caused the record: EventingIP or, if the format doesn't have
+ * it, R/EIP minus the length of a marked instruction of the workload.
  */
 u64 sampling_ip(const struct workload *w, const struct pebs_record *record);
 
-/* RAX and the flags after each mark of the sample pieces: what ADD says of the operands. */
+/* RAX and the flags after each mark of the sample pieces: the result of ADD. */
 struct sampling_sum {
 	u64 rax, flags;
 };
 
-/* Where fields are in a record as bytes: by Tables 18-23 and 18-44, or in an adaptive one with the
- * memory and the GPR group. */
+/* Offsets of fields in the bytes of a record: by Tables 18-23 and 18-44, or in an adaptive record
+ * with the memory and GPR groups. */
 struct sampling_offsets {
 	unsigned rip, address, source, latency;
 };
 struct sampling_offsets sampling_offsets(void);
 
-/* Operands of that many marks, such that RAX and the flags change at each: to 0, and away from
- * it. */
+/* Set the operands of that many marks, so that RAX and each flag change: to 0 and to 1. */
 void sampling_fill(struct sampling_sum sums[], unsigned marks);
 
 /* Which mark caused the record; -1: none. */
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);
 
-/* The general registers but RAX, at their offsets of the table, in a record of one of the sample
- * pieces. Memory and stack are those of the processor that it ran on. */
+/* Check the general registers except RAX, at their offsets in the table, in a record of a sample
+ * piece. Memory and stack are those of the processor on which it ran. */
 void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
 			      u64 memory, u64 stack);
 
-/* The bits of the TX abort information that are 0 in a record of no abort: where transactions are,
- * bits 31:0 hold the cycles of the last one (Table 18-51). */
+/* The bits of the TX abort information that are 0 in a record without an abort: on a processor with
+ * transactions bits 31:0 hold the cycles of the last transaction (Table 18-51). */
 u64 sampling_tx_mask(void);
 
-/* Loads at CPL 3 of workload_load with n = 2 * PERIOD, those of the way there and back included, by
- * IA32_PMC0. */
+/* The loads at CPL 3 of workload_load with n = 2 * PERIOD, counted by IA32_PMC0, including those of
+ * the way to CPL 3 and back. */
 u64 sampling_user_loads(void);
 
-/* How many instructions before the first one of workload_precise are counted by fixed counter 0:
- * IA32_PMC1, which runs beside it, read by RDPMC, against those that have retired by then. false,
- * and the test is INCONCLUSIVE: two windows differ, or they are more than `most`. */
+/* The number of instructions that fixed counter 0 counts before the first instruction of
+ * workload_precise: the difference between IA32_PMC1, which runs too and is read by RDPMC, and the
+ * instructions that have retired by then. false, and the test is INCONCLUSIVE: two windows differ,
+ * or the number is larger than `most`. */
 bool sampling_counted_before(struct test *t, u64 most, u64 *before);
 
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
 
-/* The counters that a record names: in its status, or as those that it is for. */
+/* The counters that a record names: in its status field, or as its applicable counters. */
 u64 sampling_counters(const struct pebs_record *record);
 
 #endif

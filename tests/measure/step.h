@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executing code one instruction at a time with the trap flag, and counting what it does: an
- * oracle for workload counts that needs no PMU.
+ * Executes code one instruction at a time with the trap flag, and counts its events: checks the
+ * declared counts of workloads without a PMU.
  */
 #ifndef TESTS_MEASURE_STEP_H
 #define TESTS_MEASURE_STEP_H
@@ -14,11 +14,11 @@ struct step_counts {
 	u64 steps;		/* all #DBs, those outside the piece too */
 };
 
-/* Run the piece without the PMU, stepping, and count between its begin and end. Takes #DB's
- * vector for the time. CPL 0; interrupts may be on. */
+/* Single-step the piece, without the PMU, and count between its begin and end. Uses #DB's vector
+ * meanwhile. CPL 0; interrupts may be on. */
 struct step_counts step_workload(const struct workload *w, u64 n);
 
-/* Where the branches of a piece have gone, and how often. */
+/* The targets of a piece's branches, and how often each was taken. */
 #define STEP_BRANCHES 64
 struct step_branches {
 	unsigned count;

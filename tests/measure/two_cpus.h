@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two processors at once: the first one, which runs the test, and another. Both run one function of
- * one argument, which asks what side it is on; what must come before what is said by barriers.
- * Everything about the PMU in such a function is about the processor that it runs on.
+ * Runs a function on two processors at once: the first one, which runs the test, and another. The
+ * function can ask on which side it runs. Barriers define the order of events. All accesses to the
+ * PMU in such a function are to the PMU of the processor on which it runs.
  *
  *	static void count(void *arg)		// on both
  *	{
@@ -30,28 +30,29 @@ struct two_cpus {
 bool two_cpus_run(struct test *t, struct two_cpus *both, unsigned cpu, void (*work)(void *arg),
 		  void *arg);
 
-/* Wait for the other one. Any of the two, as often as one likes. Where that one has ended by an
- * exception or a deadline, the test ends here and tells it. */
+/* Wait for the other processor. Both call it, any number of times. If the other side has ended by
+ * an exception or a deadline, the test ends here and reports it. */
 void two_cpus_barrier(struct two_cpus *both);
 
 /* Which of the two runs this: 0 the first processor, 1 the other. */
 unsigned two_cpus_side(void);
 
-/* Processors that a test pairs with the first one, in turn from i = 0: a thread of its core, and
- * one of another core. 0 after the last. */
+/* The partners of the first processor, in turn from i = 0: a thread of its core, and a thread of
+ * another core. 0 after the last. */
 unsigned two_cpus_partner(unsigned i);
 #define FOR_EACH_PARTNER(cpu) \
 	for (unsigned i_##cpu = 0, cpu; (cpu = two_cpus_partner(i_##cpu)); i_##cpu++)
 
-/* For what a check says: "its sibling thread" or "another core's thread"; and of a pair with cpu,
- * whose side that is: "the first processor" or that name. */
+/* Text for checks: "its sibling thread" or "another core's thread". The other function names the
+ * side, in a pair with cpu: "the first processor" or that text. */
 const char *two_cpus_name(unsigned cpu);
 const char *two_cpus_whose(unsigned cpu, unsigned side);
 
 /*
- * A window in which both may count and work. Counters are on, on both sides, before either works,
- * and off only when both are through. Work is at CPL 3: a counter with USR alone sees nothing of
- * what the harness does around it but a constant few instructions for each piece of work.
+ * A window in which both may count and work. The counters of both sides are on before either works,
+ * and are switched off only when both have finished. The work is done at CPL 3: a counter with only
+ * USR counts nothing of the harness except a few instructions for each piece of work, always the
+ * same number.
  */
 struct two_cpus_side {
 	struct pmc_mask counters;	/* none: this side doesn't count */

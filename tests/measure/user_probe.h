@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Single instructions at CPL 3 that may fault: for user_call(). In tests/measure/workload.asm,
- * where the offsets are PROBE_*. */
+/* Single instructions at CPL 3 that may fault: for user_call(). The code is in
+ * tests/measure/workload.asm, where the offsets are PROBE_*. */
 #ifndef TESTS_MEASURE_USER_PROBE_H
 #define TESTS_MEASURE_USER_PROBE_H
 
@@ -15,7 +15,7 @@ struct user_probe {
 u64 user_load(u64 probe);	/* from address */
 u64 user_rdpmc(u64 probe);	/* with ecx */
 
-/* One in memory that CPL 3 can reach, with no fault yet. Each processor has its own. */
+/* A structure in memory that CPL 3 can access, without a fault yet. Each processor has its own. */
 struct user_probe *user_probe_get(void);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * Pieces of code whose instructions, loads, stores, locked loads and branches are known. Each
  * number is declared next to the code in tests/measure/workload.asm as a function of n. The self
- * test proves the declaration by stepping. Counters are switched on and off inside the same piece,
- * so that nothing but the piece and a constant few instructions are counted. Each processor has
- * data and a stack of its own; of pieces with marked accesses (sample, walk) one runs at a time.
+ * test checks the declaration by single-stepping. The piece itself switches the counters on and
+ * off, so that only the piece and a constant small number of other instructions are counted. Each
+ * processor has its own data and stack. Only one piece with marked accesses (sample, walk) may run
+ * at a time.
  */
 #ifndef TESTS_MEASURE_WORKLOAD_H
 #define TESTS_MEASURE_WORKLOAD_H
@@ -221,7 +222,7 @@ extern const struct workload workload_flush	/* both lines flushed, no access */
 #define SAMPLE_OFFSET	64	/* mark i's operand is at memory + this + 8 * i */
 #define WORKLOAD_WORDS	2560
 
-/* What a marked load of workload_sample finds in the registers (RAX changes at each mark). */
+/* The registers at a marked load of workload_sample (RAX changes at each mark). */
 #define SAMPLE_RAX	0x7a00000000000a5aULL
 #define SAMPLE_RBX	0x7b00000000000b5bULL
 #define SAMPLE_RCX	0x7c00000000000c5cULL
@@ -245,8 +246,8 @@ int workload_mark_at(const struct workload *w, unsigned marks, u64 address);
 u64 *workload_memory(void);
 u64 workload_stack(void);
 
-/* Run it with these counters on, and in every other window of one counter with company (window.h),
- * at CPL 0. Interrupts as they are. */
+/* Run it at CPL 0 with these counters on, and in every other window of one counter with company
+ * (window.h). Interrupts stay as they are. */
 void workload_run(const struct workload *w, u64 n, struct pmc_mask on);
 /* The same with another memory, and the stride and mask of workload_stride. */
 struct workload_place {
@@ -256,9 +257,9 @@ struct workload_place {
 
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on);
-/* The same with a register of the caller's choice: what it holds during the window, and after.
- * Its time is no evidence (tests/frame/disturbance.h): the other thread of the core slows it
- * down. */
+/* The same with another register as the switch: its values during the window and after it. The
+ * duration of such a window is no evidence of a disturbance (tests/frame/disturbance.h), because
+ * the other thread of the core slows it down. */
 struct workload_switch {
 	u32 msr;
 	u64 on, off;
@@ -269,10 +270,10 @@ void workload_run_switched(const struct workload *w, u64 n, const struct workloa
 /* NULL: the memory of the other functions. */
 void workload_run_switched_at(const struct workload *w, u64 n, const struct workload_switch *by,
 			      const struct workload_place *at);
-/* Code and data of it at other linear addresses: PAGING_HIGH or PAGING_UPPER more. */
+/* Run it with its code and data at other linear addresses: PAGING_HIGH or PAGING_UPPER higher. */
 void workload_run_above(const struct workload *w, u64 n, u64 above, struct pmc_mask on);
-/* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces but user_sample, of
- * which it returns RSP in the window). */
+/* Run it at CPL 0, or at CPL 3, without accessing the PMU. At CPL 3 the only sample piece that may
+ * run is user_sample; the function returns its RSP in the window. */
 void workload_run_uncounted(const struct workload *w, u64 n);
 u64 workload_run_user(const struct workload *w, u64 n);
 void workload_run_user_at(const struct workload *w, u64 n, const struct workload_place *at);

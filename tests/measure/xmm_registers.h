@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * XMM0 to XMM15 of the processor that calls. The harness is compiled without vector registers, so
- * what is loaded stays while it and a workload without them run.
+ * XMM0 to XMM15 of the calling processor. The harness is compiled without vector registers, so
+ * loaded values stay while the harness, or a workload without them, runs.
  */
 #ifndef TESTS_MEASURE_XMM_REGISTERS_H
 #define TESTS_MEASURE_XMM_REGISTERS_H
@@ -32,7 +32,7 @@ static inline void xmm_load(const struct xmm_registers *from)
 #undef LOAD
 }
 
-/* Values of its own for each half, and each number. */
+/* Fill all halves with different values, which also depend on number. */
 static inline void xmm_fill(struct xmm_registers *registers, unsigned number)
 {
 	for (unsigned i = 0; i < 2 * XMM_REGISTERS; i++)
