@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See again.h. The data's bounds are linker.ld's. */
+/* See again.h. linker.ld defines the bounds of the data. */
 #include "boot/again.h"
 #include "boot/firmware.h"
 #include "kernel/memory/string.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The configuration's parser. A file's line is blank, a comment (`#`, also after a value and a
- * blank) or `key = value`. A UTF-8 byte order mark and CR LF are taken as editors write them. Not
- * handled: quotes and escapes; no value needs a blank or a '#'.
+ * blank) or `key = value`. A UTF-8 byte order mark and CR LF are accepted, because some editors
+ * write them. Not handled: quotes and escapes; no value needs a blank or a '#'.
  */
 #include "boot/config.h"
 #include "kernel/output/fmt.h"

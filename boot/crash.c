@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Crashes on purpose. Each one leaves the processor in another bad place: in a handler with a
- * vector in service, in an NMI handler with NMIs blocked, at CPL 3, on a stack that is full.
- * After each the state that guard_run() promises is checked.
+ * Intentional crashes. Each leaves the processor in another bad state: in a handler with a vector
+ * in service, in an NMI handler with NMIs blocked, at CPL 3, on a full stack. After each, the state
+ * that guard_run() guarantees is checked.
  */
 #include "boot/crash.h"
 #include "kernel/interrupt/apic.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * the table of an exerciser, which is believed as far as its table can be. Whether anything answers
- * is for pmu/ to see.
+ * The table of an exerciser. Only the table is checked here; pmu/ checks whether the exerciser
+ * answers.
  */
 #include "boot/exerciser.h"
 #include "boot/firmware.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings are copied while the firmware's own mappings hold; a run may come long after. */
+/* Strings are copied early, while the firmware's page tables are in use; a run may come much
+ * later. */
 #include "boot/acpi.h"
 #include "boot/firmware.h"
 #include "boot/identity.h"

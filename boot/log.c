@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a run in memory. When they don't fit, the last one kept says so: a log that is cut
- * must not look like a whole one. */
+/* The lines of a run in memory. If they don't fit, the last line says so, because a cut log mustn't
+ * look like a complete one. */
 #include "boot/log.h"
 #include "boot/screen/screen.h"
 #include "kernel/output/console.h"

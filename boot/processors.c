@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each processor is started by itself and without waiting, and stays in its procedure for the whole
- * run: the firmware counts it as busy meanwhile and leaves it alone.
+ * Each processor is started separately and without waiting, and stays in its procedure for the
+ * whole run. For the firmware it is busy during this time, so the firmware doesn't use it.
  */
 #include "boot/firmware.h"
 #include "boot/firmware_processors.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Borrow, run a group, give back, save: what was found before a crash is on the volume, and the
- * firmware gets its ticks. Everything that prints runs with the machine borrowed.
+ * Borrow the machine, run a group, give it back, save the results. So results before a crash are on
+ * the volume, and the firmware gets its timer ticks. All code that prints runs while the machine is
+ * borrowed.
  */
 #include "boot/firmware.h"
 #include "boot/identity.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Borrowing and giving back, many times, with crashes of every kind, and the firmware asked after
- * each whether it still works: its timer ticks, a file is written and read back, and at the end a
- * key arrives.
+ * Borrows the machine and gives it back many times, with crashes of every kind. After each it
+ * checks that the firmware still works: its timer ticks, a file is written and read back, and at
+ * the end a key arrives.
  */
 #include "boot/crash.h"
 #include "boot/file.h"

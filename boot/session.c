@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Configuration, memory, the runs, and the way out. Started again and again by a launcher within
- * one boot, so everything allocated is freed and nothing is left over.
+ * Configuration, memory, the runs, and the end of the program. A launcher may start the program
+ * many times in one boot, so everything that was allocated is freed.
  */
 #include "boot/acpi.h"
 #include "boot/again.h"

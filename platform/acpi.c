@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See acpi.h. Check sums are asked for only where the pointer is searched: firmware has wrong ones.
+/* See acpi.h. Checksums are verified only while the pointer is searched, because some firmware has
+ * wrong ones.
  */
 #include "platform/acpi.h"
 

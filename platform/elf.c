@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See elf.h. Files of 64 bits for x86-64 alone. */
+/* See elf.h. Only 64-bit files for x86-64. */
 #include "platform/elf.h"
 #include "platform/physical.h"
 #include "spec/pvh.h"

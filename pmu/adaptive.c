@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See adaptive.h. The manual's 2016 printing ends before these records: what stands in
- * spec/adaptive.def is Linux's and kvm-unit-tests'.
+ * See adaptive.h. The manual's edition of 2016 doesn't have these records: the rows of
+ * spec/adaptive.def are from Linux and kvm-unit-tests.
  */
 #include "pmu/adaptive.h"
 

@@ -2,8 +2,8 @@
 /*
  * Capabilities: SDM "Architectural Performance Monitoring", "IA32_PERF_CAPABILITIES MSR
  * Enumeration" and the CPUID instruction. A processor without a row in spec/generation.def still
- * gets everything that is architectural. Where there is CPUID leaf 23H, it says which counters
- * there are: leaf 0AH may tell what all cores of a hybrid processor have in common.
+ * has everything that is architectural. If CPUID leaf 23H exists, it lists the counters, because
+ * leaf 0AH may list only what all cores of a hybrid processor have in common.
  */
 #include "pmu/caps.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counters: SDM "Architectural Performance Monitoring Version 1 Facilities", "... Version 2
- * Facilities" and "Full-Width Writes to Performance Counter Registers". The version 4
- * status registers aren't driven; the uncore's counters are pmu/uncore.h.
+ * Facilities" and "Full-Width Writes to Performance Counter Registers". This file doesn't use the
+ * status registers of version 4. The uncore's counters are in pmu/uncore.h.
  */
 #include "pmu/counter.h"
 

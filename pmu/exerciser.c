@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The register page: aligned loads and stores of 32 bits, by MOV alone. */
+/* The register page: only aligned 32-bit loads and stores, by MOV. */
 #include "pmu/exerciser.h"
 
 #include "kernel/processor/cpuid.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SDM volume 2A, "CPUID - CPU Identification". Each loop over subleaves ends where the leaf says
- * so, and after a few in any case: a hypervisor may answer anything.
+ * so, and in any case after a few, because a hypervisor may return anything.
  */
 #include "pmu/leaves.h"
 

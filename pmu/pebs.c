@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PEBS: SDM "Processor Event Based Sampling (PEBS)" in "Performance Monitoring (Processors Based
- * on Intel Microarchitecture Code Name Nehalem)". Load latency isn't set up here.
+ * PEBS: SDM "Processor Event Based Sampling (PEBS)" in "Performance Monitoring (Processors Based on
+ * Intel Microarchitecture Code Name Nehalem)". Load latency is in memory_sampling.c.
  */
 #include "pmu/pebs.h"
 

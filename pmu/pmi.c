@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PMIs through the local APIC's performance counter entry: SDM "Local Vector Table". Fixed and
- * NMI delivery; SMI and INIT delivery aren't used. Each processor has a log of its own.
+ * PMIs through the local APIC's performance counter entry: SDM "Local Vector Table". Fixed and NMI
+ * delivery; SMI and INIT delivery aren't used. Each processor has its own log.
  */
 #include "pmu/pmi.h"
 

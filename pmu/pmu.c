@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Setting up and going quiet. The owner of the machine finds what it has left, and no DS area in
- * memory that isn't its own.
+ * Sets the PMU up and switches it off. The owner of the machine gets its own register values back,
+ * and no DS area that points to our memory.
  */
 #include "pmu/pmu.h"
 

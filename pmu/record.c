@@ -2,8 +2,8 @@
 /*
  * Record decoder, driven by the rows of spec/record.def: SDM "Processor Event Based Sampling
  * (PEBS)" and Table 18-44, of spec/adaptive.def, and of spec/netburst.def: "BTS and DS Save Area".
- * Little endian whatever the host; alignment isn't assumed. Which fields mean something for an
- * event isn't decided here.
+ * Little endian on any host; the bytes need not be aligned. This file doesn't decide which fields
+ * are defined for an event.
  */
 #include "pmu/record.h"
 

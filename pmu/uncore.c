@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The uncore of Nehalem and Westmere. Opcode and address matching isn't driven. */
+/* The uncore of Nehalem and Westmere. Opcode and address matching isn't supported. */
 #include "pmu/uncore.h"
 
 #include "kernel/interrupt/fault.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The TSC measured without a firmware: against ACPI's power management timer ("Power Management
- * Timer"), the 8254's second channel (Intel 8254 data sheet, "Mode 0"; ISA port 61H), or by what
- * CPUID says ("Time Stamp Counter and Nominal Core Crystal Clock Information Leaf"). Whatever
- * disturbs a round makes it longer, so the shortest is the best.
+ * Timer"), the 8254's second channel (Intel 8254 data sheet, "Mode 0"; ISA port 61H), or CPUID
+ * ("Time Stamp Counter and Nominal Core Crystal Clock Information Leaf"). A disturbance makes a
+ * round longer, so the shortest round is the best.
  */
 #include "boot/direct/direct.h"
 #include "boot/firmware.h"

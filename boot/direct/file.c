@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files where there is no volume: the first module is the configuration, and nothing can be kept.
+/* Files without a volume: the first module is the configuration, and nothing can be written.
  */
 #include "boot/config.h"
 #include "boot/direct/direct.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory, tables, options and the way out where a PVH loader has started this program: what it
- * hands over (spec/pvh.h) and what it has left in memory. There is no screen, no keyboard, no clock
- * and no file; lines go to COM1.
+ * Memory, tables, options and the end of the program, when a PVH loader has started it: from the
+ * data that the loader passes (spec/pvh.h) and leaves in memory. There is no screen, no keyboard,
+ * no clock and no file; lines go to COM1.
  */
 #include "boot/firmware.h"
 #include "boot/direct/direct.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The entry without a firmware. There is nothing to return to: at the end the machine is off. */
+/* The entry without a firmware. It can't return, so at the end the machine is switched off. */
 #include "boot/direct/direct.h"
 #include "boot/firmware.h"
 #include "boot/session.h"

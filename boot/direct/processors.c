@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The other processors without a firmware: ACPI names them, INIT and SIPI start them. SDM volume
- * 3A, "Multiple-Processor (MP) Initialization". Each runs one function at a time, on a stack of its
- * own under the entry's map, and halts after it. Not handled: APIC ids above 254.
+ * 3A, "Multiple-Processor (MP) Initialization". Each runs one function at a time, on its own stack
+ * and with the page tables of the entry, and then halts. Not handled: APIC ids above 254.
  */
 #include "boot/direct/direct.h"
 #include "boot/firmware_processors.h"

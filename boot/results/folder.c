@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Results on the volume: a folder a run, one file in it, written after each group of tests. */
+/* Results on the volume: a folder for each run, with results.tap, which is written after each group
+ * of tests. */
 #include "boot/file.h"
 #include "boot/firmware.h"
 #include "boot/log.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See machine.h. Of a second kind of processor the log has what differs from the first kind, with
- * zeros for what it lacks; here each has its own, and what is missing is the first kind's.
+ * See machine.h. For a second kind of processor the log lists only the differences from the first
+ * kind, with zeros for missing leaves. Here each kind keeps its own list, and entries that it lacks
+ * are those of the first kind.
  */
 #include "boot/results/machine.h"
 #include "kernel/memory/string.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place of the screen that isn't pure: what is on it, its framebuffer, its keyboard. */
+/* The only part of the screen that isn't pure: its present contents, the framebuffer, the
+ * keyboard. */
 #include "boot/screen/screen.h"
 #include "boot/firmware.h"
 #include "kernel/memory/arena.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The entry under UEFI. What the firmware gets for the run's exit status is a status of its own. */
+/* The entry under UEFI. The run's exit status is returned to the firmware as an EFI status. */
 #include "boot/session.h"
 #include "boot/uefi/uefi.h"
 

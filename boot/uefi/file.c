@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files through UEFI. Each call opens the volume anew and leaves nothing open: a crash between
- * two calls loses nothing that was flushed. */
+/* Files through UEFI. Each call opens the volume and closes everything again, so a crash between
+ * two calls loses no data that was flushed. */
 #include "boot/file.h"
 #include "boot/uefi/uefi.h"
 

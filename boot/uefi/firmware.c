@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory, tables, time, load options and the way out through UEFI. */
+/* Memory, tables, time, load options and the end of the program, through UEFI. */
 #include "boot/firmware.h"
 #include "boot/uefi/screen.h"
 #include "boot/uefi/uefi.h"

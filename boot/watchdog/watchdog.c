@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See watchdog.h. What ACPI describes, else the TCO timer of an ICH9 ("Intel I/O Controller Hub 9
- * Family Datasheet", "TCO Configuration", "General Control and Status"). Later chips have the same
- * timer elsewhere, and their firmware describes it if it may be used.
+ * See watchdog.h. The watchdog that ACPI describes, otherwise the TCO timer of an ICH9 ("Intel I/O
+ * Controller Hub 9 Family Datasheet", "TCO Configuration", "General Control and Status"). Later
+ * chips have the same timer at another place; their firmware describes it if software may use it.
  */
 #include "boot/acpi.h"
 #include "boot/firmware.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local APIC: "Local APIC Register Address Map", "Local Vector Table", "APIC Timer",
- * "Extended XAPIC (x2APIC)". An x2APIC register's MSR is the xAPIC offset divided by 16.
- * All processors are taken to be in the mode and at the address of the first. Not handled:
- * switching modes.
+ * The local APIC: "Local APIC Register Address Map", "Local Vector Table", "APIC Timer", "Extended
+ * XAPIC (x2APIC)". An x2APIC register's MSR is the xAPIC offset divided by 16. All processors are
+ * assumed to have the mode and the address of the first one. Not handled: switching modes.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/processor/cpu.h"

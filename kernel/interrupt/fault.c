@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults that are expected. The instructions and their rows are in fault.asm; here is the lookup
- * and the interface in C. The table is short and unsorted: a linear walk is quick enough.
+ * Expected faults. The instructions and their rows are in fault.asm; this file has the lookup and
+ * the interface for C. The table is short and unsorted, and a linear search is fast enough.
  */
 #include "kernel/interrupt/extable.h"
 #include "kernel/interrupt/fault.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running code that may go wrong: its own stack, a deadline by the local APIC's timer, and a way
- * out from any depth. The handler runs wherever the interrupt hit, guard_leave() then drops that
- * stack as a whole. A loop with interrupts off is ended by a second deadline a little later, an
- * NMI of the HPET; a loop inside an NMI handler by nothing.
+ * Runs code that may crash or hang: on its own stack, with a deadline by the local APIC's timer,
+ * and with an exit from any depth. The handler runs on the interrupted stack; then guard_leave()
+ * drops this stack. A loop with interrupts off is ended by a second deadline a little later, an NMI
+ * of the HPET. Nothing ends a loop inside an NMI handler.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/output/console.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IA-PC HPET Specification, "Register Model". The NMI comes as a message where the comparator can
- * send one; else through an input of the I/O APIC from 16 on: those below belong to ISA devices,
- * and a masked input may tick all the same (QEMU's PIT does on input 2). Comparators 0 and 1 are
- * left to the firmware: they replace PIT and RTC in legacy mode. Registers are accessed by 32 bits,
- * which every HPET takes. Not handled: periodic mode, interrupt remapping.
+ * IA-PC HPET Specification, "Register Model". If the comparator can send messages, the NMI is a
+ * message. Otherwise it goes through an input of the I/O APIC from 16 on: lower inputs belong to
+ * ISA devices, and interrupts may arrive there even if the input is masked (QEMU's PIT on input 2).
+ * Comparators 0 and 1 are left to the firmware: they replace PIT and RTC in legacy mode. Registers
+ * are accessed with 32 bits, which every HPET supports. Not handled: periodic mode, interrupt
+ * remapping.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/hpet.h"

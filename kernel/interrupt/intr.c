@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a vector to its handler. In this order: the exception table, the guard's own NMI and
- * INT, the vector's handler; without one the guard ends what was running. See "Interrupt and
- * Exception Handling".
- * A fault of the exception table inside an NMI handler ends in an IRETQ, which unblocks NMIs
- * early ("Handling Multiple NMIs"): a second NMI before the handler's end would reuse its stack.
- * NMI handlers should keep to instructions that succeed.
+ * From a vector to its handler. The order is: the exception table, the guard's own NMI and INT, the
+ * vector's handler. If there is no handler, the guard ends the running test. See "Interrupt and
+ * Exception Handling". A fault of the exception table inside an NMI handler ends in an IRETQ, which
+ * unblocks NMIs early ("Handling Multiple NMIs"): a second NMI before the handler's end would reuse
+ * its stack. So NMI handlers shouldn't use instructions that may fault.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/output/console.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calling a function at another CPL than 0: the stack, the segments, and the call of user.asm. */
+/* Calls a function at another CPL than 0: the stack, the segments, and the call of user.asm. */
 #include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/user.h"
 #include "kernel/memory/stack.h"

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Borrowing the machine and giving it back. The order is the matter here:
+ * Borrows the machine and gives it back. The order of the steps is important:
  *
- * Taking: interrupts off, CR4 without what our map can't stand, EFER.NXE, CR3, CR0, segments and
- * gates, debug registers, local APIC, HPET, serial line.
- * Giving back: what would go on by itself (machine_on_return), our vectors out of IRR and ISR,
- * then everything above in reverse. guard_run() has seen to it that no NMI is being handled.
+ * Taking: interrupts off, CR4 without features that our page tables don't support, EFER.NXE, CR3,
+ * CR0, segments and gates, debug registers, local APIC, HPET, serial line. Giving back: switch off
+ * what would otherwise continue (machine_on_return), remove our vectors from IRR and ISR, then all
+ * steps above in reverse order. guard_run() ensures that no NMI is being handled.
  *
  * Each processor is taken and given back by code that runs on it (smp.c brings the others here).
- * Not handled: SYSCALL MSRs, FPU and vector state
- * (never touched), LDTR (never touched). TR can't be given back when it was null, as it is under
- * most firmware: it then keeps our selector, which nothing uses as long as no gate has an IST
- * stack and nothing runs at CPL 3.
+ * Not handled: SYSCALL MSRs, FPU and vector state (never touched), LDTR (never touched). If TR was
+ * null, as under most firmware, it can't be restored: it keeps our selector, which nothing uses as
+ * long as no gate has an IST stack and no code runs at CPL 3.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/processor/cpu.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One slot a processor, changed by one side at a time: the first processor turns IDLE into WORK
- * and DONE into IDLE, the other one the rest. A sleeping processor is woken by VECTOR_IPI; STI
- * holds that off until HLT has begun, so that no wake-up falls between looking and sleeping. One
- * that sees its work before the interrupt waits for it: it must not arrive in what is measured. A
- * wake-up without effect is sent again. No processor reads another one's clock: TSCs may differ by
- * hours.
+ * There is one slot for each processor. Only one side changes it at a time: the first processor
+ * changes IDLE to WORK and DONE to IDLE, the other processor makes all other changes. VECTOR_IPI
+ * wakes a sleeping processor. STI blocks this interrupt until HLT has begun, so that no wake-up is
+ * lost between the check and HLT. If a processor sees its work before the interrupt arrives, it
+ * waits for the interrupt, which mustn't arrive during a measurement. A wake-up without effect is
+ * sent again. No processor uses another one's TSC, because TSCs may differ by hours.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/processor/cpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Laying out the page of kernel/machine/startup.asm. */
+/* Fills the page of kernel/machine/startup.asm. */
 #include "kernel/machine/startup.h"
 
 #include "kernel/memory/paging.h"

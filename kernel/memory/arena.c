@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See arena.h. Processors may ask at the same time. */
+/* See arena.h. Several processors may allocate at the same time. */
 #include "kernel/memory/arena.h"
 #include "kernel/memory/paging.h"
 

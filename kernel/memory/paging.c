@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page tables of the borrowed machine. 2 MiB pages below 4 GiB, where MTRRs vary most; above it
- * 1 GiB pages if there are any ("Large Page Size Considerations": a large page should lie in
+ * Page tables of the borrowed machine. 2 MiB pages below 4 GiB, where MTRRs vary most; above it 1
+ * GiB pages if the processor has them ("Large Page Size Considerations": a large page should be in
  * memory of one type). Not handled: protection keys, PCIDs, global pages; all are off.
  */
 #include "kernel/processor/cpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of fixed size, each one above its missing page. */
+/* Stacks of fixed size, each above a page that isn't present. */
 #include "kernel/memory/arena.h"
 #include "kernel/memory/paging.h"
 #include "kernel/processor/percpu.h"

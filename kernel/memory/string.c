@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory and strings. Copies are REP MOVSQ and REP MOVSB for the rest: short code, and the compiler
- * can't turn it into a call of the function it stands in. A program that steps or translates this
- * one pays for each iteration.
+ * Memory and strings. Copies use REP MOVSQ, and REP MOVSB for the rest. This is short, and the
+ * compiler can't turn it into a call of the same function. Under an emulator that steps or
+ * translates, each iteration takes time.
  */
 #include "kernel/memory/string.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines go to the serial line and to the screen; a serial line that is stuck loses the rest of
- * the line, never time without bound. */
+/* Lines go to the serial line and to the screen. If the serial line is stuck, the rest of the line
+ * is dropped after a bounded time. */
 #include "kernel/output/console.h"
 #include "kernel/output/fbcon.h"
 #include "kernel/output/serial.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* After the last row text continues at the top, with an empty row as the mark of where it is. */
+/* After the last row the text continues at the top; an empty row marks the end of the newest
+ * text. */
 #include "kernel/output/fbcon.h"
 
 #define WHITE		0xffffffu

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Formatted text: the conversions that this program uses, with the meaning of C's snprintf.
- * A conversion it doesn't know is printed as it stands, so that the mistake is seen in the log.
- * Not handled: floating point, precision, '*', '-', '+' and ' '.
+ * Formatted text: the conversions that this program uses, with the meaning of C's snprintf. An
+ * unknown conversion is printed unchanged, so that the mistake is visible in the log. Not handled:
+ * floating point, precision, '*', '-', '+' and ' '.
  */
 #include "kernel/output/fmt.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See raster.h. A line of pixels is written from left to right, as write-combining likes it. */
+/* See raster.h. A line of pixels is written from left to right, which is fast with
+ * write-combining. */
 #include "kernel/output/raster.h"
 
 bool raster_is_usable(const struct raster *r)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 16550 UART (PC16550D data sheet, "Registers"). The owner's divisor stays, because the base
- * clock isn't 1.8432 MHz everywhere; 115200 baud by that clock where there is none. The FIFO
- * control register is left alone: it can't be read, so it couldn't be given back. Not handled: flow
- * control, input.
+ * 16550 UART (PC16550D data sheet, "Registers"). The owner's divisor stays, because the base clock
+ * isn't 1.8432 MHz everywhere; if there is none, 115200 baud by that clock. The FIFO control
+ * register isn't written: it can't be read, so it couldn't be restored. Not handled: flow control,
+ * input.
  */
 #include "kernel/processor/cpu.h"
 #include "kernel/output/serial.h"

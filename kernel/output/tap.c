@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TAP version 14 ("TAP 14 - The Test Anything Protocol v14"): version line, plan, test points,
- * YAML diagnostics, comments. Not handled: subtests, bail out (its writer is the caller's).
- * A line never holds a control character, so no text of a test can forge a line of its own.
+ * TAP version 14 ("TAP 14 - The Test Anything Protocol v14"): version line, plan, test points, YAML
+ * diagnostics, comments. Not handled: subtests. A line never contains a control character, so no
+ * text of a test can forge a further line.
  */
 #include "kernel/output/fmt.h"
 #include "kernel/output/tap.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The reading half of confidential.h. "Linear-Address Translation with 4-Level Paging and 5-Level
- * Paging": the tables lie where CR3 says, and a UEFI firmware's map is the identity. */
+/* The part of confidential.h that reads the processor. "Linear-Address Translation with 4-Level
+ * Paging and 5-Level Paging": CR3 has the address of the tables, and UEFI firmware uses an identity
+ * map. */
 #include "kernel/processor/confidential.h"
 
 #include "kernel/processor/cpu.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUID fields, from the rows of spec/cpuid.def. Nothing is cached: a hybrid processor answers
- * differently on each logical processor. */
+/* CPUID fields, from the rows of spec/cpuid.def. Nothing is cached, because on a hybrid processor
+ * the result depends on the logical processor. */
 #include "kernel/processor/cpuid.h"
 
 enum reg { REG_EAX, REG_EBX, REG_ECX, REG_EDX };

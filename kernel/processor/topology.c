@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * APIC ids are threads below cores below packages, each in a field of its own. Leaf 0BH names the
- * fields' borders; without it they follow from how many ids leaf 1 and leaf 4 set aside, each
+ * APIC ids are threads below cores below packages, each in a field of its own. Leaf 0BH gives the
+ * widths of the fields. Without it they follow from the numbers of ids in leaf 1 and leaf 4, each
  * rounded up to a power of two.
  */
 #include "kernel/processor/topology.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See lbr.h. SDM "Last Branch, Interrupt, and Exception Recording". The addresses after a stack's
- * last entry are other registers, so the depth comes from the format and nothing is probed.
+ * last entry are other registers, so the depth is taken from the format and isn't probed.
  */
 #include "pmu/lbr/lbr.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SDM "Performance Monitoring (Processors Based on Intel NetBurst Microarchitecture)":
- * IA32_MISC_ENABLE. There is neither CPUID leaf 0AH nor IA32_PERF_CAPABILITIES. The record's form
- * is that of the mode, here IA-32e mode.
+ * IA32_MISC_ENABLE. There is neither CPUID leaf 0AH nor IA32_PERF_CAPABILITIES. The form of a
+ * record depends on the mode, here IA-32e mode.
  */
 #include "pmu/netburst/caps.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See arch_record.h. What stands in spec/arch_pebs.def is Linux's. */
+/* See arch_record.h. The rows of spec/arch_pebs.def are from Linux. */
 #include "pmu/version6/arch_record.h"
 
 /* Bits of the header that could name a group, and that no row explains. */

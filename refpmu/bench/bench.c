@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refpmu-bench.efi: how fast does the reference PMU count? Booted without it, it times some
- * workloads on the plain machine, starts \refpmu.efi under itself, and times them again: without
- * a counter that watches, and with IA32_FIXED_CTR0 on the fast engine. One line each on COM1, in
- * thousand instructions a second; tools/bench.sh makes a table of them. The best of a few tries
- * each, as the machine has other things to do.
+ * refpmu-bench.efi measures the speed of the reference PMU. It is booted without the reference PMU
+ * and times some workloads on the plain machine. Then it starts \refpmu.efi and times them again:
+ * without a counter, and with IA32_FIXED_CTR0 on the engine `fast`. It prints a line for each on
+ * COM1, in thousand instructions per second; tools/bench.sh makes a table of them. Each number is
+ * the best of a few tries, because the machine may be busy.
  */
 #include <efi.h>
 

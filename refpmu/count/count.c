@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refpmu-count.efi: how many instructions do programs take? Runs random programs, compiled C and
- * a loop, and prints for each how many instructions it took more than an empty one. On the
- * reference PMU IA32_FIXED_CTR0 says so. On a plain QEMU with -icount shift=0 the TSC does: there
- * one instruction is one tick of all clocks (QEMU's documentation, "TCG Instruction Counting").
- * tools/icount.sh compares. Nothing of ours has counted there.
+ * refpmu-count.efi counts the instructions of programs. It runs random programs, compiled C and a
+ * loop, and prints for each how many more instructions it took than an empty program. On the
+ * reference PMU the count is from IA32_FIXED_CTR0. On plain QEMU with -icount shift=0 it is from
+ * the TSC, because there one instruction is one tick of all clocks (QEMU's documentation, "TCG
+ * Instruction Counting"), and no code of this project counts. tools/icount.sh compares the two.
  *
- * Left out is what QEMU doesn't count as processors do: iterations of a REP string are further
- * instructions to it. An instruction that raises #UD counts too, and is taken off. All programs
- * lie at the same address, as addresses are among the data that they branch by.
+ * Instructions that QEMU counts in another way than processors are left out: QEMU counts each
+ * iteration of a REP string instruction. It also counts an instruction that raises #UD; these are
+ * subtracted. All programs are at the same address, because their branches depend on addresses.
  *
  * Options: programs=N (default 40), size=N (rounds of the compiled C, thousands of the loop;
  * default 100).

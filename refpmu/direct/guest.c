@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See guest.h. The guest's start info lies in memory that is RAM to it, as any loader's does. */
+/* See guest.h. The guest's start info is in memory that is RAM for the guest, as with any
+ * loader. */
 #include "platform/elf.h"
 #include "platform/pvh.h"
 #include "refpmu/direct/guest.h"

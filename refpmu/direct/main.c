@@ -2,10 +2,10 @@
 /*
  * refpmu.elf: the reference PMU without a firmware. A PVH loader starts it with a command line that
  * is a line of a plan (launch/plan.h) and with the guest, another program with a PVH entry, as its
- * first module; args are the guest's command line, and what efi names is only a name. Memory of its
- * own is taken out of the map that the guest gets. The guest ends by writing its exit status to
- * END_PORT, as to QEMU's isa-debug-exit: then the machine is switched off. Reports are those of the
- * launcher.
+ * first module; args is the guest's command line; efi is only a name. The reference PMU's own
+ * memory is removed from the guest's memory map. The guest ends by writing its exit status to
+ * END_PORT, as for QEMU's isa-debug-exit; then the machine is switched off. The output is that of
+ * the launcher.
  */
 #include "platform/acpi.h"
 #include "platform/pvh.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See decode.h. What the instruction is, decode_insn.c knows. */
+/* See decode.h. decode_insn.c determines the facts about an instruction. */
 #include "refpmu/engine/decode_insn.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/engine/emulate/emulate.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See decode_insn.h. Accesses are those of the operands; what the decoder names a read
- * but the processor doesn't count as one is taken out by category and name.
+ * See decode_insn.h. Accesses are those of the operands. Some operands that the decoder calls a
+ * read aren't counted by the processor; these are removed by category and name.
  */
 #include "refpmu/engine/decode_insn.h"
 

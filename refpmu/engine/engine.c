@@ -13,8 +13,8 @@
  *			(transaction.h)
  *	step		by the trap flag, a world switch each; what swallows the trap in C (step.h)
  *
- * run_next() tries them in turn. Each says false, with nothing done, where it isn't for the
- * instruction at RIP; a step always is.
+ * run_next() tries them in turn. If a way doesn't take the instruction at RIP, it returns false and
+ * has changed nothing. A step takes every instruction.
  */
 #include "refpmu/hv/deliver.h"
 #include "refpmu/engine/configuration.h"

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local APIC. It is the machine's own: the guest reads it directly, and its stores are
- * carried out here only so that unmasking LVTPC can be seen. A PMI becomes a real interrupt to
- * itself (fixed or NMI), so that IRR, TPR, IF, ISR, EOI and NMI blocking are the machine's.
- * SDM volume 3, "Local Vector Table".
+ * The local APIC is the machine's own. The guest reads it directly. Its stores are carried out here
+ * only so that the hypervisor notices when LVTPC is unmasked. A PMI is delivered as a real
+ * self-interrupt (fixed or NMI), so that IRR, TPR, IF, ISR, EOI and NMI blocking are handled by the
+ * machine. SDM volume 3, "Local Vector Table".
  *
  * A SIPI's vector is replaced (processors.c).
  *
- * Not handled: an APIC moved by IA32_APIC_BASE; x2APIC mode, which QEMU's TCG has from version 9
- * on: writes of its MSRs would have to be taken as the page's stores are. After a PMI, a call
- * (siblings.h) or a SIPI the low half of the interrupt command register reads as ours.
+ * Not handled: an APIC moved by IA32_APIC_BASE; x2APIC mode, which QEMU's TCG has from version 9 on
+ * (writes of its MSRs would have to be intercepted like the page's stores). After a PMI, a kick
+ * (siblings.h) or a SIPI the low half of the interrupt command register reads as the hypervisor
+ * wrote it.
  */
 #include "refpmu/hv/apic.h"
 #include "refpmu/engine/exits.h"

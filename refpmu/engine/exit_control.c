@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MOV to control registers, and to DR7, after which other intercepts are needed. SDM volume 2,
- * "MOV--Move to/from Control Registers": the values that raise #GP. QEMU 7.2's TCG takes some of
- * them, and its next VMRUN refuses the guest's state; others, reserved bits of CR3 and CR4, it
- * reports as EXIT_INVALID where a processor raises #GP.
+ * MOV to control registers, and to DR7, because a new value of DR7 needs other intercepts. SDM
+ * volume 2, "MOV--Move to/from Control Registers": the values that raise #GP. QEMU 7.2's TCG
+ * accepts some of them, but its next VMRUN refuses the guest's state. For others, reserved bits of
+ * CR3 and CR4, it exits with EXIT_INVALID, where a processor raises #GP.
  */
 #include "refpmu/hv/deliver.h"
 #include "refpmu/engine/engine.h"

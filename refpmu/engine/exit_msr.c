@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RDMSR and WRMSR. Seen here: the PMU's MSRs, whole ranges of them, so that those which the
- * processor presented doesn't have raise #GP; EFER, whose SVME bit is the hypervisor's; AMD-V's
- * own MSRs, which don't exist. All others go to the machine below. QEMU's TCG ignores writes to
- * MSRs that it doesn't know and reads them as 0, where a processor raises #GP.
+ * RDMSR and WRMSR. Intercepted are: the PMU's MSRs, in whole ranges, so that those which the
+ * presented processor doesn't have raise #GP; EFER, whose SVME bit is the hypervisor's; and AMD-V's
+ * MSRs, which don't exist for the guest. All others go to the machine below. QEMU's TCG ignores
+ * writes to MSRs that it doesn't know and reads them as 0, where a processor raises #GP.
  *
  * Numbers of the PMU's MSRs are those of SDM volume 3C, "Model-Specific Registers (MSRs)"; the
  * ranges are wider than what one generation has.

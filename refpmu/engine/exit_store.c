@@ -2,7 +2,8 @@
 /*
  * Stores to the pages whose stores exit: the local APIC's (exit_apic.c) and the exerciser's
  * (model/exerciser.c). A plain MOV of 32 bits is carried out here; any other instruction is stepped
- * with another page in their place, and what it has left in the register is written then.
+ * with a scratch page in their place, and then the value that it has stored is written to the
+ * register.
  */
 #include "refpmu/engine/exits.h"
 #include "refpmu/model/exerciser.h"

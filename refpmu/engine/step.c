@@ -3,7 +3,8 @@
  * See step.h: the trap flag, set only while the guest runs, and an intercepted
  * #DB after each instruction.
  *
- * Where the trap flag under QEMU's TCG isn't one trap an instruction, this file makes up for it:
+ * With QEMU's TCG the trap flag doesn't always give one trap for each instruction. This file
+ * handles these cases:
  *  - an instruction that has an exit of its own leaves no trap: exits_instruction() reports it;
  *  - STI, MOV SS and POP SS swallow the trap; PAUSE, HLT and MWAIT leave none: carried out here;
  *  - a REP string traps after each iteration: reported once, when RIP has moved on;

@@ -3,8 +3,8 @@
  * See transaction.h. SDM volume 1, "Programming with Intel Transactional Synchronization
  * Extensions"; volume 2, "XABORT", "XBEGIN", "XEND", "XTEST".
  *
- * The vector registers are kept aside at XBEGIN, in the processor's own format. While CR0.TS or
- * CR0.EM is set no instruction can change them without an exception, which ends the transaction.
+ * The vector registers are saved at XBEGIN, in the processor's own format. While CR0.TS or CR0.EM
+ * is set no instruction can change them without an exception, which ends the transaction.
  */
 #include "refpmu/engine/retire.h"
 #include "refpmu/hv/svm.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/access.c: which events a load or a store is, and what a prefetch is. */
+/* Faults of refpmu/model/access.c: the events of a load, of a store and of a prefetch. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/pebs.c: where the DS area is, what an assist writes, and when. */
+/* Faults of refpmu/model/pebs.c: the address of the DS area, the stores of an assist, and their
+ * time. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/kvm/kvm.h"

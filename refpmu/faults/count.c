@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of counting: a counter does something else than it is programmed for. */
+/* Faults of counting: a counter doesn't count as it is programmed. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/condition.h"

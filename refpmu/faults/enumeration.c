@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of what CPUID and IA32_PERF_CAPABILITIES tell. */
+/* Faults of CPUID and IA32_PERF_CAPABILITIES. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/icelake/version5.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults: when they act (fault_when.h), and those that take their time: what a broken processor
- * does some instructions later. What they do is at the places where the correct processor does
- * something else; look for broken().
+ * Faults: when they act (fault_when.h), and effects that come some instructions later. The other
+ * effects are in the hooks, at the calls of broken().
  */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/goldencove/arch_lbr.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/load_latency.c: which loads carry a tag and count, what a record tells. */
+/* Faults of refpmu/model/load_latency.c: which loads are tagged and count, and the fields of a
+ * record. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/record.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/lvt.c: of an interrupt on its way, and of what it freezes. */
+/* Faults of refpmu/model/lvt.c: of an interrupt on its way, and of freezing. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/kvm/kvm.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of registers: what RDMSR, WRMSR and RDPMC do instead. */
+/* Faults of registers, in RDMSR, WRMSR and RDPMC. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/archpebs/archpebs.h"
 #include "refpmu/faults/goldencove/arch_lbr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults of what is in a record: the named ones of refpmu/faults/fault.def and the generated ones
- * of refpmu/faults/fault_record.def. The record is right when it comes here, and is a row of bytes.
+ * Faults of the contents of a record: the named ones of refpmu/faults/fault.def and the generated
+ * ones of refpmu/faults/fault_record.def. The functions get the correct record as a row of bytes.
  */
 #include "refpmu/faults/record.h"
 #include "refpmu/faults/broken.h"

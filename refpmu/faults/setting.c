@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of what a counter is set to do: when its control registers are decoded. */
+/* Faults of a counter's setting, where its control registers are decoded. */
 #include "refpmu/faults/archpebs/archpebs.h"
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/record.h"

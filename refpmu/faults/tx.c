@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of transactions: their events, what an abort takes back, and what is told of it. */
+/* Faults of transactions: their events, the state that an abort restores, and the information about
+ * it. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/model/internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* APM volume 2, "Long-Mode Page Translation". Protection keys don't apply to supervisor pages on
- * the processor presented; SMAP doesn't apply to what microcode does. */
+ * the processor presented; SMAP doesn't apply to accesses by microcode. */
 #include "refpmu/hv/code_page.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/nested_paging.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* APM volume 2, "Nested Paging". Nested entries must allow user access: all guest accesses are
- * treated as such. */
+/* APM volume 2, "Nested Paging". Nested entries must allow user access, because all guest accesses
+ * count as user accesses. */
 #include "refpmu/hv/apic.h"
 #include "refpmu/hv/nested_paging.h"
 #include "refpmu/hv/page_walk.h"

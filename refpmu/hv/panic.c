@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See panic.h. COM1 is a 16550 at its usual port; waiting for it is bounded. */
+/* See panic.h. COM1 is a 16550 at its usual port; the wait for it is bounded. */
 #include "refpmu/hv/cpu.h"
 #include "refpmu/hv/panic.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions that the compiler expects to exist. Under QEMU's TCG each iteration of a string
- * instruction is a turn of its own, so most of what is short is copied by words. The compiler
- * mustn't see what a loop does: it would turn it into a call of the function itself.
+ * Functions that the compiler requires. Under QEMU's TCG each iteration of a string instruction
+ * takes extra time, so short copies are made by words. The compiler mustn't recognise such a loop,
+ * because it would turn it into a call of the same function.
  */
 #include "spec/types.h"
 

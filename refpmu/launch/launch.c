@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch.efi: puts the reference PMU under the firmware and runs the programs of a plan, each on
- * a fresh PMU, then switches the machine off. One boot of the firmware serves a whole matrix.
+ * launch.efi starts the reference PMU below the firmware and runs the programs of a plan, each with
+ * a reset PMU. Then it switches the machine off. So one boot of the firmware serves many runs.
  *
  * Everything comes from the volume that the launcher was started from: \refpmu.efi,
  * \refpmu-plan.txt (plan.h) and the programs. Reports are lines on COM1: "launch: hypervisor at

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An instruction's loads and stores on their way through the memory hierarchy, and which events
- * they are: MEM_LOAD_UOPS_RETIRED and kin, "Load Latency Performance Monitoring Facility".
+ * An instruction's loads and stores in the memory hierarchy, and their events:
+ * MEM_LOAD_UOPS_RETIRED and similar, "Load Latency Performance Monitoring Facility".
  *
- * The hierarchy is asked only while an enabled counter, or a record that one may make, depends on
- * it. It doesn't see what the processor does in between: caches stay as they were.
+ * The hierarchy is used only while an enabled counter, or a record that it may make, depends on it.
+ * At other times the caches don't change.
  *
  * Not handled: loads that are cancelled (nothing is speculative here).
  */

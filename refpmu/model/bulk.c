@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See bulk.h. Only what every instruction of a run adds to is done here; as soon as one
- * of them might matter by itself, the budget ends before it.
+ * See bulk.h. This file handles only sums over the instructions of a run; the budget ends before an
+ * instruction that might have an effect of its own.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/bulk.h"

@@ -5,10 +5,10 @@
  *
  * Time in the model: an instruction takes one or more core cycles (latitude), the same number for
  * each, and then its loads take their latencies, one after the other; latencies are those of the
- * memory hierarchy, and so they pass only while it is asked (access.c). All events of an
- * instruction fall in the first of its cycles; cycle events fall in each. The reference clock ticks
- * with the core clock. CMASK, INV and E see this sequence of cycles; a cycle at a privilege level
- * that the counter doesn't select has no event, and isn't counted under INV either.
+ * memory hierarchy, so they exist only while it is used (access.c). All events of an instruction
+ * fall in the first of its cycles; cycle events fall in each. The reference clock ticks with the
+ * core clock. CMASK, INV and E see this sequence of cycles; a cycle at a privilege level that the
+ * counter doesn't select has no event, and isn't counted under INV either.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/archpebs/record.h"

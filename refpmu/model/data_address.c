@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a record says of memory accesses, by event: load latency (load_latency.c), "Precise
- * Store Facility" (Sandy Bridge), "PEBS Data Address Profiling" (Haswell). Other events leave the
- * three fields 0, or undefined as the seed has it.
+ * The fields of a record about memory accesses, by event: load latency (load_latency.c), "Precise
+ * Store Facility" (Sandy Bridge), "PEBS Data Address Profiling" (Haswell). With other events the
+ * three fields are 0, or undefined values drawn from the seed.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/archpebs/archpebs.h"

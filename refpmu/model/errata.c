@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What counters do by erratum, where latitude has it: they want spec/setup.def, or fixed counter 2
- * has a slow clock. "The reset value to the counter is not clocked immediately so the overflow
- * status bit will flip high and generate another PMI": CPU_CLK_UNHALTED.REF_TSC in Intel's event
- * files. A counter that is off by its own enable has no clock, and nothing to repeat.
+ * Errata of counters, enabled by latitude: counters need the values of spec/setup.def first, or
+ * fixed counter 2 has a slow clock. "The reset value to the counter is not clocked immediately so
+ * the overflow status bit will flip high and generate another PMI": CPU_CLK_UNHALTED.REF_TSC in
+ * Intel's event files. A counter whose own enable is off has no clock, and repeats nothing.
  */
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"

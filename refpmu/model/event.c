@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which event a select is on this generation (spec/event.def), and how often an instruction is that
- * event. What its accesses met is access.c's, slots are icelake/metrics.c's.
+ * The event of an event select on this generation (spec/event.def), and how often it occurs on an
+ * instruction. Events of memory accesses are in access.c, slots in icelake/metrics.c.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/lbr.h"

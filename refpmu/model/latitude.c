@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Latitude: the knobs, what is drawn again for each case, the shape of the memory hierarchy, and
- * the windows in which the program doesn't run (SMI, preemption by a host).
+ * Latitude: the knobs, values that are drawn again for each occurrence, the shape of the memory
+ * hierarchy, and steal time, in which the program doesn't run (SMI, preemption by a host).
  */
 #include "refpmu/model/internal.h"
 

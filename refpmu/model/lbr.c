@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Last branch records: "LBR Stack", "Filtering of Last Branch Records", and those sections for
- * Haswell and Skylake microarchitecture. A branch that is taken, an interrupt or an exception makes
- * an entry; MSR_LBR_SELECT keeps kinds out.
+ * Haswell and Skylake microarchitecture. A taken branch, an interrupt or an exception makes an
+ * entry; MSR_LBR_SELECT filters kinds of branches out.
  *
  * Not handled: branch trace messages and store, LER, MSR_LBR_SELECT's old meaning of bit 9 on
  * Nehalem.

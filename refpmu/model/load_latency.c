@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "Load Latency Performance Monitoring Facility": which loads carry a tag, which of them count, and
- * what a record says of the last one. Tables 18-24 and 18-33.
+ * "Load Latency Performance Monitoring Facility": which loads are tagged, which of them count, and
+ * the fields of a record about the last one. Tables 18-24 and 18-33.
  *
- * Nothing is speculative here: the loads that are cancelled are those of instructions that raise an
- * exception.
+ * There is no speculation: only the loads of instructions that raise an exception are cancelled.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/record.h"

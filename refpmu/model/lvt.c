@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of a performance-monitoring interrupt: requested by the counters, on its way for some
- * instructions (latitude), raised at the local APIC, delivered as LVTPC says: "Local Vector
- * Table", "Freezing LBR and Performance Counters on PMI".
+ * The path of a performance-monitoring interrupt: the counters request it, after some instructions
+ * (latitude) it arrives at the local APIC, and is delivered as LVTPC says: "Local Vector Table",
+ * "Freezing LBR and Performance Counters on PMI".
  *
  * Not handled: the delivery modes SMI, INIT and ExtINT (the interrupt is lost).
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What RDMSR, WRMSR and RDPMC do with the registers of the PMU: chapter "Performance Monitoring",
- * Table 35-2 "IA-32 Architectural MSRs". A bit without a row in spec/msr.def is reserved, and
- * writing 1 to it raises #GP and changes nothing.
+ * RDMSR, WRMSR and RDPMC of the PMU's registers: chapter "Performance Monitoring", Table 35-2
+ * "IA-32 Architectural MSRs". A bit without a row in spec/msr.def is reserved, and writing 1 to it
+ * raises #GP and changes nothing.
  */
 #include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/core.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which registers there are on the processor presented, and which bits, out of spec/msr.def. */
+/* The registers of the presented processor, and their bits, from spec/msr.def. */
 #include "refpmu/model/msr.h"
 
 #include "refpmu/model/archpebs/archpebs.h"

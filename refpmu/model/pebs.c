@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PEBS assist: "Processor Event Based Sampling (PEBS)", "DS Save Area and IA-32e Mode
- * Operation". Bounds, record, index, reload, status, threshold, in this order; none of it can be
- * seen from in between.
+ * Operation". Bounds, record, index, reload, status, threshold, in this order; no intermediate
+ * state is visible.
  *
  * Not handled: branch records.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is served first: the paragraphs on priority in "Processor Event Based Sampling (PEBS)" of
- * Nehalem, which later generations refer to. "Simultaneous" is what one retired instruction
- * causes. Everything of an instruction is served before the next one begins; an interrupt is
- * served when it is requested.
+ * The order of assists and interrupts: the paragraphs on priority in "Processor Event Based
+ * Sampling (PEBS)" of Nehalem, to which later generations refer. "Simultaneous" means: caused by
+ * one retired instruction. All actions of an instruction are carried out before the next
+ * instruction begins; for an interrupt this means that it is requested.
  */
 #include "refpmu/model/archpebs/record.h"
 #include "refpmu/model/lbr.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is in a PEBS record, in the format of the generation: Table 18-23 "PEBS Record Format for
- * Intel Core i7 Processor Family", Table 18-44 "PEBS Record Format for 4th Generation Intel Core
- * Processor Family". What belongs to memory accesses is in data_address.c.
- * Table 18-55, format 3: the counters that the record is for, and the time of the assist.
+ * The contents of a PEBS record, in the format of the generation: Table 18-23 "PEBS Record Format
+ * for Intel Core i7 Processor Family", Table 18-44 "PEBS Record Format for 4th Generation Intel
+ * Core Processor Family". Fields of memory accesses are in data_address.c. Table 18-55, format 3:
+ * the applicable counters, and the time of the assist.
  */
 #include "refpmu/model/record.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The uncore of Nehalem and Westmere: "Uncore Performance Monitoring Management Facility",
- * "Uncore Performance Event Configuration Facility". Eight counters and a fixed one, with enables
- * and a status of their own. An overflow may interrupt each core that asks for it twice: in
- * MSR_UNCORE_PERF_GLOBAL_CTRL and in its IA32_DEBUGCTL[13].
+ * The uncore of Nehalem and Westmere: "Uncore Performance Monitoring Management Facility", "Uncore
+ * Performance Event Configuration Facility". Eight counters and a fixed one, with enables and a
+ * status of their own. An overflow interrupts each core for which two enables are set: in
+ * MSR_UNCORE_PERF_GLOBAL_CTRL and in the core's IA32_DEBUGCTL[13].
  *
- * One for all processors of the package (Table 35-13). The processor whose instruction makes a
- * counter overflow signals to the others; each requests its own interrupt when it looks at its
- * model next.
+ * There is one uncore for all processors of the package (Table 35-13). The processor whose
+ * instruction makes a counter overflow signals the others; each requests its own interrupt when it
+ * next uses its model.
  *
- * Time: the uncore's clock ticks with whichever core retires. A counter counts an instruction if it
- * was enabled before the instruction and is after it.
+ * Time: the uncore's clock advances with the instructions of every core. A counter counts an
+ * instruction if it is enabled both before and after the instruction.
  *
- * Not handled: the address and opcode match (its register holds what is written, no event looks at
- * it), queue occupancies.
+ * Not handled: the address and opcode match (its register keeps its value, but no event uses it),
+ * queue occupancies.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/core.h"

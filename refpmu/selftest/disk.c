@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See disk.h. UEFI specification, "EFI_BLOCK_IO_PROTOCOL". The sectors go straight from the device
- * into the caller's buffer where its driver does no copying; virtio-blk's under OVMF doesn't. No
- * store of a processor tells that the page has changed.
+ * See disk.h. UEFI specification, "EFI_BLOCK_IO_PROTOCOL". If the driver doesn't copy, the device
+ * writes the sectors directly to the caller's buffer; this is so with virtio-blk under OVMF. So no
+ * processor stores to the page that changes.
  */
 #include "refpmu/selftest/disk.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See engines.h. A program is the same for all engines. It is run with an overflow
- * of one counter at a random place, whose interrupt keeps all registers, and a PEBS record of
- * another one's; afterwards everything is compared: registers at the interrupt and at the end,
- * flags, memory with the program itself, counters, the DS area with its record, and in every other
- * program the last branches. Each processor
- * runs one, at the same time, in a lane of its own.
+ * See engines.h. A program is the same for all engines. It runs with an overflow of one counter at
+ * a random place, whose interrupt handler saves all registers, and with a PEBS record of another
+ * counter. Afterwards everything is compared: registers at the interrupt and at the end, flags,
+ * memory including the program itself, counters, the DS area with its record, and in every second
+ * program the last branch records. All processors run programs at the same time, each with its own
+ * memory.
  */
 #include "refpmu/selftest/engines.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SDM volume 3, "MP Initialization Protocol Algorithm for MP Systems", without its delays: neither
- * QEMU nor the hypervisor needs them, and they would let the storm die down. */
+ * QEMU nor the hypervisor needs them, and they would make the test weaker. */
 #include "refpmu/selftest/init_storm.h"
 
 #include "refpmu/hv/apic.h"

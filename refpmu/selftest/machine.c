@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See machine.h. TR keeps our TSS afterwards: nothing but a change of the privilege level looks
- * at it, and the firmware has none. */
+/* See machine.h. TR keeps our TSS afterwards: the processor uses it only at a change of the
+ * privilege level, and the firmware makes none. */
 #include "refpmu/selftest/machine.h"
 
 #include "refpmu/hv/apic.h"

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refpmu-selftest.efi: is the reference PMU exact, and does it hide itself? A program that runs
- * on it, started by the launcher, and knows its hypercalls. It trusts the counters' arithmetic
- * (that is for the harness) and asks whether each instruction is reported once, with its
- * accesses, whatever happens around it. TAP on COM1, through the launcher's printing.
- * Expects seed 0: a PMI without skid.
+ * refpmu-selftest.efi tests whether the reference PMU is exact and hides itself. The launcher
+ * starts it on the reference PMU, and it uses hypercalls. It doesn't test the arithmetic of
+ * counters, which the harness does. It tests whether each instruction is reported once, with its
+ * accesses, in all circumstances. TAP on COM1, through the launcher's printing. Expects seed 0: a
+ * PMI without skid.
  *
- * Options: programs=N first=S compares random programs S to S+N-1 on both engines, on one
- * processor and on all at once, and nothing else if S isn't 1; storm=N sends N INITs to the other
- * processors, if there are any; duels=N starts two of them N times to stop each other. others=1
- * leaves out what one processor shows alone, on each engine. clock=1
- * looks at the TSC under latitude tsc-by-reference, and at nothing else; die=N ends the machine in
- * one of the ways of deadly.h, and does nothing else.
+ * Options: programs=N first=S compares random programs S to S+N-1 on all engines, on one processor
+ * and on all at once; if S isn't 1, it does nothing else. storm=N sends N INITs to the other
+ * processors, if there are any. duels=N starts two of them N times, which send INITs to each other.
+ * others=1 leaves out the parts that need only one processor. clock=1 only tests the TSC under
+ * latitude tsc-by-reference. die=N only ends the machine, in one of the ways of deadly.h.
  */
 #include <efi.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See smc.h. SDM volume 3, "Invalidation of TLBs and Paging-Structure Caches": what makes a
- * change of the page tables take effect, each here used once per change, so that nothing is open.
- * Stores through another linear address take effect with the next jump at the latest on the
- * processors presented ("Self-Modifying Code" asks for a serialising instruction; IRET is one).
+ * See smc.h. SDM volume 3, "Invalidation of TLBs and Paging-Structure Caches": the ways to make a
+ * change of the page tables take effect. Each is used once for each change, so that the result is
+ * defined. Stores through another linear address take effect with the next jump at the latest on
+ * the processors presented ("Self-Modifying Code" asks for a serialising instruction; IRET is one).
  */
 #include "refpmu/selftest/smc.h"
 

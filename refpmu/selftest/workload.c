@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See workload.h. The results go to a variable, so that no compiler leaves the work out. */
+/* See workload.h. The results are written to a variable, so that the compiler can't remove the
+ * work. */
 #include "refpmu/selftest/workload.h"
 
 #define WORDS	256

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See xmc.h. SDM volume 3, "Handling Self- and Cross-Modifying Code": the executing processor waits
- * until it is told, then serialises; then the new code must run, whatever it is. Without all that
- * an aligned store of an immediate, which leaves instructions and their lengths as they are, is
- * seen at some time as a whole: a processor may run the old value for a while, never again after a
- * newer one. How often is up to both processors, so the code counts its turns itself, and the
- * counts are exact for these.
+ * for a message, then serialises; then the new code must run. Without these steps, an aligned store
+ * to an immediate, which doesn't change instructions and their lengths, takes effect as a whole at
+ * some time: the processor may run the old value for a while, but never again after a newer value.
+ * How often it runs each depends on both processors. So the code counts its iterations itself, and
+ * the counts must be exact for these.
  *
- * The last value is stored again and again till it is seen: QEMU's TCG itself loses a store that
- * another processor's translation of that code overtakes (docs/TRICKS.md).
+ * The last value is stored repeatedly until it takes effect, because QEMU's TCG may lose a store
+ * while another processor is translating that code (docs/TRICKS.md).
  */
 #include "refpmu/selftest/xmc.h"
 

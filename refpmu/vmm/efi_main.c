@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refpmu.efi: reserve memory, copy this image there, let the copy make the boot processor its
- * guest, and return to the caller, which is a guest from then on and finds an Intel processor.
- * What is unloaded afterwards is only the original.
+ * refpmu.efi reserves memory, copies this image there, and lets the copy make the boot processor
+ * its guest. Then it returns to the caller, which is now in the guest and finds an Intel processor.
+ * The firmware unloads only the original image afterwards.
  *
  * The other processors become guests when their start-up IPI enters the guest (hv/processors.h).
  */

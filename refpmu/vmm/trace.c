@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See trace.h. A line goes out in one piece: under a lock, because processors run side by side. */
+/* See trace.h. Each line is written under a lock, because processors run at the same time. */
 #include "refpmu/hv/instructions.h"
 #include "refpmu/hv/lock.h"
 #include "refpmu/vmm/trace.h"

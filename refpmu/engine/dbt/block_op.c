@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See block_op.h. Refused although one might think otherwise: x87 instructions (FXSAVE shows
- * where the last one was), REP strings of I/O or with 32-bit addresses, segment loads, everything
- * with an exit of its own.
+ * See block_op.h. Not allowed in blocks, although it may seem possible: x87 instructions (FXSAVE
+ * shows the address of the last one), REP strings of I/O or with 32-bit addresses, segment loads,
+ * and all instructions that exit by themselves.
  */
 #include "refpmu/engine/dbt/block_op.h"
 #include "refpmu/model/bulk.h"

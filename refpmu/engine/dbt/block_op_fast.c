@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See block_op.h: the encodings of code_fields.h as blocks see them, without Zydis. What this says
- * is compared with what Zydis says for any bytes in host/engine/test_fast_decode.c.
+ * See block_op.h: decodes the encodings of code_fields.h for blocks, without Zydis.
+ * host/engine/test_fast_decode.c compares the results with those of Zydis, for arbitrary bytes.
  */
 #include "refpmu/engine/dbt/block_op.h"
 #include "refpmu/engine/dbt/code_fields.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See block.h: running blocks, and what has run when they are left. */
+/* See block.h: runs blocks, and computes what has retired after an exit. */
 #include "refpmu/engine/dbt/block_emit.h"
 
 /* Added to the budget to make every check fail; far from what any budget is. */

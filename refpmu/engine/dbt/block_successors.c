@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See block.h: making blocks before they are asked for, and tying them to each other. Nothing is
- * looked at but the page of the first one, which is being executed: elsewhere the program may never
- * go.
+ * See block.h: translates blocks before they are needed, and links them to each other. Only the
+ * page of the first block, which is being executed, is translated, because the program may never
+ * reach other pages.
  */
 #include "refpmu/engine/dbt/block_emit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See code_fields.h. What this says of blocks' instructions is compared with what Zydis says, for
- * any bytes, in host/engine/test_fast_decode.c. */
+/* See code_fields.h. host/engine/test_fast_decode.c compares the results with those of Zydis, for
+ * arbitrary bytes. */
 #include "refpmu/engine/dbt/code_fields.h"
 #include "refpmu/engine/decode.h"
 

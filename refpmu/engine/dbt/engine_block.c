@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See translator.h and docs/ENGINE.md: code runs as translated blocks (block.h) in guest mode, with
- * nested paging and the guest's own page tables in force, so that whatever is hidden or trapped
- * stays so. What it can't do exactly it leaves to the other ways.
+ * nested paging and the guest's own page tables, so that hidden and trapped memory stays hidden and
+ * trapped. Code that blocks can't count exactly is left to the other ways.
  *
- * A run of blocks is one VMRUN or a few, with some things exchanged in the VMCB: RIP points into
- * the blocks; CR3, CR4.LA57 and the nested tables are those that show them (engine_mapping.h).
+ * A run of blocks is one VMRUN or a few, with a changed VMCB: RIP points into the blocks; CR3,
+ * CR4.LA57 and the nested tables are those in which the blocks are mapped (engine_mapping.h).
  *
- * Exceptions and nested page faults leave a block in the middle; the instruction is undone and
- * left to a step, which meets them again. Interrupts and NMIs wait for the next beginning of a
+ * Exceptions and nested page faults exit in the middle of a block; the instruction is undone and
+ * left to a step, in which they occur again. Interrupts and NMIs wait for the beginning of the next
  * block.
  */
 #include "refpmu/hv/code_page.h"

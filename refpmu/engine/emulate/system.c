@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See system.h. SDM volume 2, "SYSCALL", "SYSRET", "IRET", "RET"; volume 3, "Invalidation of TLBs
- * and Paging-Structure Caches". Not here: process-context identifiers, which QEMU's TCG doesn't
- * offer; returns to compatibility mode.
+ * and Paging-Structure Caches". Not handled: process-context identifiers, which QEMU's TCG doesn't
+ * have; returns to compatibility mode.
  */
 #include "refpmu/engine/emulate/system.h"
 #include "refpmu/engine/exits.h"

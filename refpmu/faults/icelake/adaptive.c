@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of adaptive records, and of what makes one adaptive: adaptive.c, counter.c. */
+/* Faults of adaptive records, and of the bits that make records adaptive: adaptive.c, counter.c. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/kvm/kvm.h"

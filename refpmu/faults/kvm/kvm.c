@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of what KVM gives its guests: registers, CPUID, RDPMC, records. They act on such a guest
- * alone. */
+/* Faults of the PMU of KVM's guests: registers, CPUID, RDPMC, records. They act only with such a
+ * profile. */
 #include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/broken.h"
 

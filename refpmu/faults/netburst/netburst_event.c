@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of NetBurst's events: whose count, what has happened, what is tagged. */
+/* Faults of NetBurst's events: the thread that counts, the event, the tags. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/model/netburst/netburst.h"

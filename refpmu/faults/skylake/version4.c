@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of version 4's registers, and of what freezes by bits of the status: msr.c, lvt.c. */
+/* Faults of version 4's registers, and of freezing by bits of the status: msr.c, lvt.c. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"

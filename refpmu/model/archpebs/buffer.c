@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The buffer of architectural PEBS: physical memory at IA32_PEBS_BASE, filled from
- * IA32_PEBS_INDEX.WR on. Linux reads WR for the bytes that are written and begins again by writing
- * 0. What happens at the end of the buffer is told nowhere: a record that doesn't fit is dropped
- * and sets FULL; while FULL is set none is written.
+ * IA32_PEBS_INDEX.WR on. Linux reads the number of written bytes from WR, and writes 0 to begin
+ * again. No source describes the end of the buffer. In the model a record that doesn't fit is
+ * dropped and sets FULL; while FULL is set, no record is written.
  */
 #include "refpmu/model/archpebs/record.h"
 

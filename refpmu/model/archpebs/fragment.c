@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of architectural PEBS: the groups that IA32_PMC_x_CFG_C asks for, in fragments. Each
- * fragment's header has its bytes and the groups that follow: spec/arch_pebs.def. All numbers of
- * bytes are multiples of 16 but those of the counters group; a fragment is filled up to one.
+ * Records of architectural PEBS: the groups that IA32_PMC_x_CFG_C selects, in fragments. The header
+ * of each fragment has its size and its groups: spec/arch_pebs.def. The sizes of all groups except
+ * the counters group are multiples of 16; a fragment is padded to a multiple of 16.
  */
 #include "refpmu/model/archpebs/record.h"
 #include "refpmu/model/lbr.h"

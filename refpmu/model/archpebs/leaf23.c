@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CPUID leaf 23H: "Architectural Performance Monitoring Extended", SDM volume 1, Processor
- * Identification and Feature Determination. The generation's rows, less what the profile hides.
+ * Identification and Feature Determination. The generation's rows, without what the profile hides.
  */
 #include "refpmu/model/archpebs/archpebs.h"
 #include "spec/arch_pebs.h"

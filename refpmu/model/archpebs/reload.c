@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers from 1900H on, and auto counter reload. SDM volume 4 names the registers; Linux
- * takes _CTR and _CFG_A for the counters and selects that there were before (V6+ MSR aliasing).
- * CFG_B names counters: the overflow of one of them loads this counter with its CFG_C[31:0]. One
- * that names itself doesn't show its own overflow.
+ * The registers from 1900H on, and auto counter reload. SDM volume 4 names the registers; In Linux
+ * _CTR and _CFG_A are aliases of the older counters and event selects (V6+ MSR aliasing). CFG_B is
+ * a set of counters: the overflow of one of them loads this counter with its CFG_C[31:0]. If a
+ * counter is in its own set, its overflow isn't visible.
  */
 #include "refpmu/model/archpebs/archpebs.h"
 

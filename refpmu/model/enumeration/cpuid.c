@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPUID: what the machine below answered, turned into what the presented processor would answer:
- * "CPUID - CPU Identification". Vendor, signature, brand, caches and the PMU's enumeration are
- * replaced. Of the features those stay that the generation has and the machine below carries out;
- * there is no sign of a hypervisor but the one that the profile kvm shows.
+ * CPUID: changes the result of the machine below to that of the presented processor: "CPUID - CPU
+ * Identification". Vendor, signature, brand, caches and the PMU's enumeration are replaced. A
+ * feature stays only if the generation has it and the machine below supports it. No hypervisor is
+ * visible, except with profiles that have one.
  *
- * The machine's own are the APIC ID, the sizes of addresses (its memory must fit), MONITOR's lines
- * and what XSAVE needs.
+ * Not changed are the APIC ID, the sizes of addresses (which must fit the machine's memory),
+ * MONITOR's line sizes and the data about XSAVE.
  *
  * Not handled: frequencies, power management.
  */

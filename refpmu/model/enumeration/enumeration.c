@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the processor tells of itself: its generation's row of spec/generation.def, and instead of
- * it what a personality says (TOLD in latitude.def). "Architectural Performance Monitoring",
+ * The enumeration of the processor: its generation's row of spec/generation.def, or the values of a
+ * personality (TOLD in latitude.def). "Architectural Performance Monitoring",
  * "IA32_PERF_CAPABILITIES MSR Enumeration".
  */
 #include "refpmu/model/archpebs/archpebs.h"

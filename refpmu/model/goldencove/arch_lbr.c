@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural last branch records: what CPUID leaf 1CH tells, IA32_LBR_CTL, IA32_LBR_DEPTH. The
- * entries are those of lbr.c, whose newest one is entry 0 here; IA32_LBR_CTL's filter is kept as
- * the MSR_LBR_SELECT that keeps out what it doesn't let in.
+ * Architectural last branch records: CPUID leaf 1CH, IA32_LBR_CTL, IA32_LBR_DEPTH. The entries are
+ * those of lbr.c; entry 0 is the newest. The filter of IA32_LBR_CTL is kept as the MSR_LBR_SELECT
+ * that filters out the same branches.
  *
  * Not handled: LER, XSAVES, SMIs and a warm reset, in which nothing branches here.
  */

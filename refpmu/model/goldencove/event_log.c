@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LBR event logging, which Linux calls branch counters: an architectural last branch record tells
- * how often a counter's event has occurred since the entry before. CPUID.1CH:ECX[19:16] says of
- * which counters, IA32_PERFEVTSELx[35] asks for it. What the counter adds is what is logged: its
- * enables, levels and conditions are the log's.
+ * LBR event logging, which Linux calls branch counters: an architectural last branch record has the
+ * number of a counter's events since the previous entry. CPUID.1CH:ECX[19:16] lists the counters
+ * that support it, IA32_PERFEVTSELx[35] enables it. The logged number is the increment of the
+ * counter, so the counter's enables, levels and conditions apply to the log too.
  *
- * Nothing but a new entry, or a write of IA32_LBR_DEPTH or of the bit as 0, begins the log anew:
- * not a branch that is kept out, nor a return that removes an entry.
+ * The log restarts only at a new entry, at a write of IA32_LBR_DEPTH, and when the bit is cleared.
+ * It doesn't restart at a branch that is filtered out, or at a return that removes an entry.
  */
 #include "refpmu/model/lbr.h"
 #include "spec/arch_lbr.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Adaptive PEBS records, IA32_PERF_CAPABILITIES[11:8] = 4 to 6: the groups that MSR_PEBS_DATA_CFG
- * asks for, of counters whose Adaptive_Record bit is set; the basic group alone of the others.
- * spec/adaptive.def. Without baseline there is nothing but the basic group.
+ * selects, for counters whose Adaptive_Record bit is set; only the basic group for other counters.
+ * spec/adaptive.def. Without baseline there is only the basic group.
  */
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/record.h"

@@ -3,10 +3,11 @@
  * MSR_PERF_METRICS: fixed counter 3's slots by category, each a fraction of FFH; their sum is FFH.
  * The pair counts while both are enabled.
  *
- * What slots are used for is microarchitectural. In the model an instruction fills the slots of its
- * cycles but one of each, in which the front end has nothing; a branch that was mispredicted wastes
- * all of its own; while it waits for its loads the back end has no room. Of level 2 are stores, for
- * heavy operations, all mispredictions, what a taken branch leaves empty, and all waits for loads.
+ * The use of slots is microarchitectural. In the model an instruction uses all slots of its cycles
+ * except one in each cycle, which is front-end bound. The slots of a mispredicted branch count as
+ * bad speculation. While an instruction waits for its loads, the slots are back-end bound. Level 2:
+ * stores count as heavy operations, all bad speculation is misprediction, slots that a taken branch
+ * leaves empty are fetch latency, and all waits for loads are memory bound.
  */
 #include "refpmu/model/pmu.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of format 6: the counters group, which is the last one. MSR_PEBS_DATA_CFG[4] asks for the
- * counters of its bits 47:32 and 55:48, [5] for fixed counter 3 and MSR_PERF_METRICS; each alone
- * makes the group. Values are those at the record, before the reset values are loaded: Linux takes
- * the sampled counter's from the record and begins again with its reset value.
+ * Records of format 6: the counters group, which is the last group. MSR_PEBS_DATA_CFG[4] selects
+ * the counters of its bits 47:32 and 55:48, [5] selects fixed counter 3 and MSR_PERF_METRICS; one
+ * of the two bits is enough for the group. The values are those before the reset values are loaded:
+ * Linux takes the sampled counter's value from the record and then begins again with its reset
+ * value.
  */
 #include "refpmu/model/record.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FRONTEND_RETIRED: the instruction that begins a line of code, when its fetch missed what
- * MSR_PEBS_FRONTEND selects: "at most once per cache line". The caches of code are small ones of
- * one way each; how large they are isn't a rule. Latency is that of what was missed.
+ * FRONTEND_RETIRED: counts an instruction at the beginning of a line of code if its fetch missed
+ * the structure that MSR_PEBS_FRONTEND selects: "at most once per cache line". The caches of code
+ * are small, with one way each; no rule gives their sizes. The latency is that of the missed
+ * structure.
  */
 #include "refpmu/model/internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See line.h. A private cache's entry has a state of MODIFIED or none; an L3's entry
- * says which processors of its package may hold the line, and whether memory is older than it.
+ * See line.h. The state of an entry in a private cache is MODIFIED or nothing. An entry in an L3
+ * says which processors of its package may hold the line, and whether memory is out of date.
  *
  * Rules that hold after every call: a line in a private cache is in its package's L3, with the
  * processor's bit set; a modified line is in no other processor's cache, and in one L3 only.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines put where a program wants them, by the two cores that run no program: what an exerciser
- * (docs/EXERCISER.md) does to the hierarchy.
+ * Puts lines into given caches, by means of the two cores that run no program: the effect of an
+ * exerciser (docs/EXERCISER.md) on the hierarchy.
  */
 #include "refpmu/model/memory/line.h"
 

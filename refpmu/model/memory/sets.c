@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See sets.h. The places of a set are in order, newest first, empty ones last. */
+/* See sets.h. The entries of a set are in order, the newest first, empty ones last. */
 #include "refpmu/model/memory/sets.h"
 
 static u64 *set_of(const struct model_sets *s, u64 key)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an ESCR selects of an instruction: event, mask, logical processor and privilege level
- * (Tables 18-66 and 18-67), and the three ways of tagging ("At-Retirement Counting").
+ * The events of an instruction that an ESCR selects: event, mask, logical processor and privilege
+ * level (Tables 18-66 and 18-67), and the three ways of tagging ("At-Retirement Counting").
  *
- * A thread-specific event is qualified by the flags of the logical processor that has it. A
- * thread-independent one counts while any logical processor that runs is at a selected level,
- * and with OS and USR both selected always.
+ * For a thread-specific event the flags of the logical processor that has the event apply. A
+ * thread-independent event counts while any running logical processor is at a selected level; if
+ * both OS and USR are selected, it always counts.
  */
 #include "refpmu/model/netburst/netburst.h"
 #include "refpmu/model/access.h"

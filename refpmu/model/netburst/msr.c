@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers of NetBurst's PMU: "ESCR MSRs", "CCCR MSRs", "IA32_PEBS_ENABLE MSR", Table 35-41. What
- * they share with other generations, model/msr.c has: IA32_DS_AREA and IA32_MISC_ENABLE.
+ * Registers of NetBurst's PMU: "ESCR MSRs", "CCCR MSRs", "IA32_PEBS_ENABLE MSR", Table 35-41.
+ * IA32_DS_AREA and IA32_MISC_ENABLE, which other generations have too, are in model/msr.c.
  *
  * Bits 25 and 26 of MSR_PEBS_ENABLE are "my thread" and "other thread" relative to the writer, and,
  * unless latitude has it otherwise, to the reader. Bits 63:40 of a counter are ignored.

@@ -4,8 +4,8 @@
  * for Non-Retirement Events" (filters, cascades, interrupts).
  *
  * Time: an instruction of either logical processor takes one or more clocks (latitude), its events
- * fall in the first. The threshold filter sees these clocks; with the complement flag those without
- * an event pass it too, whichever thread runs. docs/READINGS.md says what was decided.
+ * are in the first. The threshold filter works on these clocks; with the complement flag clocks
+ * without an event pass it too, whichever thread runs. docs/READINGS.md says what was decided.
  */
 #include "refpmu/model/netburst/netburst.h"
 #include "refpmu/model/access.h"

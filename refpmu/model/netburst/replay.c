@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replay tagging: "Tagging Mechanism for Replay_event", Table 19-33. What a micro-operation was
- * replayed for the memory hierarchy says, but for loads that wait for a store (MOB_load_replay,
- * Table 19-28): those that want some of its bytes and others, and those that want its bytes from
- * another address on. How long a store can be waited for isn't stated: some instructions here.
+ * Replay tagging: "Tagging Mechanism for Replay_event", Table 19-33. The memory hierarchy gives the
+ * reason of a replay, except for loads that wait for a store (MOB_load_replay, Table 19-28): loads
+ * of some of the store's bytes and of others, and loads of its bytes at another alignment. The
+ * manual doesn't say how long a load can wait for a store; in the model it is some instructions.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/netburst/netburst.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hardware lock elision: volume 1, "Programming with Intel Transactional Synchronization
- * Extensions", "Hardware Lock Elision". A transaction that begins in front of XACQUIRE, whose store
- * is one of its own, and ends after the XRELEASE that puts back what was in the outermost lock. It
- * aborts to its XACQUIRE, which then goes without, as do those that were in it.
+ * Extensions", "Hardware Lock Elision". A transaction that begins before the instruction with
+ * XACQUIRE, whose store belongs to the transaction, and ends after the XRELEASE that restores the
+ * old value of the outermost lock. After an abort the instruction with XACQUIRE is executed without
+ * elision, as are the nested ones.
  *
  * An XACQUIRE in a transaction of XBEGIN, or beyond TX_LOCKS, is an instruction like any other.
  */

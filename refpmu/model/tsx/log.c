@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See tx.h: the lines that a transaction has touched, and what was in them. */
+/* See tx.h: the lines that a transaction has accessed, with their old contents. */
 #include "refpmu/model/internal.h"
 
 #define COMPARED	4	/* lines at each instruction */
