@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The basic group, with baseline and without: kvm-unit-tests pmu_pebs, Linux struct pebs_basic. A
- * guest of KVM has records of this group alone, and on general-purpose counters alone.
+ * guest of KVM has records with only this group, and only of general-purpose counters.
  */
 #include "kernel/processor/time.h"
 #include "spec/msr.h"

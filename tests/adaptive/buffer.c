@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threshold and absolute maximum where records differ in size: "BTS and DS Save Area" speaks of
- * records of one size, so that a record that doesn't meet them exactly is new.
+ * Threshold and absolute maximum with records of different sizes: in "BTS and DS Save Area" all
+ * records have one size. With adaptive records the end of a record needn't be exactly at the
+ * threshold or the maximum.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the groups of an adaptive record hold: Linux setup_pebs_adaptive_sample_data, struct
- * pebs_gprs, pebs_xmm and lbr_entry. Offsets are typed out here.
+ * The contents of the groups of an adaptive record: Linux setup_pebs_adaptive_sample_data, struct
+ * pebs_gprs, pebs_xmm and lbr_entry. This file has its own literal offsets.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/lbr/any.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which counters make adaptive records, and what is loaded into them afterwards: kvm-unit-tests
- * pmu_pebs, Linux struct debug_store. With baseline each counter that CPUID reports, the fixed ones
- * among them, and any event.
+ * The counters that make adaptive records, and their reset values: kvm-unit-tests pmu_pebs, Linux
+ * struct debug_store. With baseline each counter that CPUID reports makes records, fixed counters
+ * too, and for any event.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is a counter's own among adaptive records, of each counter: its Adaptive_Record bit; and the
- * counters that a record names, of each general-purpose counter beside a fixed one.
+ * Properties of each single counter in adaptive records: its Adaptive_Record bit; and the counters
+ * that a record names, for each general-purpose counter together with a fixed one.
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

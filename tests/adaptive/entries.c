@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The LBR group against the registers, whichever counter the record is for: Linux
- * intel_pmu_store_pebs_lbrs. Recording is enabled, and every branch kept out, so that the registers
- * stay as they are.
+ * Compares the LBR group with the registers, for each counter: Linux intel_pmu_store_pebs_lbrs.
+ * Recording is enabled, but every branch is filtered out, so that the registers don't change.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

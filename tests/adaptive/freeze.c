@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a record that reaches the threshold freezes, whichever counter it is for: SDM "Freezing LBR
- * and Performance Counters on PMI", of the legacy last branch records and the architectural ones.
+ * The freeze by a record that reaches the threshold, for each counter: SDM "Freezing LBR and
+ * Performance Counters on PMI", with legacy and with architectural last branch records.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/lbr/any.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The groups of an adaptive record: which are there, in which order, of which size. Sources: Linux
- * setup_pebs_adaptive_sample_data, kvm-unit-tests pmu_pebs. Offsets are typed out here, and the
- * records are read without the decoder.
+ * The groups of an adaptive record: their presence, order and size. Sources: Linux
+ * setup_pebs_adaptive_sample_data, kvm-unit-tests pmu_pebs. This file has its own literal offsets
+ * and reads the records without the decoder.
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

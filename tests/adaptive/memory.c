@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory group of an adaptive record, of accesses whose address is known: Linux struct
- * pebs_meminfo. Events that name an access: MEM_INST_RETIRED and MEM_TRANS_RETIRED.LOAD_LATENCY.
- * What it says of other events, and which access is tagged, isn't stated.
+ * The memory group of an adaptive record, for accesses with known addresses: Linux struct
+ * pebs_meminfo. Only for events of a memory access: MEM_INST_RETIRED and
+ * MEM_TRANS_RETIRED.LOAD_LATENCY. No source defines the group for other events, or which access is
+ * tagged.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record that lies across two pages, wherever in it the second one begins: "BTS and DS Save Area"
- * asks for a buffer of contiguous linear addresses, and no more.
+ * A record across two pages, for every place of the border in the record: "BTS and DS Save Area"
+ * requires only that the buffer's linear addresses are contiguous.
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/adaptive/adaptive.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers of adaptive PEBS: what they hold and refuse with baseline, and that nothing of it
- * is there without. Sources: KVM, kvm-unit-tests, Linux. Nothing counts meanwhile.
+ * The registers of adaptive PEBS: their writable and reserved bits with baseline, and their absence
+ * without baseline. Sources: KVM, kvm-unit-tests, Linux. No counter counts meanwhile.
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Timed PEBS: the retire latency of the basic group, bits 47:32 of the format word, with
- * IA32_PERF_CAPABILITIES[17]. It is the time between the retirement of the instruction that caused
- * the record and the one before it, in core cycles (intel/perfmon README).
+ * IA32_PERF_CAPABILITIES[17]. It is the time between the retirement of the previous instruction and
+ * of the instruction that caused the record, in core cycles (intel/perfmon README).
  */
 #include "kernel/memory/pages.h"
 #include "kernel/output/fmt.h"

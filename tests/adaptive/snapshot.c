@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The counters group of a record of format 6: Linux __setup_pebs_counter_group, struct
- * pebs_cntr_header: 10H bytes that say which, then the values. Offsets are typed out here, and the
- * records are read without the decoder.
+ * pebs_cntr_header: 10H bytes that name the counters, then the values. This file has its own
+ * literal offsets and reads the records without the decoder.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sampled stores: MEM_TRANS_RETIRED.STORE_SAMPLE, and MEM_UOPS_RETIRED.STORE_LATENCY of E-cores.
- * All stores of a piece are to one address. Which of them is tagged isn't stated.
+ * All stores of a piece are to one address. The manual doesn't say which of them is tagged.
  */
 #include "kernel/memory/pages.h"
 #include "kernel/memory/paging.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the groups of an architectural PEBS record hold: Linux struct arch_pebs_aux, arch_pebs_gprs,
- * arch_pebs_xer_header, arch_pebs_lbr_header and arch_pebs_cntr_header. Offsets are typed out here.
+ * The contents of the groups of an architectural PEBS record: Linux struct arch_pebs_aux,
+ * arch_pebs_gprs, arch_pebs_xer_header, arch_pebs_lbr_header and arch_pebs_cntr_header. This file
+ * has its own literal offsets.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/paging.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * XER of an architectural PEBS record when most of the XMM registers are 0: "a component that is in
- * its initial state" isn't there, and one that has a single register that isn't 0 is.
+ * its initial state" isn't in the record; a component with a single register that isn't 0 is.
  */
 #include "tests/archpebs/archpebs.h"
 #include "tests/measure/xmm_registers.h"

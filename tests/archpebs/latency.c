@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What AUX of an architectural PEBS record tells of a load that load latency has sampled, or of a
- * sampled store: latencies, and the bits beside the source that each type of core has at places of
- * its own. Linux struct arch_pebs_aux; ds.c, latency data of each core. Offsets are typed out here.
+ * The AUX group of an architectural PEBS record for a load sampled by load latency, or for a
+ * sampled store: latencies, and the bits next to the data source, whose places differ by type of
+ * core. Linux struct arch_pebs_aux; ds.c, latency data of each core. This file has its own literal
+ * offsets.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/pages.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where records of architectural PEBS are written and by which counters, and the parts that each
- * has: Linux events/intel/ds.c. Sizes are checked with each record that is taken: its fragments
- * agree with their headers, and WR with them.
+ * The place of architectural PEBS records, the counters that write them, and their parts: Linux
+ * events/intel/ds.c. The size of each record is checked: its fragments must agree with their
+ * headers, and WR with the fragments.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

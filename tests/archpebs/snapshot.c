@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The counters group of an architectural PEBS record: Linux struct arch_pebs_cntr_header, which is
- * that of format 6. Which counters may be in it is CFG_C[35] of each; which kinds are, CFG_C[38:36]
- * of the one that makes the record. Offsets are typed out here.
+ * that of format 6. CFG_C[35] of a counter says whether it may be in the group. CFG_C[38:36] of the
+ * counter that makes the record select the kinds of counters. This file has its own literal
+ * offsets.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/event.h"

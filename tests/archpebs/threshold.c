@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threshold of architectural PEBS: Linux handle_pmi_common(), intel_pmu_drain_arch_pebs(). It
- * is IA32_PERF_GLOBAL_STATUS[54], and not OvfBuf.
+ * The threshold of architectural PEBS: Linux handle_pmi_common(), intel_pmu_drain_arch_pebs(). Its
+ * status bit is IA32_PERF_GLOBAL_STATUS[54], not OvfBuf.
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/archpebs/archpebs.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The upper halves of YMM registers in XER of an architectural PEBS record: CPUID.(23H,4):EBX[18],
- * IA32_PMC_x_CFG_C[50]. Offsets are typed out here. The harness doesn't use them, so they are
- * enabled for the window alone.
+ * IA32_PMC_x_CFG_C[50]. This file has its own literal offsets. The harness doesn't use YMM
+ * registers, so they are enabled only during the window.
  */
 #include "kernel/output/fmt.h"
 #include "tests/archpebs/archpebs.h"

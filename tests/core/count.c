@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting what is declared: SDM "Architectural Performance Monitoring", "Pre-defined
- * Architectural Performance Events", and the memory events of chapter 19. Only differences
- * between two sizes of one workload are exact: what switching on and off adds isn't stated.
+ * Compares counts with the declared counts of workloads: SDM "Architectural Performance
+ * Monitoring", "Pre-defined Architectural Performance Events", and the memory events of chapter 19.
+ * Only differences between two sizes of one workload are exact, because the manual doesn't say how
+ * many events enabling and disabling add.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

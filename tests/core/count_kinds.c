@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions of unusual kinds are instructions: SDM "Pre-defined Architectural Performance
- * Events", chapter 19's events of branches and loads. Differences between two sizes of a piece.
+ * Instructions of unusual kinds count as instructions too: SDM "Pre-defined Architectural
+ * Performance Events", chapter 19's events of branches and loads. Differences between two sizes of
+ * a piece.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/intr.h"

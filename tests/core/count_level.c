@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enables and privilege levels of counters that run side by side, each with settings of its own.
+ * Enables and privilege levels of counters that run at the same time, each with its own settings.
  * SDM "Architectural Performance Monitoring Version 1 Facilities" (USR, OS, EN, INV, CMASK),
  * "Version 2" (IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a counter holds, bit by bit: a write of IA32_PMCx beside EDX, and what is added to it across
- * each of its bits. SDM "Architectural Performance Monitoring Version 1 Facilities".
+ * The value of a counter, bit by bit: writes of IA32_PMCx with any EDX, and increments with a carry
+ * into each of its bits. SDM "Architectural Performance Monitoring Version 1 Facilities".
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

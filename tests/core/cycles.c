@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts that aren't a property of the program alone: cycles, the events that CPUID marks as
- * absent, a counter that is written while it counts. SDM "Pre-defined Architectural Performance
- * Events".
+ * Counts that depend on more than the program: cycles, the events that CPUID marks as absent, a
+ * counter that is written while it counts. SDM "Pre-defined Architectural Performance Events".
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

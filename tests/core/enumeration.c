@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the processor says it has, and what its PMU's registers accept: SDM "Architectural
- * Performance Monitoring", "IA32_PERF_CAPABILITIES MSR Enumeration", volume 2 WRMSR (a reserved
- * bit raises #GP). No counter counts here.
+ * The enumeration of the processor, compared with the bits that its PMU's registers accept: SDM
+ * "Architectural Performance Monitoring", "IA32_PERF_CAPABILITIES MSR Enumeration", volume 2 WRMSR
+ * (a reserved bit raises #GP). No counter counts here.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/processor/cpuid.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which fixed counters there are and what each of them has: SDM volume 1, CPUID leaf 0AH;
+ * The existing fixed counters, and the facilities of each: SDM volume 1, CPUID leaf 0AH;
  * "Architectural Performance Monitoring Version 2 Facilities", Figure 18-7; volume 2 RDPMC. From
  * version 5 on CPUID.0AH:ECX names them one by one, and AnyThread may be gone (CPUID.0AH:EDX[15]).
  */

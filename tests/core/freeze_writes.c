@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What software does while the counters are frozen, as the handler of an interrupt does: it writes
- * counters and event selects, runs at another level, and clears all bits of the status at once. SDM
+ * Operations by software while the counters are frozen, as in an interrupt handler: writing
+ * counters and event selects, running at another level, clearing all status bits at once. SDM
  * "Architectural Performance Monitoring Version 4", "Freezing LBR and Performance Counters on PMI".
  */
 #include "kernel/interrupt/fault.h"

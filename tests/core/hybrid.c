@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packages with cores of two types (CPUID leaf 1AH, "Native Model ID Enumeration"): each processor
- * is asked for itself. Nothing read on one type is judged by what the other type has.
+ * is tested separately. Values that were read on one type of core aren't judged by the facts of the
+ * other type.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

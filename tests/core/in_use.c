@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Version 4: IA32_PERF_GLOBAL_INUSE, which lets agents see what others use. SDM
- * "IA32_PERF_GLOBAL_INUSE MSR". It is live: nothing has to count.
+ * Version 4: IA32_PERF_GLOBAL_INUSE, which shows software which facilities are in use. SDM
+ * "IA32_PERF_GLOBAL_INUSE MSR". It always shows the present settings; no counter has to count.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What names a counter: RCX of RDPMC. SDM volume 2: the high-order 32 bits of RCX are ignored; the
- * index is ECX[29:0], ECX[30] the type. RDMSR and WRMSR with bits in RCX[63:32] aren't tried: of
- * such a WRMSR the reference PMU saw nothing (QEMU 7.2).
+ * RDPMC's way to name a counter by RCX. SDM volume 2: the high-order 32 bits of RCX are ignored;
+ * the index is ECX[29:0], ECX[30] the type. RDMSR and WRMSR with bits in RCX[63:32] aren't tested,
+ * because the reference PMU doesn't see such a WRMSR (QEMU 7.2).
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/user.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Overflow: the status bits, the interrupt, the local vector table entry. SDM "Architectural
- * Performance Monitoring Version 2 Facilities", "Local Vector Table", "Freezing LBR and
- * Performance Counters on PMI". How late an interrupt comes isn't stated and isn't asserted.
+ * Performance Monitoring Version 2 Facilities", "Local Vector Table", "Freezing LBR and Performance
+ * Counters on PMI". The manual doesn't say how late an interrupt is, so this isn't asserted.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How an interrupt reaches the processor: with another vector, as an NMI, while interrupts are off,
- * out of HLT, again and again, whichever instruction overflows. SDM "Local Vector Table",
+ * out of HLT, repeatedly, with each kind of overflowing instruction. SDM "Local Vector Table",
  * "Architectural Performance Monitoring Version 2 Facilities".
  */
 #include "kernel/interrupt/apic.h"

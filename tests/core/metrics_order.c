@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which category each byte of MSR_PERF_METRICS is: by pieces that have much of one, and little of
- * another. Linux INTEL_PMU_METRIC.
+ * The category of each byte of MSR_PERF_METRICS, tested with pieces that have much of one category
+ * and little of another. Linux INTEL_PMU_METRIC.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

@@ -2,7 +2,7 @@
 /*
  * The PC bit of an event select. SDM "Architectural Performance Monitoring Version 1 Facilities":
  * "toggles the PMi pins and increments the counter". Later editions say that it is reserved from
- * Sandy Bridge on: there it is judged where the processor takes it.
+ * Sandy Bridge on; there it is judged only if the processor accepts it.
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

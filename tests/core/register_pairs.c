@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Register writes of several bits at once, and of each bit of a register that another one tells of:
- * a bit that is kept alone must be kept beside each other one. SDM "IA32_DEBUGCTL MSR",
- * "IA32_PERF_GLOBAL_INUSE MSR".
+ * Register writes of several bits at once, and of each bit of a register that shows in another
+ * register. A bit that can be set alone must also be set together with each other bit. SDM
+ * "IA32_DEBUGCTL MSR", "IA32_PERF_GLOBAL_INUSE MSR".
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

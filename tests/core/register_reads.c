@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers and counters one by one, all with contents of their own. SDM volume 2 RDMSR, RDPMC and
+ * Registers and counters one by one, all with different contents. SDM volume 2 RDMSR, RDPMC and
  * CPUID; "Enhancements of Performance Monitoring in the Processor Core"; "Off-core Response
  * Performance Monitoring".
  */

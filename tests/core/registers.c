@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the PMU's registers hold and what they refuse: SDM Table 35-2 "IA-32 Architectural MSRs",
+ * Writable and reserved bits of the PMU's registers: SDM Table 35-2 "IA-32 Architectural MSRs",
  * Figures 18-6 to 18-8, 18-21 and 18-23, WRMSR "Protected Mode Exceptions". Bit numbers are those
- * of the figures. Nothing counts meanwhile. Bits that start something by themselves (branch trace
- * messages, BTF), or whose meaning this program's tables leave to a model, aren't written.
+ * of the figures. No counter counts meanwhile. Bits that start something by themselves (branch
+ * trace messages, BTF), or whose meaning this program's tables leave to a model, aren't written.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

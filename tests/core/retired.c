@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What counts as retired, and which privilege levels may read the count: SDM "Pre-defined
+ * Retired instructions, and the privilege levels that may read the count: SDM "Pre-defined
  * Architectural Performance Events", "RDPMC, Read Performance-Monitoring Counters", AnyThread in
  * "Architectural Performance Monitoring Version 3".
  */

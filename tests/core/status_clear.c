@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IA32_PERF_GLOBAL_OVF_CTRL while counters go on, and with OvfBuf among the bits: SDM
+ * IA32_PERF_GLOBAL_OVF_CTRL while counters continue, and with OvfBuf among the bits: SDM
  * "Architectural Performance Monitoring Version 2 Facilities", Figure 18-8.
  */
 #include "spec/msr.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Version 4: IA32_PERF_GLOBAL_STATUS_SET and what IA32_PERF_GLOBAL_STATUS_RESET, at the address of
- * IA32_PERF_GLOBAL_OVF_CTRL, clears of it. SDM "IA32_PERF_GLOBAL_STATUS_RESET and
- * IA32_PERF_GLOBAL_STATUS_SET MSRs". Whether a bit that software sets interrupts isn't stated, so
- * no counter has its interrupt enabled here.
+ * Version 4: IA32_PERF_GLOBAL_STATUS_SET, and clearing these bits by IA32_PERF_GLOBAL_STATUS_RESET,
+ * at the address of IA32_PERF_GLOBAL_OVF_CTRL. SDM "IA32_PERF_GLOBAL_STATUS_RESET and
+ * IA32_PERF_GLOBAL_STATUS_SET MSRs". The manual doesn't say whether a bit that software sets causes
+ * an interrupt, so no counter has its interrupt enabled here.
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

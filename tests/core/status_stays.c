@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What leaves bits of IA32_PERF_GLOBAL_STATUS alone: writes and reads of all other registers,
- * records of other counters, records below the threshold. SDM "Architectural Performance Monitoring
- * Version 2 Facilities" (the bits are cleared by IA32_PERF_GLOBAL_OVF_CTRL), "PEBS Record Format".
+ * Operations that must not change bits of IA32_PERF_GLOBAL_STATUS: writes and reads of all other
+ * registers, records of other counters, records below the threshold. SDM "Architectural Performance
+ * Monitoring Version 2 Facilities" (the bits are cleared by IA32_PERF_GLOBAL_OVF_CTRL), "PEBS
+ * Record Format".
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

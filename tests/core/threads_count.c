@@ -2,8 +2,8 @@
 /*
  * Counting while another logical processor works: SDM "Architectural Performance Monitoring Version
  * 3", the AnyThread bit of IA32_PERFEVTSELx (Figure 18-6) and IA32_FIXED_CTR_CTRL (Figure 18-7).
- * What is worked is known: instructions at CPL 3, and near calls, of which the harness makes a
- * handful where it waits. How long anything takes isn't.
+ * The work is known: instructions at CPL 3, and near calls, of which the harness makes only a few
+ * while it waits. Durations aren't known.
  */
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"

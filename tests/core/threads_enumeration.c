@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the other processors say of their counters: SDM "Architectural Performance Monitoring
+ * The enumeration of the other processors' counters: SDM "Architectural Performance Monitoring
  * Version 1 Facilities" (the number of counters is that of a logical processor). The first
  * processor's own registers are in tests/core/enumeration.c.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * AnyThread by class of event and by level: SDM "Architectural Performance Monitoring Version 3".
- * How often a processor has an event at CPL 3 is known, and near calls at any level, of which the
- * harness makes a handful where it waits. How often a load misses is known within half.
+ * The numbers of events at CPL 3 are known, and the number of near calls at any level, of which the
+ * harness makes only a few while it waits. The number of misses is known to within a half.
  */
 #include "spec/event.h"
 #include "spec/msr.h"

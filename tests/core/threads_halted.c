@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A logical processor that waits, or is halted, and whose counters count what its core's other one
- * does: SDM "Architectural Performance Monitoring Version 3" (AnyThread counts the events of all
- * logical processors of the core; Figure 18-7 has a bit for each fixed counter), volume 3A "Local
- * Vector Table".
+ * A logical processor that waits or is halted, while its counters count the events of the core's
+ * other logical processor: SDM "Architectural Performance Monitoring Version 3" (AnyThread counts
+ * the events of all logical processors of the core; Figure 18-7 has a bit for each fixed counter),
+ * volume 3A "Local Vector Table".
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/intr.h"

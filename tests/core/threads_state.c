@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each logical processor has for itself: the registers whose scope Tables 35-13, 35-18 and
- * 35-22 give as "Thread". Further the overflow status, the interrupt ("Local Vector Table") and the
- * freeze ("Freezing LBR and Performance Counters on PMI"). The first processor is paired with a
- * thread of its own core and with one of another core, whichever there are.
+ * State that each logical processor has separately: the registers whose scope in Tables 35-13,
+ * 35-18 and 35-22 is "Thread"; also the overflow status, the interrupt ("Local Vector Table") and
+ * the freeze ("Freezing LBR and Performance Counters on PMI"). The first processor is paired with a
+ * thread of its own core and with one of another core, if they exist.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"

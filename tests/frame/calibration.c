@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calibration. Interrupt skid by a sled of one-byte NOPs after the overflowing branch; record
- * shadow by marked loads after the overflowing one; masked interrupts by raising one while LVTPC
- * is masked; what the enabling and disabling WRMSR add by what a count exceeds the declaration.
+ * shadow by marked loads after the overflowing one; masked interrupts by raising one while LVTPC is
+ * masked; the events that the enabling and disabling WRMSR add, by the difference between count and
+ * declaration.
  */
 #include "tests/frame/calibration.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a test's checks leave. Every check says what was wanted, what was got, and where. The row of
+ * Records the outcome of a test's checks: the wanted and the got value, and the place. The row of
  * the requirement, not the test, decides whether a breach fails the platform or is only reported
  * (tests/frame/verdict.c).
  */

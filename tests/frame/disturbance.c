@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Evidence. MSR_SMI_COUNT tells of SMIs where it exists (Nehalem and later); a processor that
- * refuses to be asked is taken as free of them, and the calibration says so. Time is evidence where
- * it could have been taken: by a hypervisor's host, or by SMIs that can't be counted. It is judged
- * against the usual pace of the same workload: how fast a processor, or what stands in for one,
- * runs it isn't known beforehand. A register that isn't as it was written (pmu/written.h) is
- * evidence where SMIs can't be counted; where they can, and none came, it is the processor's.
+ * Evidence of disturbances. MSR_SMI_COUNT counts SMIs, if it exists (Nehalem and later). A
+ * processor that refuses to read it is assumed to have no SMIs; the calibration says so. A long
+ * duration is evidence under a hypervisor, whose host may take time, and if SMIs can't be counted.
+ * It is compared with the usual duration of the same workload, because the speed of a processor or
+ * an emulator isn't known beforehand. A register with another value than was written
+ * (pmu/written.h) is evidence only if SMIs can't be counted. If they can, and none came, the
+ * processor itself has changed the register.
  */
 #include "tests/frame/disturbance.h"
 

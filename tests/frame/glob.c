@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wildcard matching for --tests and word lists for --require. Linear in time for one pattern but
- * for the '*': it goes back to the last one only, which is enough and never exponential.
+ * Wildcard matching for --tests and word lists for --require. The time for one pattern is linear,
+ * except for '*': the search goes back only to the last '*', which is enough, so the time is never
+ * exponential.
  */
 #include "tests/frame/glob.h"
 

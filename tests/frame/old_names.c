@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table and its only question. */
+/* The table of old names, and its lookup. */
 #include "tests/frame/old_names.h"
 
 #include "tests/frame/glob.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One test from a known clean state to its verdict. The state is written, not assumed: firmware
- * leaves counters and control registers dirty, and so may the test before. Whatever ends the
- * test, the PMU is quiet afterwards, on each processor that had a part in it. What is about a
- * processor is done there: it may be another one than this, which then waits for it.
+ * One test from a known clean state to its verdict. The state is written, not assumed, because
+ * firmware, or the previous test, may have left other values in counters and control registers.
+ * However the test ends, the PMU is switched off afterwards on each processor that took part. A
+ * test may run on another processor than this one, which then waits for it.
  */
 #include "tests/frame/runner.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The suite: the test rows that the linker collected, sorted so that the order is the same in
- * every build (compilers emit them in any order), and the run's totals.
+ * The suite: the test rows that the linker collected, and the run's totals. Compilers emit the rows
+ * in any order, so they are sorted to get the same order in every build.
  */
 #include "tests/frame/suite.h"
 

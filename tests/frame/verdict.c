@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Judgement by table: claims/requirement.def says what a sentence rests on and how well it
- * can be seen on each platform, claims/known.def which processors are known to break it. A
- * requirement that rests on no text of the manual never fails a processor: the manual's readers
- * could be wrong.
+ * Judging by tables: claims/requirement.def has the authority of a requirement and how well it can
+ * be observed on each platform; claims/known.def lists processors that are known to break it. A
+ * requirement that doesn't rest on the manual's text never fails a processor, because our reading
+ * of the manual could be wrong.
  */
 #include "tests/frame/verdict.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a guest's counters count and interrupt under KVM, beside what is asked of every processor.
- * Linux arch/x86/kvm/pmu.c, lapic.c.
+ * How a guest's counters count and interrupt under KVM, in addition to the requirements on every
+ * processor. Linux arch/x86/kvm/pmu.c, lapic.c.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

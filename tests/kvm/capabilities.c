@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What KVM tells its guests of their PMU. Linux arch/x86/kvm/cpuid.c, kvm_init_pmu_capability. */
+/* The enumeration of the PMU in KVM's guests. Linux arch/x86/kvm/cpuid.c,
+ * kvm_init_pmu_capability. */
 #include "kernel/processor/cpuid.h"
 #include "pmu/counter.h"
 #include "spec/msr.h"

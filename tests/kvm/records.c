@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PEBS of KVM's guests: from Ice Lake's servers on the host's record format without baseline. Linux
- * arch/x86/kvm/vmx/pmu_intel.c, pmu.c, intel_guest_get_msrs. Its host may keep any record back, so
- * no record is no breach, and no evidence.
+ * PEBS of KVM's guests: on Ice Lake servers and later they have the host's record format without
+ * baseline. Linux arch/x86/kvm/vmx/pmu_intel.c, pmu.c, intel_guest_get_msrs. The host may suppress
+ * any record, so a missing record is neither a breach nor evidence.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"

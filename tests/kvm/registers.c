@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What KVM lets a guest write: which registers of a PMU there are, and which of their bits. Linux
- * arch/x86/kvm/vmx/pmu_intel.c, kvm_set_msr_common. A register that KVM passes through has the
- * processor's own rules; fixed counters tell.
+ * The PMU registers of a KVM guest, and their writable bits. Linux arch/x86/kvm/vmx/pmu_intel.c,
+ * kvm_set_msr_common. A register that KVM passes through has the processor's own rules; the fixed
+ * counters show whether KVM does so.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"

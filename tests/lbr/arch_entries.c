@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural last branch records as entries: which is the newest, what starts and stops
- * recording, what software's reads and writes of other registers do to them. SDM volume 4,
+ * The entries of architectural last branch records: which is the newest, what starts and stops
+ * recording, and the effects of software's reads and writes of other registers. SDM volume 4,
  * IA32_LBR_CTL, IA32_LBR_DEPTH, IA32_LBR_x_FROM_IP.
  */
 #include "kernel/interrupt/fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What IA32_LBR_CTL lets in: CPUID "Last Branch Records Information", SDM volume 4, IA32_LBR_CTL. A
- * bit that is 1 lets its level or kind in. Which level a branch from one to another belongs to
- * isn't looked at.
+ * The filter of IA32_LBR_CTL: CPUID "Last Branch Records Information", SDM volume 4, IA32_LBR_CTL.
+ * A bit that is 1 lets its level or kind in. Branches from one level to another aren't checked
+ * here.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/descriptor.h"

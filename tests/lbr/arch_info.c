@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What IA32_LBR_x_INFO says of a branch, where CPUID.1CH:ECX promises the field. SDM volume 4,
- * IA32_LBR_x_INFO. Whether one branch is mispredicted isn't known, so many are looked at.
+ * The fields of IA32_LBR_x_INFO, if CPUID.1CH:ECX enumerates the field. SDM volume 4,
+ * IA32_LBR_x_INFO. It isn't known whether a single branch is mispredicted, so many branches are
+ * checked.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/descriptor.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPUID leaf 1CH against the registers that it is about, and these as software writes them. CPUID
- * "Last Branch Records Information"; SDM volume 4, IA32_LBR_CTL and IA32_LBR_DEPTH.
+ * Compares CPUID leaf 1CH with the registers that it describes; and writes of these registers by
+ * software. CPUID "Last Branch Records Information"; SDM volume 4, IA32_LBR_CTL and IA32_LBR_DEPTH.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/processor/cpuid.h"

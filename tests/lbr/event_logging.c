@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events of general-purpose counters in IA32_LBR_x_INFO[39:32], two bits a counter: CPUID.1CH:
- * ECX[19:16], IA32_PERFEVTSELx[35]. Linux calls them branch counters. Precise events are looked at.
- * Whether a branch is an event of its own entry or of the next isn't stated: of instructions, each
- * entry but the oldest then has one branch all the same. What the oldest entry of a piece counts
- * began before the piece, so it isn't looked at.
+ * ECX[19:16], IA32_PERFEVTSELx[35]. Linux calls them branch counters. Precise events are used. No
+ * source says whether a branch counts for its own entry or for the next one. For instructions this
+ * doesn't matter: each entry except the oldest then has exactly one branch. The count of a piece's
+ * oldest entry began before the piece, so it isn't checked.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an entry says beside its two addresses: IA32_PERF_CAPABILITIES[5:0] names the format. SDM
- * "LBR Stack", Table 17-14, Table 17-16. Whether one branch is mispredicted isn't known, so that
- * flag is left alone.
+ * The fields of an entry beside its two addresses: IA32_PERF_CAPABILITIES[5:0] names the format.
+ * SDM "LBR Stack", Table 17-14, Table 17-16. It isn't known whether a single branch is
+ * mispredicted, so that flag isn't checked here.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"

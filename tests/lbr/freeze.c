@@ -2,8 +2,8 @@
 /*
  * What stops recording: SDM "Freezing LBR and Performance Counters on PMI", of the legacy records
  * and of the architectural ones alike, and the debug exception that clears IA32_DEBUGCTL.LBR
- * ("Debug Exceptions and the LBR flag"). Of an interrupt the entries before it are known, not how
- * many instructions it is late.
+ * ("Debug Exceptions and the LBR flag"). The entries before an interrupt are known, but not how
+ * many instructions late the interrupt is.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"

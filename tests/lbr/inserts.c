@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LBR Inserts, event 12 of the architectural ones: it is about what is recorded, so the records
- * themselves are its measure.
+ * LBR Inserts, architectural event 12: it counts recorded entries, so its count is compared with
+ * the records themselves.
  */
 #include "kernel/output/fmt.h"
 #include "pmu/counter.h"

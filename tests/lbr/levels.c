@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The filters by privilege level, of what changes it other than by an instruction that is meant
- * to: an exception and an interrupt at CPL 3, and the returns from their handlers. Legacy records
- * (SDM "Filtering of Last Branch Records") and architectural ones (IA32_LBR_CTL).
+ * The filters by privilege level, for changes of the level by events: an exception and an interrupt
+ * at CPL 3, and the returns from their handlers. Legacy records (SDM "Filtering of Last Branch
+ * Records") and architectural ones (IA32_LBR_CTL).
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/intr.h"

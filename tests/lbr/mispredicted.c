@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The mispredict flag: bit 63 of FROM in formats 3 and 4 (Table 17-9, Table 17-14), of INFO in 5
- * and 7 (Table 17-16). Whether one branch is mispredicted isn't known, so many are looked at, of a
- * branch by unpredictable bits and of a loop's.
+ * and 7 (Table 17-16). It isn't known whether a single branch is mispredicted, so many executions
+ * are checked, of a branch on unpredictable bits and of a loop's branch.
  */
 #include "kernel/memory/paging.h"
 #include "tests/frame/test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MSR_LBR_SELECT: SDM "Filtering of Last Branch Records". A bit that is 1 keeps its kind of branch
- * out, so each test has its controls in one window: the other kinds.
+ * MSR_LBR_SELECT: SDM "Filtering of Last Branch Records". A bit that is 1 filters its kind of
+ * branch out. So each test has its controls in the same window: the other kinds.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/descriptor.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The branches that tests/lbr/branches.asm declares, against single steps: after a taken branch the
- * next instruction is at its target, after any other one right behind it. No PMU is needed.
+ * Compares the branches that tests/lbr/branches.asm declares with single-stepping: after a taken
+ * branch the next instruction is at its target, after any other instruction it is the following
+ * one. No PMU is needed.
  */
 #include "kernel/interrupt/intr.h"
 #include "spec/x86.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The stack of last branch records: SDM "Last Branch, Interrupt, and Exception Recording", "LBR
- * Stack". Recording is on inside a piece's window alone, so the entries are known one by one.
+ * Stack". Recording is on only inside a piece's window, so each entry is known.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

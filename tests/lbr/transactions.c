@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The entry of a transaction's abort: SDM Table 17-14 and Table 17-16. FROM is "EIP at the time of
- * the abort", which of an instruction that aborts is that one or the next; TO is the handler of an
- * RTM abort, or the start of the elided region. A processor may abort at any time and for reasons
- * of its own, so a piece is repeated until the abort is the one that it asks for.
+ * the abort": for an instruction that aborts, its own address or the next one; TO is the handler of
+ * an RTM abort, or the start of the elided region. A processor may abort at any time and for
+ * reasons of its own, so a piece is repeated until the abort is the one that it asks for.
  */
 #include "kernel/memory/paging.h"
 #include "kernel/memory/string.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What records of either kind say of branches at CPL 3, as tests/lbr/mispredicted.c, format.c and
- * arch_info.c have it of CPL 0: the mispredict flag, core cycles.
+ * Fields of records of either kind for branches at CPL 3: the mispredict flag, core cycles.
+ * tests/lbr/mispredicted.c, format.c and arch_info.c test them at CPL 0.
  */
 #include "kernel/processor/cpu.h"
 #include "pmu/counter.h"

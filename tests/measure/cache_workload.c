@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A cache of S sets and W ways loses lines that are accessed in turn if they are more than W and S
- * lines apart. The next cache, with more sets, keeps them. There are twice W of them for the L1.
- * For the L2 there are four times W, because a cache that drops just any line still has a fifth of
- * twice W, in the L1 or the L2. They must fit the next cache twice, where CPUID describes one: of
- * lines so far apart it holds few. Physical addresses count, and memory is mapped to itself. SDM
- * "CPUID: Deterministic Cache Parameters Leaf".
+ * lines apart. The next cache, with more sets, keeps them. For the L1 there are 2 * W lines. For
+ * the L2 there are 4 * W lines, because of 2 * W lines a cache with random replacement would still
+ * have a fifth, in the L1 or the L2. If CPUID describes a next cache, it must have room for twice
+ * these lines, because it can hold only few lines that are so far apart. Caches use physical
+ * addresses; memory is identity mapped. SDM "CPUID: Deterministic Cache Parameters Leaf".
  */
 #include "tests/measure/cache_workload.h"
 

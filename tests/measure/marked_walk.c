@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walks, computed: each round changes each register once, after its mark, by its own distance.
- * Loads add to RAX, so its value and the flags are a sum over everything before; stores leave both.
+ * Computes the walks: each round changes each register once, after its mark, by a fixed amount.
+ * Loads add to RAX, so its value and the flags depend on all earlier loads; stores change neither.
  */
 #include "tests/measure/marked_walk.h"
 

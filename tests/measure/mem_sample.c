@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of tagged accesses, and their events. Nothing here knows what is right about them,
- * but for the codes of memory. */
+/* Records of tagged accesses, and their events. This file judges nothing but the data source codes
+ * of memory. */
 #include "tests/measure/mem_sample.h"
 
 #include "kernel/machine/smp.h"

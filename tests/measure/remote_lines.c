@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps that tests with an exerciser share. Nothing here knows what is right about a record. */
+/* The steps that tests with an exerciser share. This file doesn't judge records. */
 #include "tests/measure/remote_lines.h"
 
 #include "kernel/interrupt/fault.h"

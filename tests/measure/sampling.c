@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared steps of the PEBS tests. Nothing here knows what is right about a record. */
+/* Shared steps of the PEBS tests. This file doesn't judge records. */
 #include "tests/measure/sampling.h"
 
 #include "tests/frame/calibration.h"

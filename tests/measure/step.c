@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Single-stepping: SDM "Debug Exceptions", single-step exception condition. A trap: when it
- * arrives, the instruction is done and RIP is already at the next one, so each #DB tells about
- * the address that the one before it reported.
+ * arrives, the instruction is done and RIP is already at the next one, so each #DB completes the
+ * instruction at the address that the previous #DB reported.
  */
 #include "tests/measure/step.h"
 

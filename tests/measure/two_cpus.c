@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two processors at once. SMIs and lost time are looked for on both by the runner. */
+/* Two processors at once. The runner checks both for SMIs and lost time. */
 #include "tests/measure/two_cpus.h"
 
 #define DEADLINE_MS	5000u	/* a side that never comes ends here, and the test with it */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data linear address of accesses that aren't aligned loads and stores of eight bytes near by.
- * SDM "Load Latency Performance Monitoring Facility" ("the linear address of the target of the load
- * operation"), "Precise Store Facility", Table 18-34, "PEBS Data Address Profiling", Table 18-46.
- * All accesses of a window are to one address; every record must hold it, and all of its bits.
+ * The data linear address of accesses other than aligned loads and stores of eight bytes at nearby
+ * addresses. SDM "Load Latency Performance Monitoring Facility" ("the linear address of the target
+ * of the load operation"), "Precise Store Facility", Table 18-34, "PEBS Data Address Profiling",
+ * Table 18-46. All accesses of a window are to one address; every record must hold it, and all of
+ * its bits.
  */
 #include "kernel/memory/pages.h"
 #include "kernel/memory/paging.h"

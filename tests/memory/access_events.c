@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Accesses that an event or a bit is about, beside those that it isn't about. They are of
- * translations that only the first-level TLB has lost, and of uncacheable memory and devices.
- * Further the counts of Table 18-45's events. SDM chapter 19, Tables 18-24, 18-33 and 18-34. A
- * prefetcher or an interrupt may change what an access meets: most of them have to be as they were
- * made.
+ * Accesses for which an event or a bit must occur, together with accesses for which it must not:
+ * accesses whose translation is only in the second-level TLB, and accesses to uncacheable memory
+ * and devices. Also the counts of Table 18-45's events. SDM chapter 19, Tables 18-24, 18-33 and
+ * 18-34. A prefetcher or an interrupt may change the outcome of an access, so only most of the
+ * accesses must have the intended outcome.
  */
 #include "kernel/memory/paging.h"
 #include "kernel/memory/pages.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * FRONTEND_RETIRED: what MSR_PEBS_FRONTEND selects, charged to the next instruction to retire. SDM
- * "FRONTEND_RETIRED", Table 18-57. What misses isn't asserted: only how often it may count, and
- * that all counters look at one register.
+ * "FRONTEND_RETIRED", Table 18-57. The number of misses isn't asserted: only an upper limit of the
+ * count, and that all counters use the same register.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The two architectural events of the last-level cache: SDM 18.2.1.2, Table 18-1. They may count
- * speculative requests and those of prefetchers too, and a line of a workload may be elsewhere for
- * a time: so "most" is three of four here, and "few" one of four.
+ * speculative requests and those of prefetchers too, and a line of a workload may be in another
+ * place for some time: so "most" is three of four here, and "few" one of four.
  */
 #include "kernel/memory/pages.h"
 #include "kernel/output/fmt.h"

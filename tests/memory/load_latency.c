@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Load latency: what is counted and what is recorded. SDM "Load Latency Performance Monitoring
- * Facility". Which load is tagged, and exactly how long it took, isn't asserted. The page's
- * IA32_PerfEvtSelX[15:0] = 100H for Nehalem has lost a digit (event 0BH, umask 10H) and isn't
- * programmed anywhere.
+ * Load latency: the counts and the records. SDM "Load Latency Performance Monitoring Facility". The
+ * tests don't assert which load is tagged, or its exact latency. The page's IA32_PerfEvtSelX[15:0]
+ * = 100H for Nehalem has lost a digit (event 0BH, umask 10H) and isn't programmed anywhere.
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/measure/mem_sample.h"

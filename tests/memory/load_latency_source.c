@@ -2,9 +2,9 @@
 /*
  * The data source field of load latency records. SDM Table 18-24 "Data Source Encoding for Load
  * Latency Record" and Table 18-33 "Layout of Data Source Field of Load Latency Record", typed here
- * from the pages. A cache may have lost a line, and a prefetcher may have brought one. So what a
- * workload is made for has to hold for most of its records, not for each. Other cores and packages
- * are in snoop.c and remote_source.c.
+ * from the pages. A cache may have lost a line, and a prefetcher may have fetched one. So the
+ * intended source is required for most of a workload's records, not for each. Other cores and
+ * packages are in snoop.c and remote_source.c.
  */
 #include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose data a load latency record holds, and which enables it takes: SDM "Load Latency
- * Performance Monitoring Facility". "The load latency data written to the PEBS record will be for
- * the last tagged load operation which retired just before the PEBS assist was invoked."
+ * The load to which the data of a load latency record belong, and the required enables: SDM "Load
+ * Latency Performance Monitoring Facility". "The load latency data written to the PEBS record will
+ * be for the last tagged load operation which retired just before the PEBS assist was invoked."
  */
 #include "pmu/pebs.h"
 #include "tests/frame/needs.h"

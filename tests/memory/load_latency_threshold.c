@@ -2,8 +2,8 @@
 /*
  * Which loads the load latency event counts and records, by the threshold: SDM "Load Latency
  * Performance Monitoring Facility". "Loads with latencies greater than this value are eligible for
- * counting and latency data reporting". How long a load takes isn't asserted. A threshold is set
- * below what the slow loads of this machine were seen to take.
+ * counting and latency data reporting". The duration of a load isn't asserted. A threshold is set
+ * below the measured latency of this machine's slow loads.
  */
 #include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"

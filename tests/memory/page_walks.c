@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page walks: DTLB_LOAD_MISSES.WALK_COMPLETED and DTLB_STORE_MISSES.WALK_COMPLETED, whose codes are
- * others from Golden Cove on. How many walks a load begins isn't stated: only that there are some.
+ * Page walks: DTLB_LOAD_MISSES.WALK_COMPLETED and DTLB_STORE_MISSES.WALK_COMPLETED, whose codes
+ * changed with Golden Cove. The manual doesn't say how many walks a load begins, so the tests only
+ * check that there are some.
  */
 #include "kernel/output/fmt.h"
 #include "pmu/event.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Precise store: SDM "Precise Store Facility", Table 18-34. IA32_PMC3 alone, with bits 3 and 63 of
- * IA32_PEBS_ENABLE; the event is MEM_TRANS_RETIRED.PRECISE_STORE of chapter 19. How many stores a
- * processor looks at isn't stated, so no count is asserted.
+ * IA32_PEBS_ENABLE; the event is MEM_TRANS_RETIRED.PRECISE_STORE of chapter 19. The manual doesn't
+ * say how many stores a processor samples, so no count is asserted.
  */
 #include "pmu/pmi.h"
 #include "tests/frame/calibration.h"

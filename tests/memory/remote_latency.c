@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two latencies of a load that takes more than 256 cycles: of lines in another package's
- * memory, where an exerciser has put them. intel/perfmon README: dispatch to completion, and the
- * time in the memory subsystem.
+ * The two latencies of loads that take more than 256 cycles: loads of lines that an exerciser has
+ * put into another package's memory. intel/perfmon README: the time from dispatch to completion,
+ * and the time in the memory subsystem.
  */
 #include "kernel/output/fmt.h"
 #include "tests/frame/needs.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads of lines of other cores and packages: what Table 18-24 "Data Source Encoding for Load
- * Latency Record" says of them, and their events in Table 18-45 and for other generations. Further
- * the off-core responses that depend on a snoop. On the reference PMU Table 18-24 is read as
- * printed. Linux reads 05H to 07H of Sandy Bridge and later as miss, clean and modified, so
- * neighbouring codes pass on other machines. Not looked at: 00H "unknown", 0EH "I/O".
+ * Loads of lines of other cores and packages: their codes in Table 18-24 "Data Source Encoding for
+ * Load Latency Record", and their events in Table 18-45 and on other generations; also the off-core
+ * responses that depend on a snoop. On the reference PMU Table 18-24 is read as printed. Linux
+ * reads 05H to 07H of Sandy Bridge and later as miss, clean and modified, so neighbouring codes
+ * pass on other machines. Not tested: 00H "unknown", 0EH "I/O".
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/measure/remote_lines.h"

@@ -4,7 +4,7 @@
  * core, 05H and 06H of loads that need one. Table 18-45: MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT and
  * XSNP_HITM, for one package. Another processor loads from a line of each of some pages, or stores
  * to it, and then the first one loads from it, in turns. Two processors of one core share its
- * caches: nothing is judged there.
+ * caches, so nothing is judged with them.
  */
 #include "kernel/machine/smp.h"
 #include "kernel/memory/pages.h"

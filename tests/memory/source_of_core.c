@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bits of the data source that cores of different types have at different places: Linux ds.c,
- * latency data of each core. Table 18-33 is that of P-cores; spec/data_source.def has what moved.
+ * latency data of each core. Table 18-33 applies to P-cores; spec/data_source.def has the bits at
+ * other places.
  */
 #include "kernel/output/fmt.h"
 #include "pmu/memory_sampling.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Page walks at CPL 3: the events of STLB misses, and bit 4 of A0H in records. INVLPG is executed
- * at CPL 0, of all pages that a walk at CPL 3 then visits once each. Without it the STLB has most
- * of them: that is the control.
+ * at CPL 0 for all pages, each of which code at CPL 3 then accesses once. In the control there is
+ * no INVLPG, and the STLB has most of the pages.
  */
 #include "kernel/memory/pages.h"
 #include "kernel/memory/paging.h"

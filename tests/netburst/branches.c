@@ -2,7 +2,7 @@
 /*
  * Retired branches of every kind, and whether they were predicted: SDM Table 19-29 (branch_retired,
  * mispred_branch_retired), Table 19-33 (tagged_mispred_branch), Table 19-28 (retired_branch_type).
- * Which branches are mispredicted a program doesn't foresee, so two counters look at the same ones.
+ * A program can't know which branches are mispredicted, so two counters count the same branches.
  */
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counters that start each other: SDM "Performance Counters" and "Cascading Counters" (pairs of one
- * group), "Extended Cascading" with Table 18-65. The counter that waits counts the usual event of
- * its group, as does the one whose overflow it waits for, so that the second counts what is left of
- * a window when the first has overflowed in its middle.
+ * group), "Extended Cascading" with Table 18-65. The waiting counter and the counter whose overflow
+ * it waits for both count the usual event of their group. So if the first overflows in the middle
+ * of a window, the second counts the rest of the window.
  */
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"

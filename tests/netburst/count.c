@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NetBurst's registers and what they count: SDM "ESCR MSRs", "Performance Counters", "CCCR MSRs",
- * Table 18-63, Table 19-29. What qualifies by thread is in thread.c; the events beside
- * those of retirement are counted by one that each group of counters has.
+ * NetBurst's registers and counting: SDM "ESCR MSRs", "Performance Counters", "CCCR MSRs", Table
+ * 18-63, Table 19-29. Qualification by thread is in thread.c. For events other than those of
+ * retirement, one event of each group of counters is used.
  */
 #include "kernel/processor/cpuid.h"
 #include "kernel/interrupt/fault.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of Table 19-28 that count by themselves what a workload fixes, and the metrics of Table
- * 19-32 that tag them: micro-operations by the kind of their operands, page walks, accesses that
- * are split. Additions of two registers are one micro-operation each, as that of ADDPS is in the
- * other tests.
+ * Rows of Table 19-28 whose counts follow from the workload, and the metrics of Table 19-32 that
+ * tag them: micro-operations by the kind of their operands, page walks, accesses that are split.
+ * Additions of two registers are one micro-operation each, as that of ADDPS is in the other tests.
  */
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a CCCR makes of its events: SDM "Filtering Events" (compare, complement, threshold, edge),
- * "Counting Clocks", and the active thread field of "CCCR MSRs". The loads of workload_sparse are
- * nineteen instructions apart, and three micro-operations retire in a clock, so that no clock has
- * two of them and no two clocks in a row have one.
+ * The filters of a CCCR: SDM "Filtering Events" (compare, complement, threshold, edge), "Counting
+ * Clocks", and the active thread field of "CCCR MSRs". The loads of workload_sparse are nineteen
+ * instructions apart, and three micro-operations retire in a clock, so that no clock has two of
+ * them and no two clocks in a row have one.
  */
 #include "kernel/processor/cpu.h"
 #include "kernel/interrupt/fault.h"

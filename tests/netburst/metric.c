@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events that count tagged micro-operations: SDM "Front-end Tagging", "Execution Tagging", "Tagging
- * Mechanism for Replay_event", Tables 19-31 to 19-33. No PEBS here. Which branches are mispredicted
- * a program doesn't foresee: many of those that go by random bits, few of a loop's.
+ * Mechanism for Replay_event", Tables 19-31 to 19-33. No PEBS here. A program can't know which
+ * branches are mispredicted: many of those on random bits, few of a loop's.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/netburst/caps.h"

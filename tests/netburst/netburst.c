@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows and threads of the NetBurst tests. The counters are shared: while one thread measures,
- * the other one must be in a state of which the setting that is measured counts nothing or
- * everything, and HLT is the only one of which nothing ever counts.
+ * Windows and threads of the NetBurst tests. The counters are shared. So while one thread measures,
+ * the other thread must be in a state whose events the setting either doesn't count or counts
+ * completely. HLT is the only state in which nothing ever counts.
  */
 #include "tests/netburst/netburst.h"
 

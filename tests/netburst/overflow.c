@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Overflows of NetBurst's counters: SDM "CCCR MSRs" (OVF, FORCE_OVF, OVF_PMI_T0 and _T1),
- * "Generating an Interrupt on Overflow", "Local Vector Table". There is no global status: the flag
- * in each CCCR is it. Packed additions are the event where every single one matters: no other code
- * has any.
+ * "Generating an Interrupt on Overflow", "Local Vector Table". There is no global status, only the
+ * flag in each CCCR. Tests that need exact counts use packed additions, which no other code
+ * executes.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

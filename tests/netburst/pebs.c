@@ -2,7 +2,8 @@
 /*
  * PEBS of NetBurst on one thread: SDM "Processor Event-Based Sampling (PEBS)", "IA32_PEBS_ENABLE
  * MSR" of Hyper-Threading, "BTS and DS Save Area". Registers of a record may be "partially
- * modified", so the marked loads change RAX and the flags alone, and those are of any of them.
+ * modified". So the marked loads change only RAX and the flags, and the record may have those of
+ * any marked load.
  */
 #include "kernel/memory/paging.h"
 #include "kernel/processor/cpu.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several records of NetBurst in one buffer: SDM "BTS and DS Save Area". The index is where the
- * next record goes; it is compared with threshold and absolute maximum, which are linear addresses
- * of 64 bits; and the threshold asks for an interrupt, it doesn't end the records. How late a
- * record is isn't stated: some events here, less than half of a long period.
+ * Several records of NetBurst in one buffer: SDM "BTS and DS Save Area". The index is the address
+ * of the next record. It is compared with threshold and absolute maximum, which are 64-bit linear
+ * addresses. The threshold requests an interrupt, but doesn't stop records. The manual doesn't say
+ * how late a record is; some events are allowed here, less than half of a long period.
  */
 #include "tests/netburst/needs.h"
 #include "tests/netburst/sampling.h"

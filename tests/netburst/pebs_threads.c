@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PEBS and the two threads: SDM "IA32_PEBS_ENABLE MSR" of Hyper-Threading ("my thread", "other
- * thread"), Table 35-41 (what is shared). How bits 25 and 26 read on the other thread isn't stated
- * (docs/READINGS.md).
+ * thread"), Table 35-41 (what is shared). The manual doesn't say how bits 25 and 26 read on the
+ * other thread (docs/READINGS.md).
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of NetBurst: SDM "Processor Event-Based Sampling (PEBS)" and "BTS and DS Save Area".
- * Where the record's instruction lies isn't stated to the instruction: "the linear IP ...
- * nominally", so the overflow falls amid the marked loads, and both it and the next may be the
- * record's.
+ * Records of NetBurst: SDM "Processor Event-Based Sampling (PEBS)" and "BTS and DS Save Area". The
+ * manual doesn't give the record's instruction exactly ("the linear IP ... nominally"). So the
+ * overflow is on one of the marked loads, and the record may be for this load or the next.
  */
 #include "tests/netburst/sampling.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tags beside the events that they are made for: instr_retired tells tagged instructions from
- * others, whichever mechanism tags (SDM Table 19-29), and what can't be tagged ("Tagging Mechanism
- * for Replay_event"). No PEBS here.
+ * Tags with other events than those that they are made for: instr_retired distinguishes tagged
+ * instructions from others, with each mechanism of tagging (SDM Table 19-29), and instructions that
+ * can't be tagged ("Tagging Mechanism for Replay_event"). No PEBS here.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/netburst/caps.h"

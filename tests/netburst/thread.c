@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logical processor's events count: SDM "Performance Monitoring Events" of Hyper-Threading,
+ * The logical processor whose events count: SDM "Performance Monitoring Events" of Hyper-Threading,
  * Tables 18-66 and 18-67, typed from the page. A thread is measured while the other one sleeps in
- * HLT (retired instructions), or while both are busy and one of them alone has the event (packed
- * additions), so that every count is known whatever the setting.
+ * HLT (retired instructions), or while both are busy and only one of them has the event (packed
+ * additions), so that every count is known with each setting.
  */
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"

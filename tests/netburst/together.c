@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several counters at once, which overflow on one event, or of which one starts the other: SDM
+ * Several counters at once, which overflow on one event, or one of which starts the other: SDM
  * "CCCR MSRs", "Cascading Counters"; and the same by events of either thread. The work is at CPL 3
  * and only USR flags are set, so that counters of one group have the same events, and what the
  * harness does around it counts nothing.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happens while a counter is armed, after its overflow and before the next event. Writes of
- * registers, HLT and interrupts that are about something else leave it armed, a write of its own
- * PEBS enable disarms it. Counters count at CPL 3; the rest is at CPL 0, where they don't.
+ * An armed counter, after its overflow and before the next event. Writes of other registers, HLT
+ * and unrelated interrupts leave it armed; a write of its own PEBS enable disarms it. Counters
+ * count at CPL 3; the rest is at CPL 0, where they don't.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters without PEBS beside one with it: each does what it does alone. SDM "Processor Event
- * Based Sampling (PEBS)", "Architectural Performance Monitoring Version 2"; Table 18-55, offset
- * 90H.
+ * Counters without PEBS beside a counter with PEBS: each behaves as it does alone. SDM "Processor
+ * Event Based Sampling (PEBS)", "Architectural Performance Monitoring Version 2"; Table 18-55,
+ * offset 90H.
  */
 #include "kernel/output/fmt.h"
 #include "pmu/pmi.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PEBS in compatibility mode: SDM "PEBS Data Format" of the 4th generation ("the same in 64-bit and
- * compatibility mode"), "64 Bit Format of the DS Save Area" (DTES64). Compatibility mode is one of
- * IA-32e mode, in which records have all 64 bits and R8 to R15. The upper halves of the other
- * registers aren't defined there (volume 1, "General-Purpose Registers in 64-Bit Mode"), and aren't
- * looked at. Adaptive records hold R8 to R15 or 0: for "non 64-bit mode" the SDM has 0 ("Adaptive
- * PEBS", GPRs), which we judge of no processor.
+ * compatibility mode"), "64 Bit Format of the DS Save Area" (DTES64). Compatibility mode is a
+ * submode of IA-32e mode, in which records have 64-bit fields and R8 to R15. The upper halves of
+ * the other registers aren't defined in it (volume 1, "General-Purpose Registers in 64-Bit Mode"),
+ * and aren't looked at. Adaptive records hold R8 to R15 or 0: for "non 64-bit mode" the SDM has 0
+ * ("Adaptive PEBS", GPRs), but this isn't judged on any processor.
  */
 #include "kernel/output/fmt.h"
 #include "kernel/interrupt/intr.h"

@@ -2,8 +2,8 @@
 /*
  * Data address profiling: SDM "PEBS Data Address Profiling", Table 18-45 "Precise Events That
  * Supports Data Linear Address Profiling", Table 18-46 "Layout of Data Linear Address Information
- * In PEBS Record". Encodings are those of chapter 19, 4th generation. Which access is captured,
- * the one that overflowed or the one that starts the assist, isn't stated.
+ * In PEBS Record". Encodings are those of chapter 19, 4th generation. The manual doesn't say
+ * whether the captured access is the one that overflowed or the one that starts the assist.
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Data address profiling, event by event and operand by operand: SDM Table 18-45 "Precise Events
- * That Supports Data Linear Address Profiling", Table 18-46. Each event is provoked by a workload
- * made for it (tests/measure/cache_workload.h); all its accesses are in a known place. What needs
- * another core's cache is in snoop.c and remote_source.c.
+ * That Supports Data Linear Address Profiling", Table 18-46. Each event is provoked by its own
+ * workload (tests/measure/cache_workload.h), whose accesses are at known addresses. Events that
+ * need another core's cache are in snoop.c and remote_source.c.
  */
 #include "tests/measure/addressing_mode.h"
 #include "tests/measure/classify.h"

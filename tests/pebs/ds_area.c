@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PEBS half of the DS save area: where records go, when the threshold interrupt comes, what
- * is loaded back. SDM "DS Save Area", "Processor Event Based Sampling (PEBS)", Figure 18-22.
- * Several records of one window are counted by the rule of tests/measure/sampling.h, which leaves
- * room for a record shadow.
+ * The PEBS half of the DS save area: the place of records, the threshold interrupt, the reset
+ * values. SDM "DS Save Area", "Processor Event Based Sampling (PEBS)", Figure 18-22. Several
+ * records in one window are counted by the rule of tests/measure/sampling.h, which allows for a
+ * shadow.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Linear addresses of 64 bits in the DS area: SDM "64 Bit Format of the DS Save Area", "Processor
- * Event Based Sampling (PEBS)", Figure 18-22. The area and the buffer lie above 4 GiB, or the
- * buffer is so large that its ends, the index and the threshold differ in their upper halves. Such
- * a buffer has its base or its absolute maximum far away; no record gets there.
+ * Event Based Sampling (PEBS)", Figure 18-22. The area and the buffer are above 4 GiB, or the
+ * buffer is so large that its ends, the index and the threshold differ in their upper halves. The
+ * base or the absolute maximum of such a buffer is far away, and no record is written there.
  */
 #include "kernel/memory/paging.h"
 #include "pmu/pmi.h"

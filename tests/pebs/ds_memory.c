@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The DS area is memory, and each assist goes by what it holds then: SDM "Processor Event Based
+ * The DS area is memory, and each assist uses its contents at that time: SDM "Processor Event Based
  * Sampling (PEBS)", Figure 18-22 "PEBS Programming Environment"; Linux changes the threshold and
- * the reset values of an area that IA32_DS_AREA names already. And interrupts of the threshold
- * after the first, of whatever delivery mode. Counters are off while fields are changed.
+ * the reset values of an area while IA32_DS_AREA points to it. Also threshold interrupts after the
+ * first one, with each delivery mode. Counters are off while fields are changed.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/intr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the DS area and the PEBS buffer may lie: SDM "Setting Up the DS Save Area". Both may be on
- * any doubleword boundary and in several pages that follow each other.
+ * The allowed addresses of the DS area and the PEBS buffer: SDM "Setting Up the DS Save Area". Both
+ * may be at any doubleword boundary and in several consecutive pages.
  */
 #include "pmu/pmi.h"
 #include "tests/frame/calibration.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of a processor that may be in no table. The format is the one that
- * IA32_PERF_CAPABILITIES[11:8] names ("IA32_PERF_CAPABILITIES MSR Enumeration"). The layout of
- * formats 1 to 3 is that of Tables 18-23 and 18-44. Which events are precise isn't architectural,
- * so several are tried; a processor that makes no record of any decides nothing.
+ * Records of a processor that may be in no table. IA32_PERF_CAPABILITIES[11:8] names the format
+ * ("IA32_PERF_CAPABILITIES MSR Enumeration"). The layout of formats 1 to 3 is that of Tables 18-23
+ * and 18-44. Which events are precise isn't architectural, so several are tried. If a processor
+ * makes no record with any of them, nothing is decided.
  */
 #include "kernel/output/fmt.h"
 #include "tests/frame/needs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Precise distribution at CPL 3: SDM "Precise Distribution of Instructions Retired (PDIR)", and
- * PDist of intel/perfmon. tests/pebs/arming.c and tests/adaptive/pdist.c have it at CPL 0.
+ * PDist of intel/perfmon. tests/pebs/arming.c and tests/adaptive/pdist.c test it at CPL 0.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"

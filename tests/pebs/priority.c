@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Several counters, or several causes, at the same time: SDM "Processor Event Based Sampling
- * (PEBS)", the paragraphs on performance counter prioritization. Which of two interrupts was raised
- * first can't be seen once both wait. So the tests look at whether an action is lost, and at the
- * order of what each leaves. How late an interrupt arrives matters to none of it; a record shadow
- * does, because an assist that waits for a further event meets nothing here.
+ * (PEBS)", the paragraphs on performance counter prioritization. If two interrupts are pending,
+ * software can't see which was raised first. So the tests check that no action is lost, and check
+ * the order of the actions' effects. The delay of an interrupt doesn't matter; a shadow of records
+ * does, because here no further event follows for which an assist could wait.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/output/fmt.h"

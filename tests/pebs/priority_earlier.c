@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two PEBS counters that overflow one after the other: SDM "Processor Event Based Sampling (PEBS)",
- * the paragraphs on performance counter prioritization. The rest of them is in priority.c.
+ * the paragraphs on performance counter prioritization. The rest of these paragraphs is tested in
+ * priority.c.
  */
 #include "pmu/counter.h"
 #include "tests/frame/calibration.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PEBS record: SDM Table 18-23 "PEBS Record Format for Intel Core i7 Processor Family", Table
- * 18-44 "PEBS Record Format for 4th Generation Intel Core Processor Family", "Processor Event
- * Based Sampling (PEBS)". Each record is of a marked load (or store) amid known registers. So every
- * field is known beforehand but for which mark it is: how many events pass between arming and the
- * assist isn't stated.
+ * 18-44 "PEBS Record Format for 4th Generation Intel Core Processor Family", "Processor Event Based
+ * Sampling (PEBS)". Each record is for a marked load (or store) with known registers. So every
+ * field is known beforehand, except the number of the mark: the manual doesn't say how many events
+ * pass between arming and the assist.
  */
 #include "kernel/processor/cpu.h"
 #include "spec/msr.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bits of a record that loads at low addresses, with four counters alone, leave as they are: upper
- * halves, RFLAGS.DF, the status of fixed counters and of the buffer. SDM Table 18-44, Figure 18-20,
- * "EFLAGS Register".
+ * Bits of a record that tests with loads at low addresses and only four counters don't change:
+ * upper halves, RFLAGS.DF, the status of fixed counters and of the buffer. SDM Table 18-44, Figure
+ * 18-20, "EFLAGS Register".
  */
 #include "kernel/processor/cpu.h"
 #include "kernel/memory/paging.h"

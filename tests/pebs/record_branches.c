@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of branches of each kind: where the program went. SDM "Processor Event Based Sampling
- * (PEBS)", "Data Address Profiling, EventingIP"; Linux setup_pebs_adaptive_sample_data. What a
- * branch does is known from single-stepping the same code (tests/measure/step.h).
+ * Records of branches of each kind: the target of the branch. SDM "Processor Event Based Sampling
+ * (PEBS)", "Data Address Profiling, EventingIP"; Linux setup_pebs_adaptive_sample_data. The targets
+ * are known from single-stepping the same code (tests/measure/step.h).
  */
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

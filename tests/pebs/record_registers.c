@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a record says that its own instruction has changed: each general register that it loads, and
- * the flags of an addition to memory, and RSP. SDM "Processor Event Based Sampling (PEBS)", Table
- * 18-23.
+ * Register values in a record that the record's own instruction has changed: each general register
+ * that it loads, the flags of an addition to memory, and RSP. SDM "Processor Event Based Sampling
+ * (PEBS)", Table 18-23.
  */
 #include "tests/frame/needs.h"
 #include "tests/measure/marked_walk.h"

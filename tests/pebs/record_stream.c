@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many records in a row, every field of each. Here shows what goes wrong on one counter only, once
- * in a while, at a page's end, or by taking over from the record before. SDM Tables 18-23 and
- * 18-44. Which access each record is about isn't known beforehand (the shadow isn't stated): it is
- * the one that most fields agree on.
+ * Many records in a row, with every field of each. This finds errors on one counter only, rare
+ * errors, errors at the end of a page, and values taken over from the previous record. SDM Tables
+ * 18-23 and 18-44. The access of a record isn't known beforehand, because the manual doesn't give
+ * the shadow: it is the access with which most fields agree.
  */
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

@@ -3,8 +3,8 @@
  * One assist for two, three and four counters: SDM "Processor Event Based Sampling (PEBS)". Each
  * set of IA32_PMC0 to IA32_PMC3 is tried. Its counters overflow on one load; or all but one have
  * overflowed on the last store of a window, wait for the next one, and are covered by the record of
- * a load. Whether an assist covers a counter that wraps on its instruction isn't stated: in the
- * first case there may be a record each.
+ * a load. The manual doesn't say whether an assist covers a counter that wraps on its instruction:
+ * in the first case there may be a record for each counter.
  */
 #include "kernel/interrupt/apic.h"
 #include "pmu/pmi.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PEBS counters may be given, those of Skylake any start value, and the event of all cycles
- * with INV and CMASK. SDM Table 18-56; Linux has no limit_period for these processors. And what its
- * events of memory count: instructions.
+ * Start values and events of PEBS counters: on Skylake any start value, and the event of all cycles
+ * with INV and CMASK. SDM Table 18-56; Linux has no limit_period for these processors. Also that
+ * Skylake's memory events count instructions.
  */
 #include "kernel/output/fmt.h"
 #include "pmu/event.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sampling on two processors at once, each into the buffer of its own DS area: SDM "Writing the DS
- * Interrupt Service Routine" (separate save areas for each processor). Each side runs a piece of
- * code of its own, so that a record tells whose it is.
+ * Interrupt Service Routine" (separate save areas for each processor). Each side runs its own piece
+ * of code, so that each record can be assigned to a side.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"

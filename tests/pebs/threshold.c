@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PEBS interrupt threshold: SDM "Processor Event Based Sampling (PEBS)" ("reaches"), "Writing
- * the DS Interrupt Service Routine" ("matches/exceeds"). One record a window where the place of
- * the threshold matters, so that no late interrupt lets another record pass. A threshold between
- * two records isn't set: the manual asks for a record's address.
+ * the DS Interrupt Service Routine" ("matches/exceeds"). If the place of the threshold matters, a
+ * window has only one record, so that no further record comes before a late interrupt. No threshold
+ * is set between two records, because the manual requires the address of a record.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a threshold interrupt freezes, of each counter that makes records and in each way of asking
- * for it: SDM "Freezing LBR and Performance Counters on PMI". Where records are adaptive
- * tests/adaptive/freeze.c does the same, fixed counters included.
+ * The freeze by a threshold interrupt, for each counter that makes records and with each way to
+ * enable it: SDM "Freezing LBR and Performance Counters on PMI". tests/adaptive/freeze.c does the
+ * same for adaptive records, including fixed counters.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drawn programs with records of architectural PEBS: Linux events/intel/ds.c. The oracle says what
- * must come out.
+ * Drawn programs with records of architectural PEBS: Linux events/intel/ds.c. The oracle computes
+ * the expected results.
  */
 #include "tests/archpebs/archpebs.h"
 #include "tests/random/decide.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each claim of the oracle is called in the log. */
+/* The names of the oracle's claims in the log. */
 #include "tests/random/oracle.h"
 
 const char *oracle_claim_name(enum draw_claim claim)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drawn programs, counted by all counters at once, each with an event, levels, filters and a value
- * of its own: SDM "Architectural Performance Monitoring Version 1 Facilities" to "Version 3
- * Facilities". The oracle (tests/random/oracle.c) says what must come out.
+ * Drawn programs, counted by all counters at once, each with its own event, levels, filters and
+ * value: SDM "Architectural Performance Monitoring Version 1 Facilities" to "Version 3 Facilities".
+ * The oracle (tests/random/oracle.c) computes the expected results.
  */
 #include "tests/frame/needs.h"
 #include "tests/random/decide.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A write of an MSR may cost a hypervisor's exit, so registers are written only where they differ
- * from what they hold.
+ * Runs a case. A write of an MSR may cost an exit to a hypervisor, so a register is written only if
+ * its value changes.
  */
 #include "tests/random/machine.h"
 

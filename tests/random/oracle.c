@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole of it: a window opened, one instruction after the other, and what is left in the end.
+ * The main part of the oracle: opening the window, one instruction after the other, and the final
+ * state.
  */
 #include "tests/random/branches/branch_paths.h"
 #include "tests/random/arch/oracle_arch.h"

@@ -2,7 +2,7 @@
 /*
  * PEBS: SDM "Processor Event Based Sampling" (arm at the overflow, assist at the next event,
  * reload, threshold), "PEBS Record Format", "PEBS Data Address Profiling", "Precise Distribution of
- * Instructions Retired". Where some events may pass before the assist, a record is taken where it
+ * Instructions Retired". If some events may pass before the assist, a record is accepted where it
  * was seen.
  */
 #include "tests/random/arch/oracle_arch.h"

@@ -2,8 +2,8 @@
 /*
  * Interrupts: SDM "Local Vector Table", "Freezing LBR and Performance Counters on PMI",
  * "Performance Counter Prioritization" ("hardware will not generate separate interrupts for each
- * counter that simultaneously overflows"). How late one is isn't stated, so each is taken where it
- * was seen, and what it finds there is judged.
+ * counter that simultaneously overflows"). The manual doesn't say how late an interrupt is. So each
+ * is accepted where it was seen, and the state that it finds there is judged.
  */
 #include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"

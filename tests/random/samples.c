@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Drawn programs with interrupts and PEBS records: SDM "Processor Event Based Sampling", "Freezing
- * LBR and Performance Counters on PMI", "Local Vector Table". The oracle says what must come out.
+ * LBR and Performance Counters on PMI", "Local Vector Table". The oracle computes the expected
+ * results.
  */
 #include "tests/frame/needs.h"
 #include "tests/random/decide.h"

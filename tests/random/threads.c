@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two processors draw at once, each with cases of its own: what one counts, interrupts and records
- * is nothing to the other. SDM "Architectural Performance Monitoring Version 3", "Local Vector
+ * Two processors run drawn cases at once, each its own: the counters, interrupts and records of one
+ * don't affect the other. SDM "Architectural Performance Monitoring Version 3", "Local Vector
  * Table", "Writing the DS Interrupt Service Routine".
  */
 #include "tests/frame/needs.h"

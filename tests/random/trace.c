@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Effects of instructions: SDM chapter 19's events of retired instructions, branches and memory
- * accesses; "Repeat String Operation Prefix": one instruction, whatever its iterations.
+ * accesses; "Repeat String Operation Prefix": one instruction, for any number of iterations.
  */
 #include "tests/random/trace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The self test of pmu/reset.c, pmu/found.c and pmu/written.c: the PMU can be switched off as a
- * whole, goes back to its owner as it was, and what others write to it is noticed. */
+/* The self test of pmu/reset.c, pmu/found.c and pmu/written.c: the PMU can be switched off
+ * completely, its owner gets its own values back, and writes by others are noticed. */
 #include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "pmu/found.h"

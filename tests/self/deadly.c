@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kills a processor, or a test. Run only when asked for by name (tests/frame/suite.c): each is
- * an ERROR where the platform lets the processor be started again. It is the end of the run where
- * it doesn't, or where the processor is the first one. The tests after it show that it costs
- * nothing else.
+ * Tests that hang or shut down a processor. They run only when named (tests/frame/suite.c). If the
+ * processor can be restarted, each is an ERROR. If it can't, or if it is the first processor, the
+ * run ends. The tests after them show that nothing else is affected.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/descriptor.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The self test of kernel/machine/smp.c: the other processors run what they are given, at both
- * privilege levels, and what goes wrong on one of them ends there.
+ * The self test of kernel/machine/smp.c: the other processors run the functions that they are
+ * given, at both privilege levels, and an error on one of them doesn't affect the others.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The self test: what every other test relies on, shown without trusting the PMU. Nothing here
- * is a requirement on the processor, so a breach is an ERROR.
+ * The self test checks the parts of the harness on which every other test relies, without trusting
+ * the PMU. There are no requirements on the processor here, so a breach is an ERROR.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/guard.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What aborts a transaction, by event: SDM chapter 19, RTM_RETIRED and TX_MEM of the 4th
- * generation. Each piece has one cause; a processor may also abort for reasons of its own, so that
- * exact counts are asked for only where they are seen exactly.
+ * The events for the causes of an abort: SDM chapter 19, RTM_RETIRED and TX_MEM of the 4th
+ * generation. Each piece has one cause; a processor may also abort for reasons of its own, so exact
+ * counts are required only where they can be observed exactly.
  */
 #include "kernel/memory/pages.h"
 #include "pmu/pebs.h"

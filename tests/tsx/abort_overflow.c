@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counter of aborts that overflows on one: its interrupt, and what follows its record. The abort
- * of a transaction isn't the retirement of an instruction, of which other events are.
+ * A counter of aborts that overflows on an abort: its interrupt, and the actions after its record.
+ * Unlike other events, an abort isn't the retirement of an instruction.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/processor/cpuid.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What IN_TXCP takes back at each privilege level and under each condition of a counter: SDM
- * "Performance Monitoring and Intel TSX".
+ * The counts that IN_TXCP restores, at each privilege level and with each condition of a counter:
+ * SDM "Performance Monitoring and Intel TSX".
  */
 #include "kernel/interrupt/user.h"
 #include "pmu/counter.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hardware lock elision: SDM "Performance Monitoring and Intel TSX", "Intel TSX and PEBS Support".
- * What aborts starts again with its lock taken, so that an aborted piece runs twice; XTEST at its
- * end tells software which it was. A processor may also take a lock without eliding it.
+ * After an abort a piece starts again and takes its lock, so it runs twice; XTEST at its end tells
+ * software which run it is. A processor may also take a lock without eliding it.
  */
 #include "pmu/pebs.h"
 #include "tests/frame/needs.h"

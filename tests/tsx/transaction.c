@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records of transactions: SDM "Intel TSX and PEBS Support", Table 18-51. Transactions also abort
- * for reasons of their own; software learns of each abort, so that what it saw is the measure.
+ * for other reasons. Software learns of each abort, and the tests compare with these.
  */
 #include "tests/tsx/transaction.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What aborts a transaction, and what tells of it: SDM Table 18-51 against "RTM Abort Status
- * Definition" and "Runtime Considerations" of volume 1. Where EAX is the measure a processor is
- * free to abort for reasons of its own.
+ * Aborts of a transaction and the information about them: compares SDM Table 18-51 with "RTM Abort
+ * Status Definition" and "Runtime Considerations" of volume 1. The processor may abort for reasons
+ * of its own, because EAX says which abort it was.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"

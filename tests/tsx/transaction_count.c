@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counting in transactions: SDM "Performance Monitoring and Intel TSX". Only differences between
- * two sizes of one transaction are looked at: whether XBEGIN and XEND are inside isn't stated.
- * A transaction that is to commit may abort, which only loses of its loads.
+ * two sizes of one transaction are checked, because the manual doesn't say whether XBEGIN and XEND
+ * are inside. A transaction that should commit may abort; this only loses some of its loads.
  */
 #include "pmu/counter.h"
 #include "pmu/event.h"

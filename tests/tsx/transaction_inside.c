@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of what is inside of transactions, which abort them: SDM "Intel TSX and PEBS Support".
- * Transactions also abort for reasons of their own; software learns of each abort, so that what it
- * saw is the measure.
+ * Records of instructions inside of transactions, which abort them: SDM "Intel TSX and PEBS
+ * Support". Transactions also abort for other reasons. Software learns of each abort, and the tests
+ * compare with these.
  */
 #include "kernel/interrupt/user.h"
 #include "pmu/event.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transactions of CPL 3, where the programs run that are sampled: their events, and the registers
- * of their records: SDM "Performance Monitoring and Intel TSX", "Intel TSX and PEBS Support".
+ * Transactions at CPL 3, where sampled programs usually run: their events, and the registers of
+ * their records: SDM "Performance Monitoring and Intel TSX", "Intel TSX and PEBS Support".
  */
 #include "kernel/interrupt/user.h"
 #include "pmu/counter.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The uncore is the package's: SDM "Uncore Performance Monitoring Management Facility" (any core
- * may be interrupted), Table 35-13 (its registers have the scope "Package").
+ * The uncore belongs to the package: SDM "Uncore Performance Monitoring Management Facility" (any
+ * core may be interrupted), Table 35-13 (its registers have the scope "Package").
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the uncore's general-purpose counters add: SDM "Uncore Performance Event Configuration
- * Facility", Figure 18-25: CMASK and INV; "Uncore Performance Monitoring Management Facility".
+ * The increments of the uncore's general-purpose counters: SDM "Uncore Performance Event
+ * Configuration Facility", Figure 18-25: CMASK and INV; "Uncore Performance Monitoring Management
+ * Facility".
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"

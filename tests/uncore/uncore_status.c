@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The uncore's registers together, its status bit by bit, and what a freeze stops: SDM "Uncore
- * Performance Monitoring Management Facility", "Uncore Performance Event Configuration Facility".
+ * The uncore's registers together, its status bit by bit, and the freeze: SDM "Uncore Performance
+ * Monitoring Management Facility", "Uncore Performance Event Configuration Facility".
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CPUID leaf 23H, "Architectural Performance Monitoring Extended": SDM volume 1, "Processor
- * Identification and Feature Determination". Which sub-leaves there are, and what they say beside
- * leaf 0AH.
+ * Identification and Feature Determination". The existing sub-leaves, and their agreement with leaf
+ * 0AH.
  */
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers of which CPUID leaf 23H tells: SDM volume 1, leaf 23H, and volume 4. From version 6 on
- * counters and event selects have other addresses too, four apart; CFG_B and CFG_C are there of
- * those counters that can be reloaded or write records.
+ * Registers that CPUID leaf 23H enumerates: SDM volume 1, leaf 23H, and volume 4. From version 6 on
+ * counters and event selects have additional addresses, four apart. CFG_B and CFG_C exist for
+ * counters that can be reloaded or write records.
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"

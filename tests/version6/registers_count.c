@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers from 1900H on are what counts, and no copies: Linux, V6+ MSR aliasing. A counter
- * that is programmed by them counts that event from that value, and one that counts takes a value.
+ * The registers from 1900H on are the counters themselves, not copies: Linux, V6+ MSR aliasing. A
+ * counter that is programmed through them counts that event from that value, and a counting counter
+ * can be written through them.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Auto counter reload, CPUID.(23H,2): the overflow of a counter that CFG_B of another one names
- * loads that one with its CFG_C[31:0]. Linux: intel_pmu_enable_acr(); SDM volume 1 has the sets.
- * How many events lie between the overflow and the load isn't told: a range is asked for.
+ * Auto counter reload, CPUID.(23H,2): if CFG_B of counter A names counter B, an overflow of B loads
+ * A with A's CFG_C[31:0]. Linux: intel_pmu_enable_acr(); SDM volume 1 has the sets. No source says
+ * how many events are between the overflow and the load, so a range is checked.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Auto counter reload of several counters by one overflow, or by two on one instruction, as a group
- * of Linux has it: intel_pmu_enable_acr(); and beside PEBS, whose reload value is the same field.
- * How many events lie between the overflow and the load isn't told: a range is asked for.
+ * of Linux has it: intel_pmu_enable_acr(); and together with PEBS, whose reload value is the same
+ * field. No source says how many events are between the overflow and the load, so a range is
+ * checked.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/version6/arch_pebs.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adaptive records, where baseline is 1: by which instruction one is, for which counters, and what
- * follows from it. Any event makes records. One that isn't precise may name any instruction after
- * the overflow, so its counter is loose from there on: it may be armed. A record says in its
- * applicable counters whose it is. Linux, KVM and kvm-unit-tests (docs/READINGS.md); SDM
- * "Processor Event Based Sampling".
+ * Adaptive records, where baseline is 1: the instruction and the counters of each record, and its
+ * effects. Any event makes records. The record of an event that isn't precise may name any
+ * instruction after the overflow. So after the overflow the counter is loose: it may be armed. The
+ * applicable counters of a record name its counters. Linux, KVM and kvm-unit-tests
+ * (docs/READINGS.md); SDM "Processor Event Based Sampling".
  */
 #include "spec/adaptive.h"
 #include "tests/random/oracle_internal.h"

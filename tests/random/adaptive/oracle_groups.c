@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the groups of an adaptive record hold: Linux setup_pebs_adaptive_sample_data,
+ * The contents of the groups of an adaptive record: Linux setup_pebs_adaptive_sample_data,
  * __setup_pebs_counter_group; docs/READINGS.md, "What the tests of Ice Lake read" and "What the
- * tests of the counters group read". Where a group isn't there, nothing of it is judged.
+ * tests of the counters group read". A group that isn't in the record isn't judged.
  */
 #include "tests/random/oracle_internal.h"
 

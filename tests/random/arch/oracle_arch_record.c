@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a record of architectural PEBS holds: Linux struct arch_pebs_header, arch_pebs_basic,
+ * The contents of an architectural PEBS record: Linux struct arch_pebs_header, arch_pebs_basic,
  * arch_pebs_xer_header, arch_pebs_lbr_header, arch_pebs_cntr_header. The registers and the address
- * are judged as those of other records are.
+ * are judged like those of other records.
  */
 #include "tests/random/arch/oracle_arch.h"
 

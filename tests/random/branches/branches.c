@@ -2,7 +2,7 @@
 /*
  * Drawn programs whose branches are recorded: SDM "Last Branch, Interrupt, and Exception
  * Recording", "Filtering of Last Branch Records"; volume 4, IA32_LBR_CTL. The oracle
- * (tests/random/branches/oracle_branches.c) says what the entries must hold.
+ * (tests/random/branches/oracle_branches.c) computes the expected entries.
  */
 #include "pmu/counter.h"
 #include "tests/lbr/arch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What last branch records hold after each instruction: SDM "Last Branch, Interrupt, and Exception
- * Recording", "LBR Stack", "Filtering of Last Branch Records", call-stack mode of Haswell
+ * The contents of last branch records after each instruction: SDM "Last Branch, Interrupt, and
+ * Exception Recording", "LBR Stack", "Filtering of Last Branch Records", call-stack mode of Haswell
  * microarchitecture, "Freezing LBR and Performance Counters on PMI"; volume 4, IA32_LBR_CTL.
  */
 #include "kernel/memory/string.h"

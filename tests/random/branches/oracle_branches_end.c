@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was read of last branch records against the ways in which they may be: one of them must fit.
- * SDM "LBR Stack" and the tables of each format; volume 4, IA32_LBR_x_INFO.
+ * Compares the last branch records that were read with all paths that the manual allows: one of
+ * them must match. SDM "LBR Stack" and the tables of each format; volume 4, IA32_LBR_x_INFO.
  */
 #include "spec/lbr.h"
 #include "tests/random/branches/branch_paths.h"

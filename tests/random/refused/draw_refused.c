@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What must be refused: SDM volume 2 WRMSR, RDMSR, RDPMC, "Protected Mode Exceptions"; volume 4. */
+/* Accesses that must be refused: SDM volume 2 WRMSR, RDMSR, RDPMC, "Protected Mode Exceptions";
+ * volume 4. */
 #include "pmu/version6/version6.h"
 #include "spec/msr.h"
 #include "tests/random/draw_sampling.h"

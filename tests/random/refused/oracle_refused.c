@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must be refused: SDM volume 2 WRMSR, RDMSR and RDPMC, "Protected Mode Exceptions"
- * ("#GP(0)"); volume 3A "64-Bit Mode Stack Frame". What it leaves in counters shows in what they
- * count.
+ * Accesses that must be refused: SDM volume 2 WRMSR, RDMSR and RDPMC, "Protected Mode Exceptions"
+ * ("#GP(0)"); volume 3A "64-Bit Mode Stack Frame". An effect on counters shows in their counts.
  */
 #include "pmu/version6/version6.h"
 #include "tests/random/oracle_internal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Drawn accesses to the PMU's registers while nothing counts: legal values, values with a reserved
- * bit, every address of a register, and after each write reads of what was written and of others.
- * The shadow (shadow.h) says what each must hold.
+ * bit, every address of a register, and after each write reads of this register and of others. The
+ * shadow (shadow.h) has the expected value of each.
  */
 #include "tests/random/registers/shadow.h"
 
