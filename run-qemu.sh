@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-#
-# Builds PMUTest86, boots it under QEMU and prints what it found: TAP 14 on standard output,
+# Builds PMUTest86, boots it under QEMU and prints the results: TAP 14 on standard output,
 # everything else on standard error. `./run-qemu.sh --help` lists the options.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -11,60 +10,62 @@ usage()
 {
 	cat << 'EOF'
 usage: ./run-qemu.sh [OPTION]...
-  --cpu NAME        generation that the reference PMU presents (default haswell)
-  --all             every generation, side by side; drawn tests have 1s on each, not 2s
+  --cpu NAME        processor generation that the reference PMU presents (default haswell)
+  --all             every generation, several at a time; drawn tests take 1s on each, not 2s
   --pmu WHICH       reference: software model on QEMU's TCG (default); host: the host's vPMU
                     through KVM; none: no PMU at all
-  --tests GLOB      only tests whose name matches (default all); a comma separates patterns;
-                    @ID: those that decide such a requirement
-  --fault NAME      the reference PMU breaks that rule; NAME@pmc2 and NAME@page-crossing: only
+  --tests GLOB      only tests whose name matches (default all); separate patterns by commas;
+                    @ID: the tests that decide this requirement
+  --fault NAME      the reference PMU breaks this rule; NAME@pmc2, NAME@page-crossing: only
                     there; NAME@nth=3, NAME@1in4, NAME@from=2: only at these occurrences;
                     @int, @beside, @cpl3, @cpu1: see refpmu/model/fault_when.h
-  --seed N          what the manual leaves open is drawn from N (default 0: no latitude)
-  --draw N|Ns|Nms   drawn tests: N cases each, or that long together (default 2s)
-  --draw-seed N     what they are drawn from (default: that of --seed)
-  --draw-case N     only case N of each
+  --seed N          draw the behaviour that the manual leaves open from N (default 0: no latitude)
+  --draw N|Ns|Nms   drawn tests: N cases of each, or this time for all together (default 2s)
+  --draw-seed N     seed of drawn tests (default: that of --seed)
+  --draw-case N     drawn tests: only case N of each
   --profile NAME    latitude within the ranges of one kind of platform
   --latitude K:V,...
-                    knob K is V, whatever seed and profile say; K: --list latitude
+                    set knob K to V, whatever seed and profile say; --list latitude lists knobs
   --personality FILE
-                    enumerate the PMU of that machine: machine.json of a run, or cpuid -r and
-                    MSRs (docs/REFERENCE-PMU.md)
+                    enumerate the PMU of the machine that FILE describes: machine.json of a run,
+                    or the output of cpuid -r with MSRs (docs/REFERENCE-PMU.md)
   --personality-of CPU
-                    print the machine.json of that generation
-  --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
-  --engine NAME     how the reference PMU counts instructions: step (single steps), direct (executed
-                    one by one), fast (translated too). Default: fast, the fastest there is
+                    print the machine.json of this generation
+  --require G,...   a SKIP or INCONCLUSIVE in these groups of requirements gives exit status 2
+  --engine NAME     how the reference PMU counts instructions: step (single steps), direct
+                    (executed one by one), fast (also translated). Default: the fastest, fast
   --smp N           processors, 1 to 16 (default 2: the two threads of a core)
   --on WHICH        run tests on the first processor (default), on the first of each kind (kinds),
-                    on all in turn, or on number N; the others sleep meanwhile
-  --boot WHICH      uefi: through UEFI firmware (default); direct: without it, QEMU starts the
-                    program by its PVH entry
+                    on all in turn (all), or on processor N; the others sleep meanwhile
+  --boot WHICH      uefi: through UEFI firmware (default); direct: without firmware, QEMU starts
+                    the program by its PVH entry
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     after --. Implies --latitude tsc-by-reference:1
-  --linux FILE      boot this Linux kernel on the reference PMU instead (an EFI program, as
-                    distributions have it), until it switches the machine off. Implies the same
-  --initrd FILE     its initial file system
-  --append TEXT     its command line; console=ttyS0 shows what it says
+  --linux FILE      boot this Linux kernel on the reference PMU instead (with an EFI stub, as in
+                    distributions), until it switches the machine off. Implies the same latitude
+  --initrd FILE     with --linux: the initial file system
+  --append TEXT     with --linux: the command line; console=ttyS0 shows the kernel's messages
   --interactive     with --efi or --linux: this terminal is the program's serial line; Ctrl-A X
                     ends the machine. No time limit without --timeout
-  --disk FILE       with --efi or --linux: one disk more (raw or QCOW2), which the program may
-                    write to; as often as it is given
+  --disk FILE       with --efi or --linux: a further disk (raw or QCOW2), which the program may
+                    write to; may be given several times
   --network         with --efi or --linux: a network card, on QEMU's user network
-  --memory MIB      the machine's (default: 192 and 96 for each processor; 1024 with --linux)
-  --out DIR         where results go (default build/results/<cpu>)
-  --trace FILE      what the PMU did, as a file for Perfetto (docs/TRACE.md)
-  --gdb             stop before the first instruction and wait for a debugger; the command to
-                    start it is printed. GDB_PORT: where (default 1234)
+  --memory MIB      memory of the machine (default: 192 and 96 for each processor; 1024 with
+                    --linux)
+  --out DIR         folder for results (default build/results/<cpu>)
+  --trace FILE      write the actions of the PMU to a file for Perfetto (docs/TRACE.md)
+  --gdb             stop before the first instruction, print the command that starts gdb, and
+                    wait for it. GDB_PORT: the port (default 1234)
   --gui             show the screen
-  --force           --pmu host although the host's NMI watchdog holds a counter
+  --force           --pmu host even if the host's NMI watchdog holds a counter
   --timeout S       stop the machine after S seconds (default 120)
-  --list WHAT       tests, faults, cpus, requirements, profiles or latitude: print and exit
+  --list WHAT       print tests, faults, cpus, requirements, profiles or latitude, and exit
   --version         print the version and exit
-  -h, --help        this text
-Exit status: 0 nothing failed and a requirement was decided; 1 one failed; 2 the harness or its
-environment failed, a bad option, or nothing was tested (the last line says NOT TESTED and why).
-Without --seed, --profile and --latitude the reference PMU leaves nothing INCONCLUSIVE: one is 2.
+  -h, --help        print this text and exit
+Exit status: 0 nothing failed, and at least one requirement was decided; 1 a requirement failed;
+2 the harness or its environment failed, an option is wrong, or nothing was tested (the last line
+says NOT TESTED and why). Without --seed, --profile and --latitude the reference PMU decides every
+test, so an INCONCLUSIVE gives exit status 2.
 QEMU=program replaces qemu-system-x86_64.
 EOF
 }

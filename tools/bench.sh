@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bench.sh BUILD: how long things take on this machine, next to what was aimed at. How fast the fast
-# engine counts, against the plain machine in the same boot; the boot, the suite, ten suites a boot.
-# A target that isn't met is said and is no failure: the machine may be busy.
+# bench.sh BUILD: measures durations on this machine and compares them with targets: the speed of
+# the engine `fast`, compared with the plain machine in the same boot; the duration of a boot, of
+# the suite, and of ten suites in one boot. A target that isn't met is printed but is no failure,
+# because the machine may be busy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d "${1-}" ] || {

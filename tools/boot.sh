@@ -10,41 +10,42 @@
 #	[--key-after TEXT] [--screen DEVICE] [--device DEVICE] [--whole] [--memory MIB] [--direct]
 #	[--trace] [--interactive] [--disk FILE] [--network] FOLDER
 #
-# FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
-# --direct: QEMU starts FOLDER/kernel with the command line in FOLDER/append and, if it is there,
-# the module FOLDER/module; there is no disk.
-# --trace: FOLDER/trace receives what is written to port E9H.
-# --cd: that is a CD. --net: FOLDER/tftp/pmutest86.efi is booted by PXE.
-# --http: pmutest86.efi is booted by HTTP from that port of this machine. --until: ends the machine
-# once TEXT has come over the serial line. --secure: Secure Boot, with the keys of OVMF's test
-# variables.
-# --keep-variables: the firmware's are those of the last boot in FOLDER.
-# --read-only: the disk can't be written to. --watchdog: the chipset's TCO timer resets the machine.
+# FOLDER/esp has the files of the partition.
+# --image: FOLDER/esp.img is the disk instead.
+# --direct: QEMU starts FOLDER/kernel with the command line in FOLDER/append and, if it exists, the
+#   module FOLDER/module; there is no disk.
+# --trace: output to port E9H goes to FOLDER/trace.
+# --cd: the disk is a CD. --usb: the disk is a stick, at an xHCI controller.
+# --net: FOLDER/tftp/pmutest86.efi is booted by PXE. --http: pmutest86.efi is booted by HTTP from
+#   this port of this machine.
+# --until: ends the machine when TEXT has appeared on the serial line.
+# --secure: Secure Boot, with the keys of OVMF's test variables.
+# --keep-variables: uses the firmware's variables of the last boot in FOLDER.
+# --read-only: the disk can't be written to.
+# --watchdog: the chipset's TCO timer resets the machine.
 # --reboot: a reset boots the machine again.
-# --acpi: firmware finds this table too (tools/wdat_table.py).
-# --exit: with isa-debug-exit, which makes QEMU's exit status.
-# --gdb: stops before the first instruction and waits for a debugger at that port.
+# --acpi: the firmware finds this ACPI table too (tools/wdat_table.py).
+# --exit: with the device isa-debug-exit, which sets QEMU's exit status.
+# --gdb: stops before the first instruction and waits for a debugger at this port.
 # --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
-# system reach in x2APIC mode alone. QEMU's TCG has that from version 9 on.
+#   system can use only in x2APIC mode. QEMU's TCG has this from version 9 on.
 # --icount: one instruction takes one nanosecond of the machine's time.
-# --key-after presses a key once TEXT has come over the serial line.
+# --key-after: presses a key when TEXT has appeared on the serial line.
 # --screen: a graphics adapter, one of QEMU's devices with its properties (VGA), and a USB keyboard.
-# --device: one of QEMU's devices with its properties, as often as it is given.
-# --disk: one disk more, as often as it is given: a raw or a QCOW2 image, which the guest may write
-# to. --network: a card on QEMU's user network.
-# --interactive: standard input and output are the serial line, and with Ctrl-A before them QEMU's
-# own keys: x ends the machine, c is its monitor, Ctrl-A is Ctrl-A.
-# --usb: the disk is a stick, at an xHCI controller.
-# --memory: without it 192 MiB and 96 for each processor.
-# What is written to FOLDER/monitor goes to QEMU's monitor.
-# --whole: the firmware boots from the reset on. Else, where no option speaks against it, the
-# machine begins as it was when its firmware first read a disk (tools/boot_state.py).
-# FOLDER/serial.log receives the serial line, FOLDER/end why QEMU ended, in QMP's words
-# (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so; or "overwritten": the reference
-# PMU's hypervisor was, and the machine was stopped; or "hung": QEMU hadn't answered for a minute,
-# and was killed. Ends when the machine switches itself off or resets. Exit status: 0 it did;
-# 124 S seconds passed; other: QEMU failed.
-# QEMU=program replaces qemu-system-x86_64.
+# --device: one of QEMU's devices with its properties; may be given several times.
+# --disk: a further disk, a raw or QCOW2 image, to which the guest may write; may be given several
+#   times. --network: a network card on QEMU's user network.
+# --interactive: standard input and output are the serial line. After Ctrl-A QEMU's own keys follow:
+#   x ends the machine, c opens the monitor, Ctrl-A sends Ctrl-A.
+# --memory: default 192 MiB, and 96 MiB for each processor.
+# --whole: the firmware boots from reset. Otherwise, if no option prevents it, the machine begins in
+#   the state in which its firmware first read a disk (tools/boot_state.py).
+# Text that is written to FOLDER/monitor goes to QEMU's monitor. FOLDER/serial.log receives the
+# serial line. FOLDER/end receives the reason why QEMU ended, in QMP's words (ShutdownCause:
+# guest-reset, guest-shutdown, ...), if there is one; or "overwritten": the reference PMU's
+# hypervisor was overwritten, and the machine was stopped; or "hung": QEMU hadn't answered for a
+# minute, and was killed. Ends when the machine switches itself off or resets. Exit status: 0 it
+# did; 124 S seconds passed; other: QEMU failed. QEMU=program replaces qemu-system-x86_64.
 set -euo pipefail
 
 # What AMD has and Intel hasn't, and no hypervisor can intercept: FEMMS and 3DNow!, EXTRQ and

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# engine_soak.sh BUILD SECONDS [FIRST]: goes on comparing the engines, with seeds from FIRST (else
-# from the clock) on, for SECONDS or until something differs:
+# engine_soak.sh BUILD SECONDS [FIRST]: compares the engines, with seeds from FIRST on (default:
+# from the clock), for SECONDS or until there is a difference:
 #  - random programs in a process, blocks against this processor's trap flag, each stopped at six
 #    instruction numbers (host/engine);
 #  - random programs and compiled C on all engines of the reference PMU, each interrupted by an
 #    overflow at a random instruction, on one processor and on three at once (refpmu/selftest);
 #  - the harness itself on all engines, with a random seed: every check of every test.
-# All registers, flags, memory and the PMU's state are compared. A difference ends it, with the
-# command that repeats it; exit status 1 then.
+# All registers, flags, memory and the PMU's state are compared. At a difference it stops and prints
+# the command that repeats the failure; the exit status is then 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d "${1-}" ] ||

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# host-pmu.sh [FORCE]: can a guest of KVM have a PMU on this host? Says in words on standard error
-# what the host can give. Exit status 2 if nothing: the last line says NOT TESTED and why. FORCE,
-# not empty: go on although the host's NMI watchdog holds a counter. Environment: CPUINFO, KVM_ROOT,
-# DEVICES and WATCHDOG name other files than those of this machine, for tests.
+# host-pmu.sh [FORCE]: checks whether a guest of KVM can have a PMU on this host. Prints on standard
+# error which parts of the PMU the host can give. If there are none, the exit status is 2, and the
+# last line says NOT TESTED and why. If FORCE isn't empty, it continues even if the host's NMI
+# watchdog holds a counter. For tests, the variables CPUINFO, KVM_ROOT, DEVICES and WATCHDOG name
+# other files than those of this machine.
 #
 # Sources: Linux, Documentation/admin-guide/kernel-parameters.txt (kvm.enable_pmu,
 # kvm-intel.enable_mediated_pmu, nmi_watchdog) and arch/x86/kvm/pmu.h, kvm_init_pmu_capability():

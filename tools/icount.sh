@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# icount.sh BUILD: does the reference PMU count what QEMU counts? Runs refpmu-count.efi on both
-# engines of the reference PMU, and on a plain QEMU with -icount shift=0, where its TSC counts
-# instructions. A program must take the same number everywhere; the long ones aren't for the
-# stepping engine. The last line is "N counts on the engine NAME, N differ". Exit status 1 if one
-# does, 2 if there are none.
+# icount.sh BUILD: compares the counts of the reference PMU with those of QEMU. Runs
+# refpmu-count.efi on engines of the reference PMU, and on plain QEMU with -icount shift=0, where
+# the TSC counts instructions. A program must take the same number of instructions everywhere. Long
+# programs don't run on the engine `step`. The last line is "N counts on the engine NAME, N differ".
+# Exit status 1 if one does, 2 if there are none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d "${1-}" ] || {

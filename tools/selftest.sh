@@ -3,9 +3,9 @@
 #
 # selftest.sh BUILD [OPTIONS...]: runs refpmu-selftest.efi on the reference PMU, once for each
 # OPTIONS, all in one boot ("programs=100 first=1000"; once without options if there are none).
-# SMP=N in the environment: on N processors; LATITUDE=K:V,...: with these knobs; TIMEOUT=S: S
-# seconds each (120). Prints what failed and what it says in comments. Exit status 1 if anything
-# failed, or is missing.
+# Environment: SMP=N: on N processors; LATITUDE=K:V,...: with these knobs; TIMEOUT=S: S seconds for
+# each (120). Prints failures and the comments of the self test. Exit status 1 if anything failed or
+# is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d "${1-}" ] || {

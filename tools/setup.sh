@@ -4,13 +4,14 @@
 # Prepares this machine: called by ./run-qemu.sh, `make test` and `make setup`. Silent and quick
 # when nothing is missing. Otherwise it installs packages of the distribution (as root or through
 # sudo). It unpacks the sources of Zydis, the instruction decoder, and of the QR Code generator into
-# .cache/, and looks whether QEMU can do what the reference PMU needs. Where it can't go on it says
-# in one line what to do, and exits 2.
+# .cache/, and checks whether QEMU has the features that the reference PMU needs. If it can't
+# continue, it prints one line that says what to do, and exits with status 2.
 #
-# setup.sh --all (make setup-all): also what only some tests want, README.md lists it.
+# setup.sh --all (make setup-all): also installs packages that only some tests need; README.md lists
+# them.
 #
-# setup.sh --check, called by the other goals of make: changes nothing; says in one line what is
-# missing and which command installs it, and exits 2.
+# setup.sh --check, called by the other goals of make: changes nothing. If something is missing, it
+# prints one line with the missing part and the command that installs it, and exits with status 2.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

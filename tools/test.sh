@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# make test: every test of the project. test.sh BUILD [NAME...]: all, or the functions named.
-# Each function test_* in tools/test/ is one test: it fails by returning non-zero, and what it
-# printed is shown then. JOBS of them (as many as there are processors) run at a time, the longest
-# first, each in a folder of its own; those marked alone() run before, one after the other. A test's
-# output is shown when it ends. The last line is "N passed, N failed"; those that were skipped are
-# told above it, and are neither. With LONG set (make test-long) what else is a sample is whole:
-# docs/TESTING.md.
+# make test: every test of the project. test.sh BUILD [NAME...]: all, or the functions named. Each
+# function test_* in tools/test/ is one test: it fails if it returns non-zero, and then its output
+# is shown. JOBS tests (default: as many as processors) run at a time, the longest first, each in
+# its own folder. Tests marked alone() run before these, one after the other. The last line is "N
+# passed, N failed"; skipped tests are listed above it and count as neither. With LONG set (make
+# test-long) tests that are samples run whole: docs/TESTING.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -n "${1-}" ] || {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Does the project work on a distribution as people get it? As root, with debootstrap:
+# Tries the project in a fresh system of a distribution. As root, with debootstrap:
 #
 #   try-distribution.sh [--backports] [--mirror URL] [--only NAME,...] [--quick] [--timeout S]
 #                       [--keep FOLDER] SUITE...
@@ -10,14 +10,14 @@
 # folder of its own below TMPDIR, clones the last commit into it, and there runs set-up,
 # ./run-qemu.sh with gcc and make test, all as in a fresh clone of the project.
 # --backports  with QEMU and its firmware from SUITE-backports
-# --mirror     where the packages are; without it this machine's own source of packages is asked,
-#              which holds the suites of its own distribution only
-# --only       these functions of tools/test.sh, not the whole make test
-# --quick      no make test
+# --mirror     address of the packages; without it this machine's own package source is used,
+#              which has only the suites of its own distribution
+# --only       run these functions of tools/test.sh instead of make test
+# --quick      don't run make test
 # --timeout    seconds for make test (default 7200)
-# --keep       the system is made in FOLDER, or the one that is there is used, and stays
-# What it runs is in name spaces of its own: its mounts and processes end with it, however it ends.
-# The last line of each suite is "SUITE: what it has; what was seen". Exit status: 0 all of them
+# --keep       make the system in FOLDER, or use the one that is there, and don't remove it
+# All commands run in their own name spaces, so mounts and processes end with it in any case.
+# The last line of each suite is "SUITE: versions; result". Exit status: 0 all of them
 # passed; 1 otherwise; 2 bad option or no such system.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)

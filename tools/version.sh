@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# version.sh [header]: prints the version of these sources: that of the file VERSION, and the
-# commit, with "+" when the tree differs from it. header: as a C header.
+# version.sh [header]: prints the version of these sources: the number in the file VERSION, and the
+# commit, with "+" if the tree differs from the commit. header: as a C header.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(< VERSION)

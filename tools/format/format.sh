@@ -4,9 +4,10 @@
 # format.sh [--check] [FILE...]: formats C with clang-format 19 (.clang-format) and shell scripts
 # with shfmt, all that git knows or those named. Columns within a line stay as they are
 # (keep_columns.py). --check changes nothing, prints the name of each file that isn't formatted, and
-# exits 1 if there is one; it leaves out what it has seen formatted before (.cache/formatted:
-# checksums, under one of the tools'). Versions of clang-format differ in what they do: where 19 is
-# missing C is left out, with a line that says so; likewise shfmt.
+# exits with status 1 if there is one. It skips files that were formatted in an earlier check (their
+# checksums are in .cache/formatted, by version of the tools). Versions of clang-format format
+# differently, so C is skipped, with a message, if version 19 is missing; shell scripts are skipped
+# without shfmt.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 check=''

@@ -7,8 +7,8 @@
 #   BUILD/pmutest86.iso	a CD that UEFI boots (El Torito), by xorriso
 #
 # with the configuration CFG (boot/pmutest86.cfg); KIND=iso makes the last, else the others
-# (docs/HARDWARE.md, docs/BOOTING.md). Needs neither root nor mounts. The same program makes the
-# same bytes: times are SOURCE_DATE_EPOCH, or the commit's.
+# (docs/HARDWARE.md, docs/BOOTING.md). Needs neither root nor mounts. The same program gives the
+# same bytes: times are SOURCE_DATE_EPOCH, or the time of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ -d "${1-}" ] || {
