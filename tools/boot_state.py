@@ -4,15 +4,16 @@
 
 boot_state.py --size BYTES [--read-only on] --variables FILE -- QEMU ARGUMENT...
 
-All that comes before is the same for every disk of that size, and takes most of a boot's time. So
-the machine is started with a disk on which each read fails and stops it, and QEMU writes its state
-to a file. A machine that continues from there, with a real disk, reads that again and boots.
+Everything before that moment is the same for every disk of this size, and takes most of a boot's
+time. So the machine is started with a disk on which each read fails and stops the machine; then
+QEMU writes the machine's state to a file. A machine that continues from this state, with a real
+disk, repeats the read and boots.
 
-Prints the file's name; writes it where there is none yet. It is in .cache/boot/, and is named after
-all that it depends on: QEMU, its arguments, the firmware and its variables, the disk's size. What
-hasn't been used for a week is removed. Exit status 1, and nothing printed: there is none, and the
-firmware has to boot; that is remembered in an empty file, so that it isn't tried each time, and
-the reason in the file beside it (.lock).
+Prints the file's name, and writes the file if it doesn't exist. It is in .cache/boot/; its name
+depends on QEMU, its arguments, the firmware and its variables, and the disk's size. Files that
+haven't been used for a week are removed. Exit status 1, and no output: no state can be made, and
+the firmware must boot from reset. An empty file remembers this, so that it isn't tried each time;
+the reason is in a second file (.lock).
 """
 import argparse
 import fcntl

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Check which folder may include and call which (docs/ARCHITECTURE.md): check_includes.py [BUILD]
 
-The layers are the table LAYERS; FACILITIES names folders that a layer may include of in few places.
-With BUILD, a folder in which `make` has built, the same table is held against what is linked: an
-object may use symbols of its own layer and of what that may include. Prints one line a breach, and
-whether there are cycles between FOLDERS; exit status 1 if there is a breach or a cycle.
+The layers are the table LAYERS; FACILITIES names folders whose headers only a few files may
+include. With BUILD, a folder in which `make` has built, the same table is checked against the
+linked symbols: an object may use symbols of its own layer and of layers that it may include. Prints
+a line for each breach, and whether there are cycles between FOLDERS. Exit status 1 if there is a
+breach or a cycle.
 
 A hook is a symbol of refpmu/model/, which declares and calls it, although refpmu/faults/ has its
 body: hooks.h is the model's interface for what changes its plans. That the model is complete

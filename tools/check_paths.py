@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check that the documents name what exists: check_paths.py [DOCUMENT...] (docs/ARCHITECTURE.md)
+"""Check that files and functions named in documents exist: check_paths.py [DOCUMENT...] (default:
+docs/ARCHITECTURE.md)
 
 In backticks: a file must exist; `function()` must be defined somewhere in the project, and `file:
 function()` in that file. A file is named from the top, or by the end of its path: `emulate/rep.c`.
-Prints one line a name that isn't there; exit status 1 if there is one.
+Prints a line for each name that doesn't exist; exit status 1 if there is one.
 """
 import fnmatch
 import os

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Check that pure parts are pure (docs/ARCHITECTURE.md). Needs make and gcc.
 
-Pure parts are compiled for the development machine too (HOST_PURE in host/host.mk): they see pure
-headers only, directly or not, hold no assembly and no data that can change. Prints one line a
-breach; exit status 1 if there is one.
+Pure parts are compiled for the development machine too (HOST_PURE in host/host.mk). They include
+only pure headers, directly or indirectly, and contain no assembly and no data that can change.
+Prints a line for each breach; exit status 1 if there is one.
 """
 import concurrent.futures
 import fnmatch

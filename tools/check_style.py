@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check what a reader shouldn't have to (CONTRIBUTING.md): check_style.py [FILE...]
+"""Check rules of style that a program can check (CONTRIBUTING.md): check_style.py [FILE...]
 
 White space, lengths, licence lines, leftovers, register numbers outside spec/, paths of one
-machine, words for persons. Looks at the files that git knows, or at those named. Prints one line a
-finding; exit status 1 if there is one.
+machine, words for persons. Checks the named files, or all files that git knows. Prints a line for
+each finding; exit status 1 if there is one.
 """
 import os
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does each test check what it declares in REQS, and nothing else? Part of the build.
+"""Check that each test checks exactly the requirements that it declares in REQS. Part of the build.
 
-A check stands in the test, or in a function, table or macro that the test uses. Prints one line a
+A check is in the test, or in a function, table or macro that the test uses. Prints a line for each
 finding, as a compiler does; exit status 1 if there is one.
 """
 import sys

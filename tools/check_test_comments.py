@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does the comment above each test say what claims/requirement.def says?
+"""Check that the comment above each test agrees with claims/requirement.def.
 
-Its head names exactly the ids in REQS, each with the row's sentence and source, as
-tools/test_comment.py prints them. Then come Given, When, Then and, where the claim is that
-something doesn't happen, Control, each with its further lines indented. Prints one line a finding;
+The head of the comment must name exactly the ids in REQS, each with the row's sentence and source,
+as tools/test_comment.py prints them. Then follow Given, When, Then and, if the claim is that
+something doesn't happen, Control; continuation lines are indented. Prints a line for each finding;
 exit status 1 if there is one.
 """
 import os

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Which checks of the tests can fail? Used by mutants.py and coverage.py.
 
-A check is a place in a test's source and the requirement that it decides. It counts as able to fail
-when a fault that names its requirement turns it red. Meanwhile at least 70 % of the other tests of
-the sample that runs under every fault must stay green: when all turn red, anything would have done.
-The sample stands for the suite, of which it has a few tests a group; those about other generations
-are left out. (They were counted before, as green: 80 % of all tests were 72 % of those of Haswell.)
-A control, CONTROL_*() in the test, need only turn red under some fault in that way. It guards the
-observation and can fail, yet isn't what the test is about. The fault is its explanation, and later
-runs try it on that test again. So is a check that turns red under faults of other requirements
-only. Any other check or control needs a row in claims/unkillable.tsv: test, requirement, reason. A
-row that isn't needed is an error.
+A check is a place in a test's source and the requirement that it decides. It can fail if a fault
+that names its requirement makes it fail, while at least 70 % of the other tests of the sample that
+runs under every fault still pass: if all tests fail, the fault says nothing about this check. The
+sample, a few tests of each group, stands for the suite. Tests about other generations aren't
+counted in it. For a control, CONTROL_*() in the test, a failure under any fault in this way is
+enough, because it only guards the observation. This fault is its explanation, and later runs try
+the fault on that test again. The same is true for a check that fails only under faults of other
+requirements. Any other check or control needs a row in claims/unkillable.tsv: test, requirement,
+reason. A row that isn't needed is an error.
 """
 import fnmatch
 import os

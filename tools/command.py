@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the programs have in common that work through a plan (plan.py): options, of which a bad one
-is one line and exit status 2, --help, which is what the program's file says, and their end.
+"""Shared code of the programs that work through a plan (plan.py): options (a wrong option gives one
+line and exit status 2), --help (which prints the docstring of the program's file), and the end.
 """
 import argparse
 import os

@@ -5,9 +5,10 @@
 coverage.py [--build FOLDER] [--check]
 
 Joins claims/, the list of tests (FOLDER/tests.tsv), the last whole run of `make mutants`
-(FOLDER/mutants.json; without it faults are listed and not judged) and claims/unkillable.tsv. The
-same input gives the same page. Exit status 1 when something has neither a test nor a reason, or a
-reason isn't needed. --check writes nothing, and leaves out the run of the mutants.
+(FOLDER/mutants.json; without it faults are listed but not judged) and claims/unkillable.tsv. The
+same input gives the same page. Exit status 1 if a requirement or check has neither a test or fault
+nor a reason, or if a reason isn't needed. --check writes nothing, and doesn't use the run of the
+mutants.
 """
 import os
 import re

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Cut the power: what of a run's results survives?
+"""Cut the power in the middle of a run, and check which results survive.
 
 cut_power.py [--build FOLDER] [--cpu NAME] [--smp N] [--tests GLOB] [--cuts N] [--seed N]
              [--seconds S] [--after POINT,...] [--room KIB] [--read-only]
 
 Boots the harness on the reference PMU from an image with its results on, kills QEMU in the middle
 of the run and boots the same image again, until the run is over; N times (3), each time with a new
-image. When QEMU is killed is drawn from --seed, within S seconds (4) of the first test;
---after POINT,... kills it as soon as these test points have been printed. --room leaves that much
-room on the volume, --read-only makes it so.
+image. The time at which QEMU is killed is drawn from --seed, within S seconds (4) of the first
+test; --after POINT,... kills it as soon as these test points have been printed. --room leaves that
+much free space on the volume; --read-only makes the volume read-only.
 
-What is demanded of the image afterwards: one folder, whose results.tap is whole; each test that had
-ended says what it said then, but for the one that is named as CRASHED; and that is no earlier than
-the last one that ran. Without room for a journal the next boot begins anew, and the log says why
-there is none; the groups that the first boot had finished are in its folder. Prints a line for each
-cut; the last line is "N cuts, N failed". Exit status: 0 none failed, 1 otherwise, 2 bad option.
+Afterwards the image must have one folder with a complete results.tap. Each test that had ended has
+the same result as before, except the one that is named as CRASHED; this must be the last test that
+ran, or a later one. Without room for a journal the next boot begins a new run, and the log says why
+there is no journal; the groups that the first boot had finished are in its folder. Prints a line
+for each cut; the last line is "N cuts, N failed". Exit status: 0 none failed, 1 otherwise, 2 bad
+option.
 """
 import os
 import random

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `./run-qemu.sh --gdb` gives to gdb: connects, waits for the harness, loads the symbols.
+"""The script for gdb of `./run-qemu.sh --gdb`: connects, waits for the harness, loads the symbols.
 
 Runs inside gdb. attach() comes from a file of the run, which knows port, log and build folder.
 """

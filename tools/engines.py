@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Engines: does the suite say the same whichever engine of the reference PMU counts?
+"""Engines: check that the suite gives the same verdicts on each engine of the reference PMU.
 
 engines.py [--build FOLDER] [--jobs N] [--first S] [--seeds N] [--no-profiles] [--step N]
            [--sample N [--draw K] | --faults NAME,...] [--tests GLOB]
 
 Runs the unchanged harness on the engines direct and fast: without latitude, with N seeds from S (1)
-on, with each profile, and with N faults from all over the table, the same ones every time unless
---draw gives a number from which they are drawn. The first N of these settings that have no fault
-(all of them without --step) also run on the engine step. It takes ten times as long for a run, and
-a fault on it can make a test reach its deadline, which is an ERROR where the others say FAIL.
-Every test must have the same verdict, and every check that was executed the same result. Tests that
-end in an ERROR, because a busy machine let them reach their deadline, run once more, with nothing
-beside them, and count as they end then. Prints each difference, and how the fast engine counted;
-the last line is "N settings, N differ". Exit status: 0 none differs, 1 otherwise, 2 bad option or
-nothing ran.
+on, with each profile, and with N faults from all parts of the table, the same ones every time
+unless --draw gives a number from which they are drawn. The first N of these settings that have no
+fault (all of them without --step) also run on the engine step. It takes ten times as long for a
+run, and a fault on it can make a test reach its deadline, which is an ERROR where the others say
+FAIL. Every test must have the same verdict, and every check that was executed the same result.
+Tests that end in an ERROR, because they reached their deadline on a busy machine, run once more,
+with nothing else running, and this result counts. Prints each difference, and the statistics of the
+engine fast; the last line is "N settings, N differ". Exit status: 0 none differs, 1 otherwise, 2
+bad option or nothing ran.
 """
 import sys
 

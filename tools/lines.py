@@ -4,9 +4,10 @@
 
 lines.py [--all | --check]
 
---all has a row for each folder, not only for the first level. Code is what is neither blank nor a
-comment nor a document. --check prints nothing but where the table of docs/ARCHITECTURE.md is more
-than a tenth off, and where a folder has more than 40 files; exit status 1 then.
+--all prints a row for each folder, not only for the first level. Code counts lines that are not
+blank, not a comment and not in a document. --check prints only the rows of the table in
+docs/ARCHITECTURE.md that are wrong by more than a tenth, and folders with more than 40 files; if
+there are any, the exit status is 1.
 """
 import os
 import re

@@ -1,38 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutants: does the suite turn red for every fault, and stay green without one?
+"""Mutants: check that the suite fails under every fault, and passes without one.
 
 mutants.py [--build FOLDER] [--jobs N] [--engine step|direct|fast]
            [--faults NAME,... | --sample N [--draw K]]
            [--only CPU,... | --without CPU,...] [--all-tests]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
-every fault of refpmu/faults/fault.def, with its parameters there, on haswell where one of its
-requirements applies there and has a test, else on the first generation where that is so. If there
-is none the fault waits for its test, and isn't run. Its row says where it runs on a
-second generation too (NAME:CPU), or with several processors (NAME:CPU:COUNT).
-A fault runs under the tests that decide one of its requirements, those whose controls it turned red
-in the last whole run, and a sample that is the same for every fault: the tests that say
-.under_every_fault, a few of each group. How much of the sample it turns red stands for what it does
-to the whole suite. Without a fault, and under "inert" and faults whose rows say legal or all-tests,
-all tests run; --all-tests does so under every fault, in four times the time. --without leaves out
+every fault of refpmu/faults/fault.def, with the parameters of its row. A fault runs on haswell if
+one of its requirements applies there and has a test, otherwise on the first generation for which
+this is true. If there is none, the fault isn't run. The row says whether the fault also runs on a
+second generation (NAME:CPU), or with several processors (NAME:CPU:COUNT). These tests run under a
+fault: those that decide one of its requirements, those whose controls failed under it in the last
+whole run, and a sample that is the same for every fault: the tests with .under_every_fault, a few
+of each group. The share of the sample that fails stands for the fault's effect on the whole suite.
+Without a fault, and under "inert" and faults whose rows say legal or all-tests, all tests run. With
+--all-tests all tests run under every fault, which takes four times as long. --without leaves out
 the faults that would run on these generations, or with "several" processors. --only leaves out all
-others, and judges the checks of requirements that no fault left out names.
+other faults, and then judges only checks of requirements that no left-out fault names.
 
-A fault is caught when a check of a requirement that its row names fails. Under the fault "inert"
-nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs
-or whose log is cut isn't a catch.
-A fault whose row says legal is one of a legal machine: red there is a false alarm.
-Without --engine the reference PMU counts on fast.
+A fault is caught when a check of a requirement that its row names fails. Under the fault "inert" no
+counter ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs or
+whose log is cut doesn't count as caught. If a fault's row says legal, a legal machine may behave in
+this way, and a failing test is a false alarm. Without --engine the reference PMU counts on the
+engine fast.
 
-Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
-caught, N false alarms". A whole run writes FOLDER/mutants.json, from which `make coverage` makes
-its page: what it says of each fault, and a row for each kind of answer about a test's checks.
---sample takes N faults from all over the table, the same ones every time unless --draw gives a
-number, from which they are drawn; neither it nor --faults says anything about checks, and without a
-fault they run seed 0 alone, on each machine but the first generation's the tests that a fault runs
-there: seeds.py runs the others. Exit status: 0 all caught, no false alarm, every check explained; 1
-otherwise; 2 bad option or nothing ran.
+Prints the matrix, then the checks that no fault made fail (checks.py); the last line is "N of N
+faults caught, N false alarms". A whole run writes FOLDER/mutants.json, from which `make coverage`
+makes its page: the result of each fault, and a row for each kind of result of a test's checks.
+--sample takes N faults from all parts of the table, the same ones every time unless --draw gives a
+number from which they are drawn. With --sample and --faults checks aren't judged. Runs without a
+fault then use only seed 0, and on machines other than the first generation's only the tests that a
+fault runs there; seeds.py does the other runs. Exit status: 0 all caught, no false alarm, every
+check explained; 1 otherwise; 2 bad option or nothing ran.
 """
 import json
 import os

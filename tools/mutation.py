@@ -1,27 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutation of the model: does the suite turn red whatever rule of refpmu/model/ is broken?
+"""Mutation of the model: check that the suite fails when any rule of refpmu/model/ is broken.
 
 mutation.py [--build FOLDER] [--jobs N] [--cpu NAME] [--smp N] [--sample N] [--seed S]
             [--engine NAME] [--group NAME,...] [--survivors] [--first] [--known] [--docs] [--list]
 
-Breaks each expression and statement of refpmu/model/ (tools/mutate/rules.py has how), all in one
-build of which one is chosen at run time. What compiles to the same code is dropped. Each mutant
-runs under the tests that reach its place, as recorded before: first under those that reach the
-fewest places, and if these stay green under the others. It is killed by a test that fails; broken
-is one that doesn't end a loop or leaves a test without a verdict, which counts as killed and is
-told apart. One whose run gives no result runs once more; if there is none again it counts as not
-run, and neither for nor against. claims/mutants-legal.tsv says which survivors are legal
-processors, or have no effect, and why.
---sample N takes N mutants, the same ones with the same --seed; --group those about groups of
-requirements; --survivors those that survived the last time, or weren't reached, without their
-first tests if it was on this machine. --engine is the reference PMU's: the model has rules for
-many instructions at once and for one. --first leaves out the rest: each runs under the first tests,
-and under a few of each group. --list prints mutants and runs none; nor does --docs, which writes
-the figures of all that have run into docs/DETECTION.md, and those that were killed into
-claims/mutants-killed.tsv.
---known runs mutants of that table, each under the test that has killed it: quick, and nothing is
-written.
+Breaks each expression and statement of refpmu/model/ (tools/mutate/rules.py lists the changes). One
+build holds all mutants; one of them is chosen at run time. Mutants that compile to the same code
+are dropped. Each mutant runs under the tests that reach its place, as recorded before: first under
+those that reach the fewest places and, if these pass, under the others. A mutant is killed if a
+test fails. It is broken if it doesn't end a loop or leaves a test without a verdict; this counts as
+killed, but is listed separately. A mutant whose run gives no result runs once more; if there is no
+result again, it isn't counted. claims/mutants-legal.tsv says which survivors are legal processors,
+or have no effect, and why.
+
+--sample N takes N mutants, the same ones with the same --seed; --group takes those of groups of
+requirements; --survivors takes those that survived the last time, or weren't reached, and leaves
+out their first tests if that run was on this machine. --engine selects the engine of the reference
+PMU, because the model has rules for many instructions at once and for one. --first runs each mutant
+only under its first tests and a few of each group. --list prints the mutants and runs none. --docs
+runs none either; it writes the figures of all runs into docs/DETECTION.md, and killed mutants into
+claims/mutants-killed.tsv. --known runs mutants of that table, each under the test that killed it,
+which is quick; it writes nothing.
+
 Writes FOLDER/mutation.json. Exit status: 0 no survivor without a reason; 1 otherwise; 2 bad option.
 """
 import json

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Write the skeleton of a test: new_test.py group.claim [ID,...], called by `make new-test`.
 
-It goes to the end of the file that has most tests of the group and has room for one more. With it
-come the comment above it (tools/test_comment.py), the control and a check that fails until it is
-written.
+The test is added at the end of the file that has most tests of the group and has room for one more.
+The skeleton has the comment (tools/test_comment.py), the control, and a check that fails until it
+is written.
 """
 import os
 import re

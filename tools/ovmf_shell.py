@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Take the EFI shell out of OVMF: ovmf_shell.py OVMF_CODE.fd OUT.efi
 
-The shell is an EFI program that isn't ours, and comes with every OVMF. It is a file of a firmware
-volume (UEFI PI specification, volume 3, "Firmware Storage Code Definitions") inside an LZMA
-compressed section. `make test` runs it on the reference PMU.
+The shell is an EFI program of another project, and is part of every OVMF. It is a file of a
+firmware volume (UEFI PI specification, volume 3, "Firmware Storage Code Definitions") inside an
+LZMA compressed section. `make test` runs it on the reference PMU.
 """
 import lzma
 import struct

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Many runs of the harness on the reference PMU, many of them a boot, as many boots at a time as
-asked for. Used by mutants.py and seeds.py.
+"""Many runs of the harness on the reference PMU: many runs in each boot, and a given number of
+boots at a time. Used by mutants.py and seeds.py.
 
-A boot takes seconds and a run not many more, so a worker takes a share of the runs that are left
-as one plan for the launcher. A run that hangs is given up: the worker stops that machine and
-continues after it. Everything is decided from the serial logs.
+A boot takes seconds, and a run not much longer. So a worker takes a share of the remaining runs as
+one plan for the launcher. If a run hangs, the worker stops that machine and continues with the next
+run. All results are taken from the serial logs.
 """
 import os
 import shutil

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Repeat: does each test say the same every time?
+"""Repeat: check that each test has the same verdict every time.
 
 repeat.py [--build FOLDER] [--times N] [--smp N] [--cpu NAME] [--tests GLOB] [--load N] [--jobs N]
 
 Runs the unchanged harness on the correct reference PMU N times (50), with 2 processors unless told
-otherwise, and compares the verdicts of each test. Without --tests those of several processors:
-what two of them do at once never happens in the same order twice. --load N keeps N endless loops
-running on this machine meanwhile. Prints each test that didn't always say the same, how often it
-said what, and the wall time; the last line is "N tests N times, N differ, N failed". Exit status:
+otherwise, and compares the verdicts of each test. Without --tests it runs the tests of several
+processors, because the order of events on two processors is never the same twice. --load N runs N
+endless loops on this machine at the same time. Prints each test with different verdicts, how often
+it had each, and the wall time; the last line is "N tests N times, N differ, N failed". Exit status:
 0 all the same and none failed, 1 otherwise, 2 bad option or nothing ran.
 """
 import collections

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Seeds: does the suite stay green whatever a legal processor does?
+"""Seeds: check that the suite passes on every legal processor.
 
 seeds.py [--build FOLDER] [--jobs N] [--engine step|direct|fast] [--cpu NAME|all] [--seeds N]
          [--profile-seeds N] [--no-extremes] [--smp N] [--tests GLOB] [--sample N [--draw K]]
 
 Runs the unchanged harness on the correct reference PMU, with one processor unless told otherwise,
 as the generation NAME (haswell without the option) or as each of them. It runs with seeds 1 to N,
-from which everything is drawn that the manual leaves open, and with seeds 1 to N within each
-profile of refpmu/model/profile.def. Then with each knob of refpmu/model/latitude.def at either end:
-high with the others at rest, low with the others drawn, as all of them low is seed 0. --sample
-takes N of all these runs, drawn from the number K. Without --engine the reference PMU counts on
-fast. Red anywhere is a false alarm of the test named. Prints how much was left undecided in each
-class of runs, and which tests did so; the last line is "N runs, N failed". Exit status: 0 none
-failed, 1 otherwise, 2 bad option or nothing ran.
+from which the behaviour that the manual leaves open is drawn, and with seeds 1 to N within each
+profile of refpmu/model/profile.def. Then it runs with each knob of refpmu/model/latitude.def at
+either end: high with the others at their lowest value, and low with the others drawn (all low is
+seed 0). --sample takes N of all these runs, drawn from the number K. Without --engine the reference
+PMU counts on the engine fast. A failing test is a false alarm. Prints how many results were
+undecided in each class of runs, and by which tests; the last line is "N runs, N failed". Exit
+status: 0 none failed, 1 otherwise, 2 bad option or nothing ran.
 """
 import sys
 

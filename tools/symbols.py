@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Names of addresses in a log: registers of a dump, and the hypervisor's last words.
+"""Names of addresses in a log: registers of a dump, and the hypervisor's crash messages.
 
-The harness's log says where its image was loaded; the hypervisor's words are relative to its own.
+The harness's log says where its image was loaded. The hypervisor's addresses are relative to its
+own image.
 """
 import os
 import re

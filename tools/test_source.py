@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The source of the tests, as far as its layout tells: which functions, tables and macros there
-are, what they check and what they use. Used by check_test_claims.py, check_test_comments.py and
-test_comment.py.
+"""Reads the source of the tests by its layout: the functions, tables and macros, their checks, and
+what they use. Used by check_test_claims.py, check_test_comments.py and test_comment.py.
 
 A definition begins in the first column and ends with a line that begins with "}" (a macro: where no
 backslash continues it). That is how every file here is written.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""judge.py and initramfs.py on texts and files of which the right answer is known.
+"""Tests judge.py and initramfs.py with texts and files whose right result is known.
 
 check_judge.py: prints nothing and exits 0, or ends with what is wrong.
 """

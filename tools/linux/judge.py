@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What perf printed in the machine, against what the program that ran is (hot.asm).
+"""Judges perf's output by the program that ran (hot.asm).
 
-Each step has a judge here: a function of what the step printed and of the program's symbols, which
-returns what it saw in one line, or raises Wrong with what is wrong.
+Each step has a judge here: a function of the step's output and of the program's symbols. It returns
+the result in one line, or raises Wrong with the error.
 """
 import re
 

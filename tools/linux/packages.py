@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A kernel, perf and busybox of a Debian suite, out of the distribution's own packages.
+"""Fetches a kernel, perf and busybox of a Debian suite from the distribution's own packages.
 
-What is fetched stays in .cache/linux/ and is never committed. apt does it, with a state of its own:
-nothing of this machine's list of packages changes. It checks the archive's signatures with the
-keys of the package debian-archive-keyring.
+The fetched files stay in .cache/linux/ and are never committed. apt fetches them with a separate
+state, so this machine's list of packages doesn't change. It checks the archive's signatures with
+the keys of the package debian-archive-keyring.
 """
 import os
 import re

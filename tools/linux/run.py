@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A distribution's kernel and its perf on the reference PMU: are samples where the program ran?
+"""Runs a distribution's kernel and its perf on the reference PMU, and checks perf's results.
 
 run.py [--cpu NAME] [--profile NAME] [--latitude K:V,...] [--smp N] [--engine NAME]
        [--suite SUITE] [--mirror URL] [--fresh] [--steps NAME,...] [--timeout S] [--out FOLDER]
@@ -8,8 +8,8 @@ run.py [--cpu NAME] [--profile NAME] [--latitude K:V,...] [--smp N] [--engine NA
 
 Fetches kernel, perf and busybox of a Debian suite (default trixie-backports) into .cache/linux/,
 makes an initial file system of them with a small program (hot.asm), and boots it by ./run-qemu.sh
---linux. Each step runs perf there; what it prints is judged here (judge.py) by the addresses of the
-program's symbol table. TAP on standard output: a point a step.
+--linux. Each step runs perf there; its output is judged here (judge.py) by the addresses in the
+program's symbol table. TAP on standard output, a point for each step.
 
 --suite   a Debian release, or its -backports
 --mirror  where its packages are; without it this machine's own source of packages is asked

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What perf does in the machine, and which judge of judge.py looks at what it printed."""
+"""The commands of perf in the machine, and the judge in judge.py for the output of each."""
 import re
 
 import judge

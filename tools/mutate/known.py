@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """claims/mutants-killed.tsv: mutants that a test has killed, each with that test. Running some of
-them under theirs alone is quick, and shows that the machinery works and no such test went blind.
+them, each only under its test, is quick. It shows that the machinery works and that these tests
+still notice the mutants.
 """
 import os
 

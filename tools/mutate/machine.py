@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs of the harness on the mutation build: which tests reach which places, and under which of
-them a mutant turns the suite red.
+"""Runs of the harness on the mutation build: which tests reach which places, and which tests fail
+under a mutant.
 """
 import hashlib
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which mutants a function has: what is exchanged, negated, left out, doubled or late.
+"""The mutants of a function: text that is exchanged, negated, left out, doubled or executed late.
 
 Not mutated: what is worked out when the program is compiled; calls of hooks (refpmu/model/hooks.h),
 which do nothing on a correct processor, but for the value that one hands through; which knob of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is known of other projects' programs; docs/PEERS.md has it at length."""
+"""Known failures of other projects' programs; docs/PEERS.md explains them."""
 
 # Of the programs in --programs. kvm-unit-tests' x86/unittests.cfg: processors; seconds where 60
 # aren't enough; what another program says once it is up.

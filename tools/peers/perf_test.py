@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`perf test` of a distribution's perf, on QEMU as it is and on the reference PMU: what differs?
+"""Runs `perf test` of a distribution's perf on plain QEMU and on the reference PMU, and compares.
 
 perf_test.py [--cpu NAME] [--smp N] [--suite SUITE] [--skip N,...] [--timeout S] [--build FOLDER]
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Other projects' EFI programs, on QEMU as it is and on the reference PMU: what differs?
+"""Runs other projects' EFI programs on plain QEMU and on the reference PMU, and compares.
 
 run.py [--programs FOLDER] [--only NAME,...] [--cpu NAME] [--timeout S] [--build FOLDER]
 
 Runs each *.efi of FOLDER, which kvm-unit-tests' own README says how to build for UEFI, and programs
-of Debian's packages (--only debian: these alone). A test point each: what it says on the reference
-PMU is nothing worse than on QEMU, or known.py says why. What the programs wrote is in
-build/results/peers/. Packages come into .cache/peers/; nothing of theirs is committed.
+of Debian's packages (--only debian: these alone). Each has a test point: its result on the
+reference PMU must not be worse than on QEMU, unless known.py says why. What the programs wrote is
+in build/results/peers/. Packages come into .cache/peers/; nothing of theirs is committed.
 
 --only    these programs; a pattern takes * and ?
 --cpu     what the reference PMU presents; without it haswell, and for tests of the PMU skylake and

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A processor out of a file, for the reference PMU. Called by run-qemu.sh.
+"""Reads the description of a processor from a file, for the reference PMU. Called by run-qemu.sh.
 
 file.py knobs FILE         the generation to present, a tab, and the knobs of
                                   refpmu/model/latitude.def that make it enumerate what FILE says
@@ -8,8 +8,9 @@ file.py compare FILE OUT   how the run in folder OUT differs from FILE and from 
                                   beside it: to OUT/differences.txt and to standard error
 
 FILE is the machine.json of a run (docs/RESULTS-FORMAT.md), or text: lines of `cpuid -r`, and MSRs
-as INDEX VALUE or INDEX = VALUE, in hexadecimal. The first kind of processor in it counts. What the
-model can't be is one line and exit status 2; what isn't about the PMU is left as the model has it.
+as INDEX VALUE or INDEX = VALUE, in hexadecimal. The first kind of processor in it is used. If the
+model can't present it, one line says why, and the exit status is 2. Values outside of the PMU stay
+as the model has them.
 """
 import json
 import os

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Personalities: does the suite stay green whatever a processor enumerates?
+"""Personalities: check that the suite passes whatever a processor enumerates.
 
 sweep.py [--build FOLDER] [--jobs N] [--engine step|direct|fast] [--cpu NAME|all] [--count N]
          [--draw N] [--smp N] [--tests GLOB]
 
 Runs the unchanged harness on N processors (100) drawn from the numbers K, K + 1 and so on (--draw
-K): a generation, and of what CPUID and IA32_PERF_CAPABILITIES can tell legal combinations of
-version, counters, widths, the bitmap of fixed counters, events, capabilities, PEBS, and the
-signature of that generation or one that no table has. Without --engine the reference PMU counts on
-fast. Red anywhere is a false alarm. Prints what was red and, with how much it came to, each
-personality as run-qemu.sh takes it; the last line is "N runs, N failed". Exit status: 0 none
-failed, 1 otherwise, 2 bad option or nothing ran.
+K): a generation, and legal combinations of the values in CPUID and IA32_PERF_CAPABILITIES: version,
+counters, widths, the bitmap of fixed counters, events, capabilities, PEBS, and the signature of
+that generation or one that no table has. Without --engine the reference PMU counts on the engine
+fast. A failing test is a false alarm. Prints failing tests, and each personality, as options of
+run-qemu.sh, with its totals; the last line is "N runs, N failed". Exit status: 0 none failed, 1
+otherwise, 2 bad option or nothing ran.
 """
 import os
 import random

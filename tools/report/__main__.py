@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""pmutest86-report: what runs of PMUTest86 found, for people and for other programs."""
+"""pmutest86-report: results of PMUTest86, for people and for other programs."""
 import argparse
 import sys
 

@@ -2,7 +2,7 @@
 """Runs as JSON, for other programs: results.schema.json says what each member is.
 
 Members may be added within a version; a reader ignores those that it doesn't know. The version
-changes when a member goes or means something else.
+changes when a member is removed or changes its meaning.
 """
 import json
 

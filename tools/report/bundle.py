@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a bug report of one broken requirement needs: a folder, or a tar archive.
+"""The files for a bug report about one broken requirement: a folder, or a tar archive.
 
 report.md       to paste: sentence, section, wanted and got, machine, how to repeat
 points.tap      the failing test points, as the log has them

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What differs between two runs of one machine, and between machines."""
+"""Differences between two runs of one machine, and between machines."""
 import machines
 
 BAD = ("FAIL", "ERROR")

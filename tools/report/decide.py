@@ -3,8 +3,8 @@
 
 rows: requirement id to its row of claims/requirement.def, with the key cpus (names of those that it
 applies to). A platform decides a requirement when a breach may be called a failure there. On
-silicon that is only what the manual's text says and a program can see. Under a hypervisor, and on
-the reference PMU, it is whatever can be seen.
+silicon this is so only for sentences of the manual whose effect a program can see. Under a
+hypervisor, and on the reference PMU, it is so for everything that can be observed.
 """
 WORDS = {"AUTH_TEXT": "text", "AUTH_FIGURE": "figure", "AUTH_PRACTICE": "practice",
          "AUTH_INFERENCE": "inference", "OBS_EXACT": "exact", "OBS_STATISTICAL": "statistical",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What failed, by requirement: the failing checks of each test, and the records that they saw."""
+"""Failures by requirement: the failing checks of each test, and its PEBS records."""
 import re
 
 import records

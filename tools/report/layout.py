@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Where each field of a PEBS record is, by the layouts that the Makefile packs.
+"""The place of each field in a PEBS record, by the layouts that the Makefile packs.
 
-The format word of an adaptive record tells its groups, so does the header of an architectural one's
-fragment; the size tells the format of others. Of a long record there is only the beginning.
+The format word of an adaptive record names its groups, and so does the header of an architectural
+record's fragment; for others the size identifies the format. Only the beginning of a long record is
+available.
 """
 import functools
 import json

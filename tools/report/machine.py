@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""machine.json: what a run's first lines say of the machine, for programs. docs/RESULTS-FORMAT.md
-describes it; the harness writes the same to its stick (boot/results/machine.c)."""
+"""machine.json: the description of the machine from a run's first lines, for programs.
+docs/RESULTS-FORMAT.md describes it; the harness writes the same to its stick
+(boot/results/machine.c)."""
 import re
 
 ONCE = ("version", "processor", "microcode", "generation", "platform", "perfmon", "pebs",

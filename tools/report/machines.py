@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Machines and their runs: what each run found in one sentence, and which runs are of one machine.
+"""Machines and their runs: the result of each run in one sentence, and which runs are of one
+machine.
 
-Runs of one machine stand in the order of the command line: the earlier first.
+Runs of one machine are in the order of the command line, the oldest first.
 """
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the Makefile packs with build/pmutest86-report: the requirements and the version."""
+"""The data that the Makefile packs into build/pmutest86-report: requirements and version."""
 import os
 import zipfile
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs as one HTML page that needs nothing else: what matters first, then all of it.
+"""Runs as one HTML page that needs no other file: the most important results first, then all.
 
 Each text of a log goes through escape() or, as data for the page's own script, through data_of().
 The page's policy allows that script and that style sheet alone, by their hashes.

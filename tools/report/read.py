@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The runs in result folders and files.
 
-A file may be a whole boot's serial log, of any length: it is read piece by piece, and what doesn't
-belong to a run isn't kept. Input that can't be a result is refused in one line (ReadError). A file
-beside a good log, such as machine.json, costs a note when it is damaged, and never the log.
+A file may be a whole boot's serial log, of any length: it is read piece by piece, and lines outside
+of runs aren't kept. Input that can't be a result is refused with one line (ReadError). If a file
+next to a good log, such as machine.json, is damaged, there is a note, and the log is used.
 """
 import codecs
 import datetime

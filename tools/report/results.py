@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What a run's log says: serial logs and TAP files become runs of test points with verdicts.
+"""Reads logs: serial logs and TAP files become runs of test points with verdicts.
 
-A log holds one run (a results.tap) or many (the serial log of the launcher, which prints
-"launch: run N cpu=.. fault=.. seed=.." in front of each and "launch: engine N fast blocks=.." and
-"launch: end N status=.." after it).
-A run that doesn't end with the harness's own last line is incomplete, whatever it says.
+A log holds one run (a results.tap) or many (the serial log of the launcher, which prints "launch:
+run N cpu=.. fault=.. seed=.." in front of each and "launch: engine N fast blocks=.." and "launch:
+end N status=.." after it). A run that doesn't end with the harness's own last line is always
+incomplete.
 
-Serial lines lose and mix characters. No line may cost more than itself. A test point that can't be
-read is an ERROR named garbled_line, with its text. A plan, totals or an end that can't be read, and
-numbers that contradict the test points, are the run's problem. So one line that is garbled or lost
-doesn't turn a run with a FAIL into a green one.
+Serial lines may lose and mix characters. A damaged line must not affect other lines. A test point
+that can't be parsed is an ERROR named garbled_line, with its text. A plan, totals or an end that
+can't be read, and numbers that contradict the test points, are the run's problem. So a garbled or
+lost line can't turn a run with a FAIL into a passing one.
 """
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A run of the harness: test points with verdicts, and what its comments say."""
+"""A run of the harness: test points with verdicts, and its comments."""
 import re
 
 OTHERS = ("borrow.", "efi.")    # runs that are about something else than a PMU

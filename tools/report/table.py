@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Requirements by run, and what is known of each requirement."""
+"""The table of requirements by run, and the facts about each requirement."""
 import functools
 import json
 

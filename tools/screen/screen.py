@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Read what the harness's screen says: screen.py [OPTION]... FILE.ppm | FOLDER
+"""Read the text of the harness's screen: screen.py [OPTION]... FILE.ppm | FOLDER
 
 Of FILE.ppm, or of a machine that tools/boot.sh --screen runs in FOLDER, whose monitor is asked for
 a picture. Prints the text; what stands in large letters follows, as "large: TEXT". Cells that hold

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Uses a program at a terminal: terminal.py SECONDS COMMAND... < DIALOGUE
 
-Each line of DIALOGUE is what is waited for, a tab, and what is typed then. Prints what the program
-said, without escape sequences. Exit status: the program's; 124 if SECONDS pass before it ends.
+Each line of DIALOGUE has the text to wait for, a tab, and the text to type then. Prints the
+program's output, without escape sequences. Exit status: the program's; 124 if SECONDS pass before
+it ends.
 """
 import os
 import pty

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the reference PMU did, as a file that Perfetto shows: convert.py LINES FILE
+"""Convert a trace of the reference PMU to a file for Perfetto: convert.py LINES FILE
 
-LINES is what it has told (refpmu/vmm/trace.h). FILE is in the JSON form of the Trace Event Format:
-an event each, on the track of its processor. One tick of the TSC is shown as a nanosecond. The last
-line may be cut.
+LINES is the output of the reference PMU (refpmu/vmm/trace.h). FILE is in the JSON form of the Trace
+Event Format: an event each, on the track of its processor. One tick of the TSC is shown as a
+nanosecond. The last line may be cut.
 """
 import functools
 import json

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: MIT
 """A trace as a picture: picture.py TRACE FILE [--events N]
 
-TRACE is what run-qemu.sh --trace has written, FILE an SVG of N neighbouring events (24): those
-among which most is to be seen, as many kinds of events as there are, then on several processors.
-Each event is a column, in order; the distance says nothing of time. Each processor has a track for
-what the program accesses, and one for each thing that the PMU does. Exit status: 0 done; 2 bad
-option, or there is no such event.
+TRACE is the output of run-qemu.sh --trace. FILE is an SVG of N successive events (24): those with
+the most different kinds of events, then those on most processors. Each event is a column, in order;
+distances don't show times. Each processor has a track for the program's accesses, and a track for
+each kind of action of the PMU. Exit status: 0 done; 2 bad option, or there is no such event.
 """
 import json
 import os
