@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking records of formats 4 to 6: which groups, by which counter. Nothing here knows what is
- * right about a record; tests read fields at offsets that they type out themselves.
+ * Takes records of formats 4 to 6, with given groups, by a given counter. This file doesn't judge
+ * records; tests read fields at their own literal offsets.
  */
 #ifndef TESTS_ADAPTIVE_ADAPTIVE_H
 #define TESTS_ADAPTIVE_ADAPTIVE_H
@@ -25,7 +25,7 @@
 #define CONFIG_COUNTERS_OF(gp, fixed) \
 	(CONFIG_COUNTERS | (u64)(gp) << 32 | (u64)(fixed) << 48)
 
-/* What makes the one record of a window. */
+/* The setting that makes one record in a window. */
 struct adaptive_run {
 	unsigned counter;
 	u16 event;		/* general-purpose counters; 0: LOADS */
@@ -42,8 +42,8 @@ unsigned adaptive_bytes(u64 config);
 unsigned adaptive_bytes_before_counters(u64 config);
 
 /*
- * The window of a run: DS area open with records of that size, the counter armed with PERIOD, and
- * everything stopped after it. Records can be looked at with ds_record().
+ * The window of a run: opens the DS area with records of that size, arms the counter with PERIOD,
+ * and stops everything afterwards. Records can be read with ds_record().
  */
 void adaptive_window(const struct adaptive_run *run);
 
@@ -56,8 +56,9 @@ void adaptive_any_window(const struct adaptive_run *run, struct ds_setup *setup)
 struct ds_setup adaptive_setup(const struct adaptive_run *run, struct adaptive_layout *layout);
 
 /*
- * The index has moved by one record of the run. false, and the check has failed: it hasn't. No
- * record at all is INCONCLUSIVE under a hypervisor, which may keep it back.
+ * Checks that the index has moved by one record of the run; false: it hasn't, and the check has
+ * failed. If there is no record at all under a hypervisor, which may suppress it, the test is
+ * INCONCLUSIVE.
  */
 bool adaptive_one_record(struct test *t, struct test_claim claim, const struct adaptive_run *run);
 
@@ -65,12 +66,13 @@ bool adaptive_one_record(struct test *t, struct test_claim claim, const struct a
 u64 adaptive_at(unsigned byte);
 
 /*
- * Last branch records that stay as they are: recording on, each branch kept out. They can be read
- * with INFO, and such a filter is there.
+ * Needs last branch records that don't change: recording is on, but each branch is filtered out.
+ * They can be read with INFO, and such a filter exists.
  */
 bool adaptive_need_entries(char *reason, size_t size);
 void adaptive_keep_entries(void);
-/* Counters with PEBS that surely overflow: slots of bad speculation and the like may be few. */
+/* Counters with PEBS that certainly overflow; there may be too few slots of bad speculation and
+ * similar events. */
 u64 adaptive_sure_counters(void);
 /* General-purpose counters that record INST_RETIRED.ANY_P: on the reference PMU all. */
 u64 adaptive_instruction_counters(const struct test *t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking records of architectural PEBS: which groups, by which counter. What is right about a
- * record is the tests' business; sizes are the decoder's (pmu/version6/arch_record.h).
+ * Takes records of architectural PEBS, with given groups, by a given counter. The tests judge the
+ * records; the decoder computes sizes (pmu/version6/arch_record.h).
  */
 #ifndef TESTS_ARCHPEBS_ARCHPEBS_H
 #define TESTS_ARCHPEBS_ARCHPEBS_H
@@ -30,7 +30,7 @@ bool need_arch_groups(u64 groups, char *reason, size_t size);
 /* Counters 0 to 3 that write records: those on which LOADS can be sampled. */
 u64 arch_load_counters(void);
 
-/* What makes the one record of a window. */
+/* The setting that makes one record in a window. */
 struct arch_run {
 	unsigned counter;
 	u16 event;		/* general-purpose counters; 0: LOADS */
@@ -41,32 +41,34 @@ struct arch_run {
 	bool without_enable;	/* CFG_C[63] = 0 */
 };
 
-/* The window of a run: buffer open, the counter armed with PERIOD, everything stopped after it. */
+/* The window of a run: opens the buffer, arms the counter with PERIOD, and stops everything
+ * afterwards. */
 void arch_window(const struct arch_run *run);
-/* The same with the buffer as it is. */
+/* The same without opening the buffer again. */
 void arch_go_on(const struct arch_run *run);
 /*
  * The same for any counter: an overflow each ROUNDS_PERIOD of its own events (fixed counters;
  * branches on the general-purpose ones), until there is a record.
  */
 void arch_any_window(const struct arch_run *run, u64 reload);
-/* Counters that surely count in any window; fixed ones from 4 on count slots that may be none. */
+/* Counters that certainly count in any window; fixed counters from 4 on count slots of which there
+ * may be none. */
 #define ARCH_SURE	BITS(0, 35)
-/* After arch_any_window(): a counter that isn't sure hasn't overflowed, which is noted; all is
- * stopped then. */
+/* After arch_any_window(): has a counter that isn't in ARCH_SURE not overflowed? This is noted in
+ * the log, and everything is stopped. */
 bool arch_stood_still(struct test *t, unsigned counter);
 
-/* WR has grown by one record from `from` on, which is whole. false, and the check has failed. */
+/* Checks that WR has grown by one complete record from `from` on; false: the check has failed. */
 bool arch_one_record(struct test *t, struct test_claim claim, u64 from);
 
-/* Where the record after that at byte `from` begins. 0: that one isn't whole. */
+/* The beginning of the record after the one at byte `from`. 0: that one isn't complete. */
 u64 arch_next(u64 from);
 
-/* The fragment of the record at byte `from` that has the group. 0: none; else where the group
- * begins in the buffer. */
+/* Find the fragment, in the record at byte `from`, that has the group. Returns the offset of the
+ * group in the buffer; 0: there is none. */
 u64 arch_group(u64 from, enum arch_group group, struct arch_fragment *fragment);
-/* The GPR group there has the values that stay while marked loads run: all registers but RAX, RIP
- * and RFLAGS. */
+/* Checks that the GPR group there has the values that don't change while marked loads run: all
+ * registers except RAX, RIP and RFLAGS. */
 void arch_check_registers(struct test *t, struct test_claim claim, u64 gpr, u64 rsp);
 /* The quadword at a byte of the buffer. */
 u64 arch_at(u64 byte);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The upper halves of YMM0 to YMM15 of the processor that calls. They are there between
- * ymm_begin() and ymm_end(): XCR0 and CR4 are as before after that, and the halves are 0. Needs
- * CPUID.01H:ECX[28] (AVX) and CPL 0.
+ * The upper halves of YMM0 to YMM15 of the calling processor. They are enabled between ymm_begin()
+ * and ymm_end(), which restores XCR0 and CR4 and sets the halves to 0. Needs CPUID.01H:ECX[28]
+ * (AVX) and CPL 0.
  */
 #ifndef TESTS_ARCHPEBS_YMM_REGISTERS_H
 #define TESTS_ARCHPEBS_YMM_REGISTERS_H

@@ -15,7 +15,8 @@ static inline u64 metrics_byte(u64 metrics, unsigned n)
 	return metrics >> 8 * n & METRICS_WHOLE;
 }
 
-/* Both 0, fixed counter 3 programmed, and the piece run with these bits of IA32_PERF_GLOBAL_CTRL.
+/* Set both to 0, program fixed counter 3, and run the piece with these bits of
+ * IA32_PERF_GLOBAL_CTRL. Returns MSR_PERF_METRICS.
  */
 u64 metrics_of(const struct workload *w, u64 rounds, u64 enables);
 

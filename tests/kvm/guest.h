@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of KVM's guests share. */
+/* Shared functions of the tests of KVM's guests. */
 #ifndef TESTS_KVM_GUEST_H
 #define TESTS_KVM_GUEST_H
 
@@ -7,8 +7,8 @@
 
 bool need_guest_of_kvm(char *reason, size_t size);
 bool need_capabilities(char *reason, size_t size);	/* IA32_PERF_CAPABILITIES */
-/* Counters that KVM emulates, or that it passes through (Linux 7.0, enable_mediated_pmu): what it
- * passes refuses bits above its width. */
+/* Does KVM emulate the counters? Or does it pass them through (Linux 7.0, enable_mediated_pmu), so
+ * that writes of bits above their width are refused? */
 bool need_emulated_counters(char *reason, size_t size);
 bool need_passed_counters(char *reason, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of branches.h recorded by architectural last branch records. IA32_LBR_CTL is written
+ * Records the pieces of branches.h in architectural last branch records. IA32_LBR_CTL is written
  * inside a piece's window, so that nothing but its branches is recorded.
  */
 #ifndef TESTS_LBR_ARCH_H
@@ -11,7 +11,7 @@
 
 /* There are such records, and their registers can be written. */
 bool need_arch_lbr(char *reason, size_t size);
-/* And CPUID leaf 1CH promises this of them. */
+/* And CPUID leaf 1CH enumerates this. */
 bool need_arch_lbr_depths(char *reason, size_t size);		/* EAX[7:0]: several */
 bool need_arch_lbr_levels(char *reason, size_t size);		/* EBX[0] */
 bool need_arch_lbr_kinds(char *reason, size_t size);		/* EBX[1] */
@@ -30,9 +30,10 @@ u64 arch_lbr_filter(u64 kind);
 /* IA32_LBR_CTL that records these kinds alone, at each level. */
 u64 arch_lbr_only(u64 kinds);
 
-/* Entries cleared, the greatest depth, and the piece's branches recorded with this IA32_LBR_CTL. */
+/* Clear the entries, set the greatest depth, and record the piece's branches with this
+ * IA32_LBR_CTL. */
 void arch_lbr_record(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
-/* The piece once more, recorded into the entries as they are. */
+/* Record the piece again, without clearing the entries. */
 void arch_lbr_go_on(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces whose taken branches are known one by one, and looking for them among the last branch
- * records. IA32_DEBUGCTL is written inside a piece's window, so that nothing but its branches is
- * recorded.
+ * Pieces of code with a known list of taken branches, and functions that find these in the last
+ * branch records. IA32_DEBUGCTL is written inside a piece's window, so that nothing but its
+ * branches is recorded.
  */
 #ifndef TESTS_LBR_BRANCHES_H
 #define TESTS_LBR_BRANCHES_H
@@ -14,7 +14,7 @@
 #include "tests/frame/test.h"
 #include "tests/measure/workload.h"
 
-/* The stack of this processor is driven, and its registers are there. */
+/* This program supports the processor's stack, and its registers exist. */
 bool need_lbr(char *reason, size_t size);
 bool need_any_lbr(char *reason, size_t size);		/* that, or architectural ones */
 bool need_any_lbr_info(char *reason, size_t size);
@@ -66,23 +66,24 @@ LBR_PIECE(lbr_elided);		/* a jump with a lock that PAUSE, its mark, ends the eli
  */
 #define LBR_TRIES	8
 bool lbr_vanished(const struct lbr_stack *stack);
-/* Is try `n`, counted from 0, to be repeated? The last one of them: INCONCLUSIVE. */
+/* Must try `n`, counted from 0, be repeated? After the last try the test is INCONCLUSIVE. */
 bool lbr_try_again(struct test *t, unsigned n, const struct lbr_stack *stack);
-/* Are they gone after all the tries that lbr_record() and its kin make? Then INCONCLUSIVE. */
+/* Are the entries lost even after all tries of lbr_record() and similar functions? Then the test is
+ * INCONCLUSIVE. */
 bool lbr_is_lost(struct test *t, const struct lbr_stack *stack);
 
-/* The stack opened with select, and the piece's branches recorded into it. */
+/* Open the stack with select, and record the piece's branches. */
 void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack);
 /* The same with MSR_LASTBRANCH_TOS = top before it. */
 void lbr_record_from(const struct lbr_piece *piece, u64 n, u64 select, unsigned top,
 		     struct lbr_stack *stack);
-/* The piece once more, recorded into the stack as it is, with this IA32_DEBUGCTL inside. */
+/* Record the piece again, without clearing the stack, with this IA32_DEBUGCTL inside. */
 void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack);
 
 /* The same for records of either kind (pmu/lbr/any.h), with every branch let in. */
 void lbr_any_go_on(const struct lbr_piece *piece, u64 n, struct lbr_stack *stack);
 
-/* The same with the piece's code so much higher: PAGING_HIGH or PAGING_UPPER. */
+/* The same with the piece's code at a higher address: PAGING_HIGH or PAGING_UPPER more. */
 void lbr_record_above(const struct lbr_piece *piece, u64 n, u64 above, u64 select,
 		      struct lbr_stack *stack);
 /* The same at CPL 3, with the way there and back. */
@@ -104,13 +105,14 @@ void lbr_return_at_once(struct trap_frame *frame);
 void lbr_skip_ud2(struct trap_frame *frame);
 void lbr_skip_load(struct trap_frame *frame);
 /*
- * An interrupt that waits is taken while the MSR holds `recording`; before and after, it holds 0.
- * Returns how many interrupts there were.
+ * Take a pending interrupt while the MSR has the value `recording`; before and after, it is 0.
+ * Returns the number of interrupts.
  */
 unsigned lbr_take_interrupt(u32 msr, u64 recording);
 #define CYCLES_MOST	0xffffu		/* that INFO[15:0] can say */
-/* Of an entry whose window has that many core cycles, by fixed counter 1: at most. The way to the
- * entry is longer than to the counter's reads: how much on silicon isn't stated. */
+/* An upper limit of the cycles in an entry whose window has that many core cycles by fixed counter
+ * 1. The way to the entry is longer than the way to the counter's reads; on silicon it isn't known
+ * by how much. */
 u64 lbr_most_cycles(const struct test *t, u64 counted);
 
 /* How many of the branches went to this address. */
@@ -127,14 +129,15 @@ void lbr_check_each_bit(struct test *t, struct test_claim claim, u32 msr, unsign
 /* Bits of FROM that are the address: the flags are above them. */
 u64 lbr_address_bits(void);
 
-/* The branch that is `age` branches before the last one of the chain of n links. age <= n. */
+/* The branch `age` branches before the last one of a chain of n links; age <= n. */
 struct lbr_row lbr_chain_row(u64 n, unsigned age);
 
-/* The newest entries of records of either kind against the newest branches of a chain of n. */
+/* Compare the newest entries, of either kind of records, with the newest branches of a chain of
+ * n. */
 void lbr_check_chain(struct test *t, struct test_claim claim, const struct lbr_stack *stack, u64 n,
 		     unsigned entries);
 
-/* Entry i of the stack is this branch. */
+/* Is entry i of the stack this branch? */
 bool lbr_is(const struct lbr_stack *stack, unsigned i, const struct lbr_row *row);
 
 #endif

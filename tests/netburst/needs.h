@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of NetBurst's PMU need beside tests/frame/needs.h. */
+/* Needs of tests of NetBurst's PMU, in addition to tests/frame/needs.h. */
 #ifndef TESTS_NETBURST_NEEDS_H
 #define TESTS_NETBURST_NEEDS_H
 

@@ -17,7 +17,7 @@
 /* An overflow that no window reaches. */
 #define NETBURST_NEVER	(1ULL << 30)
 
-/* The thread that calls. */
+/* The calling thread. */
 unsigned netburst_thread(void);
 
 /* ESCR[3:0] of a thread, at any CPL. */
@@ -30,30 +30,31 @@ struct netburst_setting netburst_instructions(unsigned counter, u64 levels, u64 
  * branches. */
 struct netburst_setting netburst_usual(unsigned counter, u64 levels, u64 flags);
 
-/* What the counter shows after one run of the workload from 0, switched on and off inside the
- * piece; at CPL 3 around it. */
+/* The value of the counter after one run of the workload from 0, switched on and off inside the
+ * piece; user: the piece runs at CPL 3. */
 u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u64 n, bool user);
 /* The same at that CPL. */
 u64 netburst_count_at(unsigned cpl, const struct netburst_setting *s, const struct workload *w,
 		      u64 n);
 
 /*
- * How much more is counted with NETBURST_MORE than with NETBURST_FEWER. The constant that switching
- * adds drops out; of each size the median of several windows is taken, because a sleeping thread's
- * last instructions before HLT, or an SMI, may fall into one.
+ * The difference of the counts with NETBURST_MORE and NETBURST_FEWER. The constant that switching
+ * adds cancels. For each size the median of several windows is used, because a window may contain a
+ * sleeping thread's last instructions before HLT, or an SMI.
  */
 u64 netburst_gain(const struct netburst_setting *s, const struct workload *w, bool user);
-/* The same of one window each, for events that nothing else has. */
+/* The same with one window each, for events that no other code has. */
 u64 netburst_gain_once(const struct netburst_setting *s, const struct workload *w, bool user);
 /* The declared one. */
 u64 netburst_declared(const struct workload *w, enum workload_count what);
 
-/* What the other thread does meanwhile: HLT, or a loop without stores, at CPL 0 or 3. */
+/* The state of the other thread meanwhile: in HLT, or in a loop without stores, at CPL 0 or 3. */
 enum netburst_other { NETBURST_ASLEEP, NETBURST_IN_OS, NETBURST_IN_USR };
 
 /*
- * Run fn(arg) on a thread of this core, at CPL 0. fn makes no checks; those come after. false, and
- * the test is an ERROR: a thread couldn't be started, or didn't end well.
+ * Run fn(arg) on a thread of this core, at CPL 0. fn mustn't make checks; the caller makes them
+ * afterwards. false, and the test is an ERROR: a thread couldn't be started, or didn't end
+ * normally.
  */
 bool netburst_run(struct test *t, unsigned thread, enum netburst_other other, void (*fn)(void *arg),
 		  void *arg);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking PEBS records of NetBurst, on whichever thread, and what is looked at afterwards. */
+/* Takes PEBS records of NetBurst, on either thread, and keeps the data that are checked
+ * afterwards. */
 #ifndef TESTS_NETBURST_SAMPLING_H
 #define TESTS_NETBURST_SAMPLING_H
 
@@ -7,7 +8,7 @@
 #include "tests/netburst/netburst.h"
 
 #define NETBURST_PERIOD		64u
-/* Of which half is more than what passes between three overflows and their records: distances that
+/* Half of this is more than the number of events between three overflows and their records, which
  * the manual doesn't give. */
 #define NETBURST_LONG_PERIOD	(4 * NETBURST_PERIOD)
 #define NETBURST_RECORDS	8u	/* room in the buffer */
@@ -25,7 +26,7 @@ struct netburst_sampling {
 	bool user;			/* at CPL 3 */
 };
 
-/* What is left in the DS area of the thread that has sampled. */
+/* The result in the DS area of the thread that has sampled. */
 struct netburst_taken {
 	unsigned records, interrupts;
 	int64_t bytes;			/* by which the index has moved */
@@ -44,14 +45,14 @@ struct netburst_taken {
  * the sample piece, of a marked load, with the buffer's threshold far away. */
 struct netburst_sampling netburst_sample_loads(unsigned counter, u64 levels);
 
-/* Those of the thread that calls, on its PEBS counter. */
+/* The loads of the calling thread, on its PEBS counter. */
 struct netburst_sampling netburst_own_loads(void);
 
 /* Open this thread's DS area. */
 void netburst_sample_open(const struct netburst_sampling *s);
-/* Run the workload from the nth event before the overflow, listening to interrupts. */
+/* Run the workload from the nth event before the overflow, and log interrupts. */
 void netburst_sample_run(const struct netburst_sampling *s, struct netburst_taken *taken);
-/* Both, with PEBS enabled for the thread that calls in between. */
+/* Both, with PEBS enabled for the calling thread in between. */
 void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *taken);
 
 /* Record i of this thread's buffer. */

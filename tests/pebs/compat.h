@@ -19,7 +19,7 @@ void compat_loads(struct compat_call *call) __attribute__((visibility("hidden"))
 extern const u8 compat_begin[] __attribute__((visibility("hidden")));	/* of the loop, its load */
 extern const u8 compat_end[] __attribute__((visibility("hidden")));
 
-/* The code is in reach of compatibility mode, and so is all below `data`. */
+/* Can compatibility mode access the code and everything below `data`? */
 bool compat_in_reach(u64 data, char *reason, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record does with counters other than the one that it is made for. */
+/* The effect of a record on counters other than the one for which it is made. */
 #ifndef TESTS_PEBS_SHARED_ASSIST_H
 #define TESTS_PEBS_SHARED_ASSIST_H
 
@@ -7,8 +7,7 @@
 
 /*
  * Must a record reload a counter that has overflowed and still waits for its event? From format 3
- * on that is asked of the strict platform alone (docs/READINGS.md, "One assist for several
- * counters").
+ * on this is required only in strict runs (docs/READINGS.md, "One assist for several counters").
  */
 bool shared_assist_covers_waiting(const struct test *t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The DS area and the PEBS buffer of a drawn case: anywhere in their memory, and anywhere above
- * 4 GiB. Of the processor that calls. */
+/* The DS area and the PEBS buffer of a drawn case: at any place in their memory, and at any place
+ * above 4 GiB. For the calling processor. */
 #ifndef TESTS_RANDOM_BUFFER_H
 #define TESTS_RANDOM_BUFFER_H
 
@@ -11,7 +11,7 @@
 #define BUFFER_GUARD		256	/* looked at before and after the buffer */
 
 bool buffer_take_memory(void);
-/* Fill and describe it. The address for IA32_DS_AREA. */
+/* Fill the buffer and describe it in the DS area. Returns the value for IA32_DS_AREA. */
 u64 buffer_open(const struct draw_env *env, const struct draw_ds *ds);
 void buffer_look(const struct draw_env *env, const struct draw_case *c,
 		 struct draw_observation *seen);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A drawn case: how the PMU is set up, what runs, and where it runs. Facts of the processor that
- * drawing and oracle go by are a struct draw_env. Pure.
+ * A drawn case: the settings of the PMU, the program, and its addresses. struct draw_env has the
+ * facts of the processor that drawing and the oracle use. Pure.
  */
 #ifndef TESTS_RANDOM_CASE_H
 #define TESTS_RANDOM_CASE_H
@@ -37,8 +37,8 @@ struct draw_ds {
 };
 
 /*
- * Last branch records, legacy or architectural ones. What starts and ends recording is a write of
- * the program's.
+ * Last branch records, legacy or architectural ones. The program itself writes the register that
+ * starts and ends recording.
  */
 struct draw_branches {
 	u8 depth;			/* IA32_LBR_DEPTH before; of legacy ones the entries */
@@ -85,7 +85,7 @@ struct draw_entry {
 	u64 word[3];
 };
 
-/* Where baseline is 1: adaptive records, which any event makes, and the fixed counters too. */
+/* With baseline = 1: adaptive records, for any event and also of fixed counters. */
 struct draw_adaptive {
 	bool baseline;
 	bool timing;			/* records have a retire latency */
@@ -97,7 +97,7 @@ struct draw_adaptive {
 	const struct draw_entry *entry;	/* what they are, the newest first; NULL: not known */
 };
 
-/* What last branch records the processor has. */
+/* The last branch records of the processor. */
 struct draw_branch_env {
 	bool legacy, architectural;	/* one of them, or neither */
 	bool info, types;		/* entries have INFO; it says the kind of branch */
@@ -178,7 +178,7 @@ unsigned draw_adaptive_bytes(u64 config);
 /* Has the counter its Adaptive_Record bit? By position. */
 bool draw_is_adaptive(u64 select, u64 fixed_control, unsigned i);
 
-/* Do its counters count? What is recorded of branches needs none. */
+/* Do its counters count? Cases of last branch records need no counter. */
 static inline bool draw_counts(const struct draw_case *c)
 {
 	return c->class != DRAW_BRANCHES || c->global;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How a test says what a session has found: each claim that was looked at is a check. */
+/* Turns the results of a session into checks of a test: a check for each claim that was
+ * examined. */
 #ifndef TESTS_RANDOM_DECIDE_H
 #define TESTS_RANDOM_DECIDE_H
 
 #include "tests/random/session.h"
 
-/* What a session has looked at, and how much of it was wrong. */
+/* The claims that a session has examined, and how many cases were wrong. */
 #define DECIDE(session, claim, ids, text)						\
 	do {										\
 		if ((session).looked[claim])						\

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing a case from its number. The same case on every run, on a processor with the same facts.
- * Pure. */
+/* Draws a case from its number. The case is the same in every run on processors with the same
+ * facts. Pure. */
 #ifndef TESTS_RANDOM_DRAW_H
 #define TESTS_RANDOM_DRAW_H
 

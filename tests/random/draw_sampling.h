@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing what interrupts, freezes and records. Pure. */
+/* Drawing of interrupts, freezes and records. Pure. */
 #ifndef TESTS_RANDOM_DRAW_SAMPLING_H
 #define TESTS_RANDOM_DRAW_SAMPLING_H
 
@@ -9,19 +9,19 @@
 #define DRAW_AREA_MIDDLE 4096		/* a page's end, in the memory of the DS area */
 #define DRAW_BASE_MIDDLE 4096		/* ... and of the buffer */
 
-/* No event at all, too: where its counter overflows can't be told. */
+/* Is it a cycle event, or no event? Then the place of its counter's overflow isn't known. */
 bool draw_is_cycles(const struct draw_event *event);
-/* How often it happens in the program at the levels that the select names, at most. */
+/* An upper limit of the event's occurrences in the program at the levels of the select. */
 u64 draw_total(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
 	       const struct draw_event *event, u64 levels);
 /* A value that overflows within that many events. */
 u64 draw_near(const struct draw_env *env, struct prng *p, u64 events);
 
-/* Into a case whose counters are drawn. */
+/* Add this to a case whose counters are drawn already. */
 void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case *c,
 		   const struct trace *trace);
 
-/* How often the event of a select happens in the program at the levels that it names, at most. */
+/* An upper limit of the occurrences of a select's event in the program at its levels. */
 u64 draw_sampling_events(const struct draw_env *env, const struct draw_case *c,
 			 const struct trace *trace, u64 select);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was seen of a drawn case that ran. Pure. */
+/* The observed results of a drawn case. Pure. */
 #ifndef TESTS_RANDOM_OBSERVATION_H
 #define TESTS_RANDOM_OBSERVATION_H
 
@@ -18,7 +18,7 @@ struct draw_interrupt {
 	u64 arch_index;			/* IA32_PEBS_INDEX */
 };
 
-/* What an adaptive record has that struct pebs_record hasn't. */
+/* Fields of an adaptive record that aren't in struct pebs_record. */
 struct draw_groups {
 	u64 config;			/* MSR_PEBS_DATA_CFG of the groups that it has */
 	bool metrics;			/* the counters group ends with slots and metrics */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must come out of a drawn case: an executable reading of the manual, instruction by
- * instruction. Where the manual leaves room, a value is a range. Pure.
+ * Computes the expected results of a drawn case: an executable reading of the manual, instruction
+ * by instruction. Where the manual leaves a choice, a value is a range. Pure.
  */
 #ifndef TESTS_RANDOM_ORACLE_H
 #define TESTS_RANDOM_ORACLE_H
@@ -9,7 +9,8 @@
 #include "tests/random/observation.h"
 #include "tests/random/trace.h"
 
-/* What can be broken: each stands for one requirement, or a few, of the test that draws. */
+/* The claims that a case can break: each stands for one requirement, or a few, of the drawn
+ * test. */
 enum draw_claim {
 	DRAW_CLAIM_INSTRUCTIONS, DRAW_CLAIM_BRANCHES, DRAW_CLAIM_CONDITIONAL, DRAW_CLAIM_CALLS,
 	DRAW_CLAIM_RETURNS, DRAW_CLAIM_TAKEN, DRAW_CLAIM_LOADS, DRAW_CLAIM_STORES,
@@ -95,7 +96,7 @@ struct draw_verdict {
 	u32 cycles_on, cycles_moved;
 };
 
-/* trace is the program's, as trace_make() has it. */
+/* trace is that of the program, from trace_make(). */
 void oracle_judge(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
 		  const struct draw_observation *seen, struct draw_verdict *verdict);
 

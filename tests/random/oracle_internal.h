@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the oracle share: the state of the PMU as the manual has it. */
+/* Shared declarations of the oracle: the state of the PMU by the manual. */
 #ifndef TESTS_RANDOM_ORACLE_INTERNAL_H
 #define TESTS_RANDOM_ORACLE_INTERNAL_H
 
 #include "spec/msr.h"
 #include "tests/random/oracle.h"
 
-/* What no window of cycles reaches, and no handler's events. */
+/* More than the cycles of any window, and more than the events of any handler. */
 #define CYCLES_MOST	(1ULL << 32)
 /* Cycles in a tick of the time-stamp counter, and slots in a cycle, at most. */
 #define CYCLES_OF_TICK	16
@@ -16,8 +16,8 @@
 #define STATUS_COUNTERS	(BITS(0, 31) | BITS(32, 32 + DRAW_FIXED - 1))
 
 /*
- * A counter holds something from least to least + room. cut: the greatest of these has passed the
- * counter's end, and the least hasn't.
+ * The value of a counter is from least to least + room. cut: the greatest of these values has
+ * passed the counter's end, but the least hasn't.
  */
 struct counter {
 	u64 least, room;
@@ -84,10 +84,10 @@ void oracle_expect(struct oracle *o, enum draw_claim claim, u64 least, u64 room,
 void oracle_expect_ovf_buf(struct oracle *o, u64 status, const char *what);
 void oracle_wrong(struct oracle *o, enum draw_claim claim, const char *what, u64 number);
 
-/* oracle_count.c: counters, and what a counter counts of one instruction */
+/* oracle_count.c: counters, and the count of one instruction */
 bool oracle_is_fixed(unsigned i);
 bool oracle_exists(const struct oracle *o, unsigned i);
-/* Those that are there and of which it is so, as status bits. */
+/* The existing counters for which is() returns true, as status bits. */
 u64 oracle_those(const struct oracle *o, bool (*is)(const struct oracle *o, unsigned i));
 u64 oracle_width_mask(const struct oracle *o, unsigned i);
 u64 oracle_bit(unsigned i);
@@ -101,19 +101,20 @@ struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n);
 struct span oracle_counted(const struct oracle *o, unsigned i, const struct trace_step *step);
 void oracle_advance(struct oracle *o, unsigned i, struct span n);
 void oracle_load(struct oracle *o, unsigned i, u64 value);
-/* Does a value that was read say that it has passed its end, and its status bit isn't cleared? */
+/* Does a value that was read show that the counter has passed its end, and isn't its status bit
+ * cleared? */
 bool oracle_has_wrapped(const struct oracle *o, unsigned i, u64 got);
 void oracle_clear_status(struct oracle *o, u64 bits);
 /* These counters have their record: an assist clears their status bits. */
 void oracle_serve(struct oracle *o, u64 counters);
-/* Status bits of which isn't told what they are. */
+/* Status bits whose value isn't defined. */
 u64 oracle_untold(const struct oracle *o);
 bool oracle_is_cycles(const struct draw_event *event);
 
 /* oracle_operation.c: the program's own reads and writes of registers */
 void oracle_write(struct oracle *o, const struct trace_step *step);
 void oracle_read(struct oracle *o, const struct trace_step *step);
-/* A write that must raise #GP; and what it has left, in the end. */
+/* A write that must raise #GP; and its remaining effect, at the end. */
 void oracle_refuse(struct oracle *o, const struct trace_step *step);
 void oracle_end_refused(struct oracle *o);
 void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, u64 got,
@@ -123,11 +124,11 @@ void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, 
 void oracle_deliver(struct oracle *o, unsigned step);
 void oracle_overflows(struct oracle *o);
 void oracle_request(struct oracle *o, enum draw_claim cause);
-/* What a handler does before it stops the counters, in these counters. */
+/* Add the events of a handler, before it stops the counters, to these counters. */
 void oracle_count_handler(struct oracle *o, u64 counters);
 void oracle_end_interrupts(struct oracle *o);
 
-/* oracle_fields.c: what every format of records has */
+/* oracle_fields.c: fields of every record format */
 void oracle_expect_field(struct oracle *o, enum draw_claim claim, const struct pebs_record *r,
 			 enum record_field field, u64 want, const char *what);
 void oracle_judge_registers(struct oracle *o, const struct trace_step *step,
@@ -135,19 +136,19 @@ void oracle_judge_registers(struct oracle *o, const struct trace_step *step,
 void oracle_judge_address(struct oracle *o, const struct trace_step *step, unsigned counter,
 			  const struct pebs_record *r);
 
-/* oracle_groups.c: what adaptive records have beside it. named: the counters that it is for. */
+/* oracle_groups.c: further fields of adaptive records. named: the applicable counters. */
 void oracle_judge_groups(struct oracle *o, unsigned step, const struct pebs_record *r,
 			 const struct draw_groups *groups, u64 named);
 
 /* oracle_adaptive.c: adaptive records. */
 void oracle_adaptive_assists(struct oracle *o, unsigned step);
-/* Whether these counters are armed isn't told any more. */
+/* It isn't known any more whether these counters are armed. */
 void oracle_loosen(struct oracle *o, u64 counters);
 /* The records in the buffer must lead from one to the next. */
 void oracle_adaptive_begin(struct oracle *o);
 /* Records that a handler's own instructions made, after they have been counted. */
 void oracle_adaptive_handler(struct oracle *o);
-/* The window is closed: a record that the closing write made can't be placed. */
+/* The window is closed: a record of the closing write can't be assigned to an instruction. */
 void oracle_adaptive_end(struct oracle *o);
 
 /* oracle_record.c: PEBS. NO_STEP: the write that opens the window, of which nothing is recorded. */
@@ -159,7 +160,7 @@ const struct pebs_record *oracle_next_record(const struct oracle *o);
 bool oracle_is_here(const struct oracle *o, unsigned step, const struct pebs_record *r);
 void oracle_end_records(struct oracle *o);
 
-/* oracle_branches.c: last branch records, after what a step counts is known */
+/* oracle_branches.c: last branch records, after the counts of a step are known */
 void oracle_open_branches(struct oracle *o);
 bool oracle_branches_on(const struct oracle *o);
 /* The interrupt that is delivered before a step, and the way back from it. */
@@ -167,7 +168,7 @@ void oracle_interrupt_branches(struct oracle *o, unsigned step);
 void oracle_branch(struct oracle *o, unsigned step);	/* or NO_STEP */
 void oracle_write_branches(struct oracle *o, u32 msr, u64 value);
 void oracle_read_branches(struct oracle *o, u32 msr, u64 got);
-/* oracle_branches_end.c: what was read of them afterwards */
+/* oracle_branches_end.c: compares the records that were read afterwards */
 void oracle_end_branches(struct oracle *o);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What drawn programs are made of: short pieces of code with declared effects, one row an
- * instruction in the order of execution. tests/random/piece.asm has them; every piece ends in two
- * instructions that go on to the next entry of the program's table. Pure.
+ * The pieces of drawn programs: short pieces of code with declared effects, a row for each
+ * instruction in the order of execution. The code is in tests/random/piece.asm; every piece ends
+ * with two instructions that jump to the next entry of the program's table. Pure.
  */
 #ifndef TESTS_RANDOM_PIECE_H
 #define TESTS_RANDOM_PIECE_H
@@ -110,7 +110,7 @@ DRAW_DECLARE(u64, draw_elsewhere);	/* where a #GP of no piece goes on */
 
 unsigned piece_count(void);
 const struct draw_piece *piece_get(unsigned i);
-/* Its rows: how many. */
+/* The number of its rows. */
 unsigned piece_rows(unsigned i);
 /* The piece of this name and instance; -1: none. */
 int piece_find(const char *name, unsigned instance);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers drawn from a seed: the same on every machine. SplitMix64 (Steele, Lea, Flood, "Fast
- * Splittable Pseudorandom Number Generators"), whose state is a counter, so that each case has a
- * sequence of its own. Pure.
+ * Random numbers from a seed, the same on every machine: SplitMix64 (Steele, Lea, Flood, "Fast
+ * Splittable Pseudorandom Number Generators"). Its state is a counter, so each case can have its
+ * own sequence. Pure.
  */
 #ifndef TESTS_RANDOM_PRNG_H
 #define TESTS_RANDOM_PRNG_H
@@ -18,7 +18,7 @@ struct prng prng_begin(u64 seed, u64 stream, u64 number);
 u64 prng_next(struct prng *p);
 /* 0 to bound - 1; 0 for a bound of 0. */
 u64 prng_below(struct prng *p, u64 bound);
-/* true once in that many times. */
+/* true with a probability of 1 / times. */
 bool prng_one_in(struct prng *p, unsigned times);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drawing, running and judging cases for as long as is wanted, and telling of one that is wrong: it
- * is made as small as it can be, and printed as the C that repeats it.
+ * Draws, runs and judges cases for a given time or number. If a case is wrong, it is made as small
+ * as possible and printed as C code that repeats it.
  */
 #ifndef TESTS_RANDOM_SESSION_H
 #define TESTS_RANDOM_SESSION_H
@@ -32,8 +32,8 @@ bool session_run_two(struct test *t, unsigned cpu, const enum draw_class class[2
 		     struct session session[2]);
 
 /*
- * A case that was printed: its program by names, as in "start load_bytes.1 write3 stop". false: a
- * name that there isn't.
+ * Run and judge a case that was printed; its program is given by names, as in "start load_bytes.1
+ * write3 stop". false: unknown name.
  */
 bool session_judge(struct test *t, const struct draw_case *pasted, const char *program,
 		   struct draw_verdict *verdict);

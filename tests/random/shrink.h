@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a wrong case smaller: what can be left out, is, as long as it stays wrong. Bounded. */
+/* Makes a wrong case smaller: leaves out everything without which the case is still wrong.
+ * Bounded. */
 #ifndef TESTS_RANDOM_SHRINK_H
 #define TESTS_RANDOM_SHRINK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions that a drawn program executes, one after the other, made of its pieces' rows:
- * control flow is fixed, so no instruction need be executed to know them. Pure.
+ * The instructions that a drawn program executes, in order, from the rows of its pieces: the
+ * control flow is fixed, so the trace is known without execution. Pure.
  */
 #ifndef TESTS_RANDOM_TRACE_H
 #define TESTS_RANDOM_TRACE_H
@@ -33,12 +33,12 @@ struct trace {
 /* false: too long. */
 bool trace_make(const struct draw_env *env, const struct draw_case *c, struct trace *trace);
 
-/* The address that comes next; 0 after the last one. */
+/* The address of the next instruction; 0 after the last one. */
 u64 trace_next_ip(const struct trace *trace, unsigned i);
 /* Its number in the program; -1: none. */
 int trace_find(const struct trace *trace, u64 ip);
 
-/* The address of a step's load, or store; 0: it has none, or it isn't told. */
+/* The address of a step's load or store; 0: it has none, or the address isn't known. */
 u64 trace_address(const struct draw_env *env, const struct draw_case *c,
 		  const struct trace_step *step, const struct row_operand *operand);
 
@@ -46,7 +46,7 @@ u64 trace_address(const struct draw_env *env, const struct draw_case *c,
 struct span {
 	u64 least, most;
 };
-/* What an exit to a hypervisor and the entry after it may add to the event. */
+/* The occurrences of the event that an exit to a hypervisor and the entry after it may add. */
 u64 trace_exit_adds(const struct draw_env *env, const struct draw_event *event);
 struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 			const struct draw_event *event, const struct trace_step *step);

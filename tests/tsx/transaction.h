@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pieces of code that are one transaction each. A transaction can't be single-stepped, so their
- * counts aren't proved like those of tests/measure/workload.h. What is counted follows from what
- * EAX says after each of them, and from differences between two n.
+ * counts can't be checked like those of tests/measure/workload.h. The expected counts follow from
+ * EAX after each transaction, and from differences between two n.
  */
 #ifndef TESTS_TSX_TRANSACTION_H
 #define TESTS_TSX_TRANSACTION_H
@@ -85,7 +85,8 @@ u64 *transaction_words(void);
 /* That many runs; how many of them committed. */
 unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times);
 
-/* Another processor stores to word TRANSACTION_WATCHED from one to the other. false: it didn't. */
+/* Between these two calls another processor stores to word TRANSACTION_WATCHED. false: it
+ * didn't. */
 #define WATCHED 2000	/* loads of transaction_watch: a store comes between two */
 bool transaction_write_on(struct test *t);
 bool transaction_write_off(struct test *t);
@@ -102,16 +103,16 @@ struct transaction_abort {
 };
 
 /*
- * The record of an abort by this piece on a counter: the counter overflows on its PERIODth abort.
- * Those before the last are by XABORT, or by PAUSE where the piece elides a lock. Then the piece
- * runs until there is a record, as often as a shadow can be long. false: the check that there is
+ * Take the record of an abort by this piece on a counter that overflows on its PERIODth abort. The
+ * aborts before the last are by XABORT, or by PAUSE if the piece elides a lock. Then the piece runs
+ * until there is a record, at most as often as the longest shadow. false: the check that there is
  * one record has failed.
  */
 bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
 			const struct transaction *piece, u64 n, struct transaction_abort *abort);
 
-/* Runs of a piece up to the first record of an instruction inside; what elides must have said that
- * it was. */
+/* Runs of a piece up to the first record of an instruction inside. For a piece that elides a lock,
+ * only runs that report an elision count. */
 struct transaction_inside {
 	const struct transaction *piece;
 	u64 period;		/* and loads in each; 0: PERIOD, and PERIOD / 2 loads */
@@ -122,14 +123,14 @@ struct transaction_inside {
 };
 
 /*
- * in->piece runs until a record of the event is made of one in it, as most of them are; at CPL 3
- * where the counter looks at that alone; with more counters on.
+ * Run in->piece until there is a record of the event for an instruction in it, as most are. It runs
+ * at CPL 3 if the counter counts only CPL 3. with: further counters to enable.
  */
 bool transaction_record_inside(u16 event, unsigned counter, u64 flags, struct pmc_mask with,
 			       struct transaction_inside *in);
 
 /*
- * Do transactions commit here at all? CPUID shows RTM also where firmware has every one abort at
+ * Do transactions commit on this machine? CPUID may show RTM although every transaction aborts at
  * once. false: the test is INCONCLUSIVE.
  */
 bool transaction_works(struct test *t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps of the uncore's tests. The fixed counter counts the uncore's clock, so it wraps by itself;
- * which number the uncore gives a core isn't known, so all four are selected for interrupts.
+ * Steps of the uncore's tests. The fixed counter counts the uncore's clock, so it wraps without any
+ * load. The number of a core in the uncore isn't known, so all four are selected for interrupts.
  */
 #ifndef TESTS_UNCORE_UNCORE_H
 #define TESTS_UNCORE_UNCORE_H
@@ -40,12 +40,12 @@
  * interrupts (erratum AAJ084).
  */
 void uncore_program_fixed(bool pmi);
-/* Let the fixed counter wrap, with its interrupt enable and with these bits of the global control
- * on. Bounded: a wrap that wasn't seen isn't waited for as long again. */
+/* Let the fixed counter wrap, with or without its interrupt enable, and with these bits of the
+ * global control. Bounded: after a wrap that wasn't seen, the next wait is shorter. */
 void uncore_wrap(bool pmi, u64 control);
 void uncore_wait_for_wrap(void);
 
-/* Several hundred of the uncore's clocks go by. */
+/* Wait several hundred of the uncore's clocks. */
 void uncore_spin(void);
 /* Does the fixed counter move? */
 bool uncore_moves(void);

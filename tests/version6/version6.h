@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of CPUID leaf 23H need. */
+/* Needs of tests of CPUID leaf 23H. */
 #ifndef TESTS_VERSION6_VERSION6_H
 #define TESTS_VERSION6_VERSION6_H
 
@@ -14,11 +14,11 @@ bool need_version_6(char *reason, size_t size);		/* the banks from 1900H on */
 bool need_auto_reload(char *reason, size_t size);	/* CPUID.(23H,2) */
 bool need_equal(char *reason, size_t size);		/* IA32_PERFEVTSELx[36] */
 
-/* There is the leaf, and this of it; else the reason says what isn't there. */
+/* Does the leaf exist, and the facility `what` in it? Otherwise reason says what is missing. */
 bool version6_need(bool there, const char *what, char *reason, size_t size);
 
-/* What a counter holds once CFG_C[31:0] has been loaded, whose bit 31 is 1: what is above it is
- * ones (docs/READINGS.md). */
+/* The value of a counter after CFG_C[31:0], whose bit 31 is 1, has been loaded: all higher bits are
+ * 1 (docs/READINGS.md). */
 u64 version6_loaded(unsigned counter, u32 load);
 
 /* RDMSR raises #GP. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing adaptive records, where baseline is 1: which counters make them, and of which groups.
+/* Drawing adaptive records, where baseline is 1: the counters that make them, and their groups.
  * Pure. */
 #ifndef TESTS_RANDOM_DRAW_ADAPTIVE_H
 #define TESTS_RANDOM_DRAW_ADAPTIVE_H
@@ -7,7 +7,7 @@
 #include "tests/random/prng.h"
 #include "tests/random/trace.h"
 
-/* Into a case whose counters are drawn. */
+/* Add this to a case whose counters are drawn already. */
 void draw_adaptive(const struct draw_env *env, struct prng *p, struct draw_case *c,
 		   const struct trace *trace);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural PEBS in a drawn case: how its registers are set, what is known of the processor's,
- * and what was seen of its buffer. A counter is named by its position: general-purpose ones, then
- * fixed ones. Pure.
+ * Architectural PEBS in a drawn case: the settings of its registers, the facts of the processor,
+ * and the observed contents of the buffer. A counter is named by its position: general-purpose ones
+ * first, then fixed ones. Pure.
  */
 #ifndef TESTS_RANDOM_ARCH_H
 #define TESTS_RANDOM_ARCH_H

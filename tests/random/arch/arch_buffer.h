@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural PEBS of a drawn case on the processor that calls: its registers, and a buffer in
- * physical memory, which is mapped to itself. All bytes of that memory hold a pattern that is no
- * header, so that what was written can be told.
+ * Architectural PEBS of a drawn case on the calling processor: its registers, and a buffer in
+ * physical memory, which is identity mapped. The memory is filled with a pattern that isn't a
+ * header, so that written bytes can be recognised.
  */
 #ifndef TESTS_RANDOM_ARCH_BUFFER_H
 #define TESTS_RANDOM_ARCH_BUFFER_H
@@ -10,14 +10,14 @@
 #include "tests/random/observation.h"
 #include "tests/random/trace.h"
 
-/* true where there is no architectural PEBS, too. */
+/* Also true without architectural PEBS. */
 bool arch_buffer_take_memory(void);
-/* What drawing and the oracle go by; all registers 0. */
+/* Read the facts that drawing and the oracle use, and set all registers to 0. */
 void arch_buffer_learn(struct draw_arch_env *env);
 
-/* Registers as the case has them. Counters are off. */
+/* Set the registers as in the case. Counters must be off. */
 void arch_buffer_open(const struct draw_env *env, const struct draw_case *c);
-/* What there is of records. No counter records any more. */
+/* Read the records. Counters must not write records any more. */
 void arch_buffer_look(const struct draw_env *env, const struct draw_case *c,
 		      const struct trace *trace, struct draw_observation *seen);
 /* All registers 0. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing architectural PEBS: the buffer, which counters record and what, and the program's own
- * writes and reads of these registers. Pure. */
+/* Drawing architectural PEBS: the buffer, the counters that record and their groups, and the
+ * program's own writes and reads of these registers. Pure. */
 #ifndef TESTS_RANDOM_DRAW_ARCH_H
 #define TESTS_RANDOM_DRAW_ARCH_H
 
 #include "tests/random/prng.h"
 #include "tests/random/trace.h"
 
-/* Into a case whose counters are drawn. */
+/* Add this to a case whose counters are drawn already. */
 void draw_arch(const struct draw_env *env, struct prng *p, struct draw_case *c,
 	       const struct trace *trace);
 /* Operations of the program. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An instruction of a drawn program as last branch records have it: which kind of branch it is,
- * where from and where to. Pure.
+ * An instruction of a drawn program as a last branch record: its kind of branch, its address and
+ * its target. Pure.
  */
 #ifndef TESTS_RANDOM_BRANCH_H
 #define TESTS_RANDOM_BRANCH_H
@@ -15,7 +15,7 @@ struct branch {
 	bool from_user, to_user;
 };
 
-/* What a kind is called in the registers. */
+/* The encoding of a kind in the registers. */
 struct branch_kind {
 	u64 control;			/* its bit of IA32_LBR_CTL, which lets it in */
 	u8 type_least, type_most;	/* IA32_LBR_x_INFO[59:56] */
@@ -31,13 +31,13 @@ struct branch_kind {
 
 const struct branch_kind *branch_kind_get(enum lbr_kind kind);
 
-/* false: the step is no branch, or one that isn't taken. */
+/* false: the step isn't a taken branch. */
 bool branch_of(const struct draw_env *env, const struct trace *trace, unsigned step,
 	       struct branch *branch);
-/* The branch, taken or not, that this FROM is the address of: its step; -1: none. */
+/* The step of the branch, taken or not, at the address FROM; -1: none. */
 int branch_find(const struct draw_env *env, const struct trace *trace, u64 from);
 
-/* What an entry of that age held before the program, where it was written. */
+/* The value that was written to the entry of that age before the program. */
 struct lbr_raw branch_old(const struct draw_case *c, unsigned age);
 
 #endif

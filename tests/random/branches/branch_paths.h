@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What last branch records may hold in the course of a drawn program. Where the manual leaves room,
- * the records have two or more ways to be, all of them kept here, until one is seen. Pure.
+ * The possible contents of last branch records during a drawn program. Where the manual leaves a
+ * choice, there are two or more possible contents (paths). All of them are kept here, until the
+ * records are read. Pure.
  */
 #ifndef TESTS_RANDOM_BRANCH_PATHS_H
 #define TESTS_RANDOM_BRANCH_PATHS_H
@@ -26,7 +27,7 @@ struct branch_entry {
 	u16 step;
 };
 
-/* What isn't stated. A processor does the one or the other, each time. */
+/* Choices that the manual leaves open. A processor makes the same choice each time. */
 enum branch_choice {
 	/* A branch from a level that is let in to one that is kept out makes an entry. */
 	CHOICE_LEAVES,
@@ -54,7 +55,8 @@ struct branch_paths {
 	unsigned paths;
 	struct branch_stack path[1 << CHOICES];
 	bool looked[DRAW_CLAIMS];	/* at what is decided once the entries are seen */
-	/* By step: why it isn't recorded. DRAW_CLAIMS: it is, or it never came. */
+	/* By step: the reason why it isn't recorded. DRAW_CLAIMS: it is recorded, or it wasn't
+	 * executed. */
 	u8 kept_out[TRACE_STEPS];
 };
 
@@ -74,8 +76,8 @@ bool branch_calls_only(const struct oracle *o);
 enum { BRANCH_FROM = 1, BRANCH_TO = 2, BRANCH_INFO = 4, BRANCH_WHOLE = 7 };
 
 /*
- * Of entry n, the number in its MSR, these registers were read: how many of them are wrong in this
- * path. `tell`: each is told.
+ * Compare the registers of entry n (the number of its MSR) that were read with this path. Returns
+ * the number of wrong registers. `tell`: report each.
  */
 unsigned branch_compare(struct oracle *o, const struct branch_stack *stack, unsigned n,
 			unsigned registers, const struct lbr_raw *got, bool tell);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the PMU's registers must hold after a drawn sequence of accesses, kept by a table of the
+ * The expected contents of the PMU's registers after a drawn sequence of accesses: a table of the
  * values that were written. While nothing counts, a register changes only by a write to it, or to
  * another address of it. Pure. Sources: SDM Table 35-2, WRMSR; "Architectural Performance
  * Monitoring Version 1 Facilities" (32-bit writes), "Full-Width Writes to Performance Counter
@@ -51,10 +51,10 @@ struct shadow_write {
 	u64 value;
 };
 
-/* Every register holds its `always`, the status is 0. */
+/* Initial state: every register has the value `always`, the status is 0. */
 void shadow_begin(struct shadow *s);
 void shadow_draw(const struct shadow *s, struct prng *p, struct shadow_write *w);
-/* What the registers hold after it. */
+/* Apply the write to the expected contents. */
 void shadow_apply(struct shadow *s, const struct shadow_write *w);
 u64 shadow_of(const struct shadow *s, unsigned row);
 u64 shadow_in_use(const struct shadow *s);
