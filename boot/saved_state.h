@@ -13,7 +13,7 @@ struct saved_state {
 	u64 item[SAVED_STATE_ITEMS];
 };
 
-/* Read it, with the machine given back; after machine_init(). */
+/* Read the state. Call while the firmware has the machine, after machine_init(). */
 void saved_state_read(struct saved_state *state);
 /* NULL, or the name of the first item that differs. */
 const char *saved_state_compare(const struct saved_state *before, const struct saved_state *after);

@@ -5,8 +5,8 @@
 
 #include "spec/types.h"
 
-/* Make \results\<YYYYMMDD-HHMMSS>-<cpu>; with a number appended if it exists already. false:
- * error says why not. With the machine given back. */
+/* Make the folder \results\<YYYYMMDD-HHMMSS>-<cpu>, with a number appended if it exists already.
+ * false: error says why not. Call while the firmware has the machine. */
 bool results_open(const char *cpu, char *error, size_t size);
 /* Continue with the folder of an earlier boot: results.tap is written again from its beginning. */
 bool results_reopen(const char *folder, char *error, size_t size);

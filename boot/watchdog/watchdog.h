@@ -12,18 +12,19 @@
 #include "kernel/output/tap.h"
 #include "spec/types.h"
 
-/* Look for one, with the machine given back; before watchdog_describe(). */
+/* Look for a watchdog. Call while the firmware has the machine, before watchdog_describe(). */
 void watchdog_find(void);
-/* Did it reset the machine before this boot? */
+/* Did the watchdog reset the machine before this boot? */
 bool watchdog_has_reset(void);
-/* Start it: it resets the machine if it isn't fed for that many seconds, or a little later. 0:
- * don't start it. */
+/* Start the watchdog: it resets the machine if watchdog_feed() isn't called for that many seconds,
+ * or a little later. seconds 0: don't start it. */
 void watchdog_start(unsigned seconds);
-/* Restart its count. Does nothing if it isn't started. */
+/* Restart the watchdog's count. Does nothing if the watchdog isn't started. */
 void watchdog_feed(void);
-/* Restore the state in which it was found. */
+/* Restore the state that watchdog_find() found. */
 void watchdog_stop(void);
-/* A comment: which one there is, or why none is used. Borrowed. */
+/* Print a comment: which watchdog the platform has, or why none is used. Call while the machine is
+ * borrowed. */
 void watchdog_describe(struct tap *tap, unsigned seconds);
 
 #endif

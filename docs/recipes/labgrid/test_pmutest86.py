@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """PMUTest86 on a machine of a labgrid lab: pytest --lg-env machine.yaml test_pmutest86.py
 
-Switches the machine on, keeps its serial line in LOG (serial.log), and passes if the run's exit
-status is 0: nothing is broken, and something was tested. SECONDS: how long it may take (1800).
-`pmutest86-report serial.log` then says the rest.
+Switches the machine on, writes its serial output to LOG (serial.log), and passes if the run's exit
+status is 0: nothing is broken, and something was tested. SECONDS is the time limit of the run
+(1800). `pmutest86-report serial.log` then shows the details.
 """
 import os
 import re
@@ -21,7 +21,7 @@ def lines_of(console, seconds):
     while True:
         left = end - time.monotonic()
         assert left > 0, f"no end within {seconds} s"
-        # One line at a time: expect() looks through all that has come so far again and again.
+        # One line at a time, because expect() searches everything received so far on each input.
         _, line, _, _ = console.expect("\n", timeout=left)
         yield line + b"\n"
         text = line.decode("utf-8", "replace").strip()
