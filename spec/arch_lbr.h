@@ -8,7 +8,7 @@
 enum {
 	ARCH_LBR_DEPTH_UNIT = 8,	/* EAX[n] of leaf 1CH: this * (n + 1) entries */
 	ARCH_LBR_LOGGED = 4,		/* counters whose events an entry can have */
-	ARCH_LBR_LOG_MOST = 3,		/* of them that it tells of each */
+	ARCH_LBR_LOG_MOST = 3,		/* events of each that an entry can show */
 	ARCH_LBR_MAX_ENTRIES = 64,	/* of EAX[7]; 32 on all parts seen */
 	/* Component 15 of XSAVES: five registers, then FROM, TO and INFO of the most entries: Linux
 	 * struct arch_lbr_state (one source). */

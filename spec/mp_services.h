@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * EFI_MP_SERVICES_PROTOCOL, as far as it is called here; gnu-efi declares it from version 4 on,
- * by names that aren't taken here. UEFI Platform Initialization Specification, volume 2,
- * "MP Services Protocol". Functions return an EFI_STATUS.
+ * The functions of EFI_MP_SERVICES_PROTOCOL that the harness calls. gnu-efi declares them from
+ * version 4 on, with names that aren't used here. UEFI Platform Initialization Specification,
+ * volume 2, "MP Services Protocol". Functions return an EFI_STATUS.
  */
 #ifndef SPEC_MP_SERVICES_H
 #define SPEC_MP_SERVICES_H

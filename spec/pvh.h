@@ -21,7 +21,7 @@ struct pvh_start_info {
 	u32 modules;		/* number of struct pvh_module */
 	u64 module_list;
 	u64 command_line;	/* terminated by 0 */
-	u64 rsdp;		/* 0: not told */
+	u64 rsdp;		/* 0: not given */
 	/* From version 1 on: */
 	u64 memory_map;
 	u32 memory_ranges;	/* number of struct pvh_range */

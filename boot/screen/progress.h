@@ -85,9 +85,9 @@ void progress_at(struct progress *progress, u64 us);
 enum progress_result progress_result(const struct progress *progress);
 /* The worst of a soak's runs so far. */
 enum progress_result progress_result_of_all(const struct progress *progress);
-/* That in words: "PASSED". */
+/* The result in words: "PASSED". */
 const char *progress_result_text(const struct progress *progress);
-/* Seconds that are left, as far as can be told; 0: it can't. */
+/* An estimate of the seconds that are left; 0: there is none. */
 u32 progress_seconds_left(const struct progress *progress);
 
 /* What follows "# key: " in a comment about the machine; NULL: there is none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bench for the model: a processor that retires the instructions a test hands it, and memory with
- * a DS area and a PEBS buffer. Its local APIC takes interrupts and, if told to, unmasks LVTPC at
- * once as a handler would. Everything that happens is kept in order.
+ * A bench for the model: a processor that retires the instructions that a test passes, and memory
+ * with a DS area and a PEBS buffer. Its local APIC takes interrupts. If a test wants it, the APIC
+ * unmasks LVTPC at once, as a handler would. The fixture keeps all events in their order.
  */
 #ifndef HOST_MODEL_FIXTURE_H
 #define HOST_MODEL_FIXTURE_H

@@ -3,7 +3,7 @@
  * Recognises guests whose memory the hypervisor can't read: AMD's SEV, SEV-ES and SEV-SNP, Intel's
  * TDX. In such a guest CPUID, RDMSR and WRMSR raise #VC or #VE; the firmware has handlers for
  * these, but we don't. Memory is garbled if the page tables don't mark it as private. So the
- * machine can't be borrowed. Pure but for confidential_look().
+ * machine can't be borrowed. Pure except confidential_look().
  */
 #ifndef KERNEL_CONFIDENTIAL_H
 #define KERNEL_CONFIDENTIAL_H

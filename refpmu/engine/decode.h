@@ -60,7 +60,7 @@ enum access_form {
 	FORM_PLAIN,
 	FORM_PUSH,		/* below the stack pointer */
 	FORM_POP_TARGET,	/* of POP, with the stack pointer already moved */
-	FORM_BIT_STRING,	/* BT and kin with a register: the bit may be far away */
+	FORM_BIT_STRING,	/* BT, BTS, ... with a register: the bit may be far away */
 };
 
 struct insn_access {

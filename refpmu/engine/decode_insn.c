@@ -513,7 +513,7 @@ bool decode_condition(const struct instruction *insn, const u64 gpr[REG_COUNT], 
 	return holds != (opcode & 1);
 }
 
-/* BT and kin address the element that holds the bit, relative to the operand's address. */
+/* BT, BTS, BTR and BTC access the element that holds the bit, relative to the operand's address. */
 static u64 bit_string_offset(const struct insn_access *access, const u64 gpr[REG_COUNT])
 {
 	unsigned shift = access->bytes == 8 ? 6 : access->bytes == 4 ? 5 : 4;

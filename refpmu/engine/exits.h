@@ -62,10 +62,10 @@ bool exit_msr_is_tracked(u32 msr);
 void exit_msr_permissions(u8 *permissions);
 
 /*
- * EXIT_NPF. true: it was a plain MOV to a page whose stores exit, which has been carried out and
- * reported. false: another instruction; nothing has been done. It must then run with that page
- * replaced: exit_store_step_begin(), one step, exit_store_step_end(), which is told whether the
- * step completed.
+ * Handle EXIT_NPF. true: the instruction was a plain MOV to a page whose stores exit; it has been
+ * executed and reported. false: it is another instruction, and nothing has been done. The caller
+ * must then run it with that page replaced: exit_store_step_begin(), one step,
+ * exit_store_step_end(). completed: whether the step completed.
  */
 bool exit_store(struct cpu *cpu);
 void exit_store_step_begin(struct cpu *cpu);

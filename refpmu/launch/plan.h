@@ -8,13 +8,13 @@
  *	run engine=step efi=\pmutest86.efi
  *	run fault=rax-zero@pmc3@nth=100 profile=silicon-hsw latitude=pmi-skid:2000 efi=...
  *
- * One blank or more between the words; the words after `run` in any order, each at most once,
- * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1 keep=0, no
- * profile, no arguments, engine=direct. keep=1: the program stays loaded for the next run
- * (resident.h). trace=1: what the PMU does is told (vmm/trace.h). engine is step, direct or fast;
- *where fast isn't there, the run is direct. A fault has its parameters after it
- *(model/fault_when.h); latitude takes one knob:value of refpmu/model/latitude.def or more, with
- *commas between them.
+ * One blank or more between the words. The words after `run` have any order, each at most once,
+ * with args last. efi is required. The defaults of the others are cpu=haswell fault=none seed=0
+ * ht=1 keep=0 engine=direct, no profile and no arguments. keep=1: the program stays loaded for the
+ * next run (resident.h). trace=1: a trace of the PMU's actions is printed (vmm/trace.h). engine is
+ * step, direct or fast; in a build without fast the run is direct. A fault's parameters follow its
+ * name (model/fault_when.h). latitude takes one or more knob:value of refpmu/model/latitude.def,
+ * separated by commas.
  */
 #ifndef REFPMU_LAUNCH_PLAN_H
 #define REFPMU_LAUNCH_PLAN_H

@@ -340,10 +340,11 @@ HOOK(fault_late_record, struct model *m)
 /* A record's fields are complete. */
 HOOK(fault_record_fields, struct model *m, const struct retire_ctx *s, unsigned x,
      struct record *record)
-/* A record of counter x tells of load latency; one of precise store's event, of the store. */
+/* Does a record of counter x describe load latency? Does a record of precise store's event describe
+ * the store? */
 HOOK_VALUE(bool, fault_latency_enabled, enabled, struct model *m, unsigned x)
 HOOK_VALUE(bool, fault_store_enabled, enabled, struct model *m)
-/* What it tells of access a of the instruction. */
+/* The record's description of access a of the instruction is complete. */
 HOOK(fault_precise_store, struct model *m, const struct retire_ctx *s, unsigned a,
      struct record *record)
 HOOK(fault_data_address, struct model *m, const struct retire_ctx *s, unsigned x, unsigned a,

@@ -351,7 +351,7 @@ void model_uncore_clear(struct model *m, u64 bits);
 /* Its IA32_DEBUGCTL has been written. */
 void model_uncore_listen(struct model *m);
 
-/* goldencove/arch_lbr.c: CPUID.07H:EDX[19], and what leaf 1CH tells of filters. */
+/* goldencove/arch_lbr.c: CPUID.07H:EDX[19], and the filters that leaf 1CH enumerates. */
 bool model_has_arch_lbr(const struct model *m);
 bool model_arch_lbr_filters_cpl(const struct model *m);
 bool model_arch_lbr_filters_branches(const struct model *m);

@@ -21,9 +21,9 @@ enum hypercall_function {
 	HYPERCALL_VERSION,	/* struct hypercall_version, written */
 	HYPERCALL_CONFIGURE,	/* struct model_config, read: a fresh PMU and statistics */
 	HYPERCALL_STATISTICS,	/* struct statistics, written */
-	HYPERCALL_ENGINE,	/* RDX isn't an address: enum engine_name, till configured */
-	HYPERCALL_TRACE,	/* nor here: 1 or 0, whether what the PMU does is told (trace.h) */
-	HYPERCALL_FAULT,	/* struct hypercall_fault, read: from now on, the PMU as it is */
+	HYPERCALL_ENGINE,	/* RDX isn't an address: enum engine_name, until CONFIGURE */
+	HYPERCALL_TRACE,	/* RDX isn't an address: 1: print a trace (trace.h); 0: don't */
+	HYPERCALL_FAULT,	/* struct hypercall_fault, read: it acts from now on */
 };
 
 /* All members are equal if both programs were built from one tree. */

@@ -53,7 +53,7 @@ struct test {
 	enum verdict ended;		/* by test_skip() and the like; NONE otherwise */
 	char reason[TEST_TEXT];
 	struct guard_report guard;
-	unsigned ended_on;		/* the processor that guard tells of */
+	unsigned ended_on;		/* the processor of guard's report */
 	u64 us;				/* how long it ran */
 };
 

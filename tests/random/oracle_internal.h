@@ -53,7 +53,7 @@ struct oracle {
 	unsigned record;		/* the next one seen */
 	u64 index;			/* PEBS index, in bytes from the buffer's base */
 	/* Architectural PEBS: CFG_C; the run of records; THRESH in units; counters whose record is
-	 * told; those whose setting the present instruction changes. */
+	 * certain; counters whose setting the present instruction changes. */
 	u64 config[DRAW_COUNTERS], threshold, sure, changed;
 	unsigned run;
 	bool frozen;			/* by CTR_Frz */
@@ -72,7 +72,7 @@ struct oracle {
 
 	struct branch_paths *branches;
 
-	bool vague;			/* what comes from here on isn't told by the manual */
+	bool vague;			/* the manual doesn't say what happens from here on */
 };
 
 /* oracle.c */

@@ -23,8 +23,8 @@ static inline __attribute__((always_inline)) bool mutant_at(u32 place, u32 first
 }
 
 /*
- * The processor is configured. Of processor 0: what was reached since the last time is told on the
- * serial line, and this one is chosen.
+ * The processor is configured. If it is processor 0: print on the serial line which places were
+ * reached since the last call, and select mutant `number`.
  */
 void mutant_begin(u32 number, unsigned processor);
 

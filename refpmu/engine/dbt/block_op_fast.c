@@ -50,7 +50,7 @@ static bool special(struct block_op *op, const struct code_fields *f)
 		return f->rex & PREFIX_REX_W;
 	case 0x70 ... 0x7f:
 		return branch(op, f, OP_CONDITIONAL, BRANCH_CONDITIONAL);
-	case 0xe0 ... 0xe3:		/* LOOP and kin */
+	case 0xe0 ... 0xe3:		/* LOOP, JRCXZ */
 		return false;
 	case 0xe9:
 	case 0xeb:

@@ -25,7 +25,7 @@ enum emulate_kind {
 	EMULATE_POP,
 	EMULATE_LEAVE,
 	EMULATE_CONDITIONAL,	/* Jcc, JRCXZ */
-	EMULATE_COUNTED,	/* LOOP and kin */
+	EMULATE_COUNTED,	/* LOOP, LOOPE, LOOPNE */
 	EMULATE_JUMP,
 	EMULATE_CALL,
 	EMULATE_RETURN,
@@ -35,7 +35,7 @@ enum emulate_kind {
 struct emulate_op {
 	u8 kind;
 	u8 pointer;	/* EMULATE_DIRECT: register with the address of access[0], or REG_NONE */
-	u8 stack;		/* and the one that stands for RSP, or REG_NONE */
+	u8 stack;		/* the register that is used as RSP, or REG_NONE */
 	/* EMULATE_PUSH, EMULATE_JUMP, EMULATE_CALL: the source of the pushed value or of the
 	 * target: this register; if REG_NONE, access[0] or else `value`. EMULATE_POP and
 	 * EMULATE_LEA: the destination. */

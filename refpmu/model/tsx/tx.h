@@ -45,8 +45,8 @@ enum tx_cause {
 struct tx_line {
 	u64 linear;
 	u64 written, fresh;	/* bit n: byte n, ever; by the instruction that runs now */
-	u8 before[TX_LINE];	/* the transaction, */
-	u8 seen[TX_LINE];	/* and as it is now if no other processor writes to it */
+	u8 before[TX_LINE];	/* before the transaction */
+	u8 seen[TX_LINE];	/* its contents now, if no other processor writes to it */
 };
 
 /* The owner's, zeroed once: too much for struct model, which tests copy. */

@@ -42,7 +42,7 @@ struct draw_arch_env {
 
 struct draw_arch_record {
 	u32 at, bytes;			/* in the buffer; of all its fragments */
-	u64 header;   /* of the fragments, but for the size: all bits that are set */
+	u64 header;   /* of the fragments, without the size: all bits that are set */
 	u64 reserved;			/* the second quadwords */
 	u64 applicable, tsc;
 	bool xer, lbr, counters;	/* groups that it has */
