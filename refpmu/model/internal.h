@@ -36,26 +36,26 @@ struct event_row {
 /* One retired instruction on its way through the model. Bit n is counter n. */
 struct retire_ctx {
 	const struct model_retired *r;
-	u8 cpl;			/* at which it counts */
-	u64 active;		/* counters that count it, or what it does besides: */
-	u64 opened, closed;	/* switched on or off by it: its microcode counts as well, */
-	u64 uncounted;		/* and the instruction itself not, on these */
+	u8 cpl;			/* the level at which it counts */
+	u64 active;		/* counters that count it, or other effects of it: */
+	u64 opened, closed;	/* counters it switches on or off: they count its microcode too, */
+	u64 uncounted;		/* and these don't count the instruction itself */
 	u64 wrapped;
-	u64 due;		/* for an assist: armed, and the event to come has occurred */
-	u64 interrupts;		/* for an overflow interrupt */
-	const struct model_rule *rule[MODEL_MAX_COUNTERS];	/* of the active ones */
+	u64 due;		/* counters due for an assist: armed, and an event has occurred */
+	u64 interrupts;		/* counters due for an overflow interrupt */
+	const struct model_rule *rule[MODEL_MAX_COUNTERS];	/* of the active counters */
 	bool writes;		/* a WRMSR of the PMU's registers */
 	bool interrupted;	/* the one interrupt for all counters that wrapped is requested */
 	struct access_outcome {
 		struct memory_result memory;
 		bool tagged;
 	} outcome[MODEL_MAX_ACCESSES];	/* of r->access[] */
-	u64 cycles;		/* that it takes, its loads included */
+	u64 cycles;		/* duration, its loads included */
 	u8 tx;			/* enum model_tx_act */
-	bool frontend;		/* one of FRONTEND_RETIRED */
+	bool frontend;		/* it has the event FRONTEND_RETIRED */
 	bool tx_abort;		/* not an instruction, but the abort of a transaction */
-	bool aborts;		/* a record that was due has aborted the transaction: */
-	struct model_retired aborted;	/* what r is since */
+	bool aborts;		/* a due record has aborted the transaction: */
+	struct model_retired aborted;	/* r points here since then */
 };
 
 /* model.c */
@@ -119,9 +119,9 @@ void model_take_latitude(struct model *m);
 u64 model_random(struct model *m);
 /* Draw a new value, from the lower end of the knob's range to the knob's value. */
 u32 model_draw(struct model *m, enum latitude_id id);
-/* 0 to bound, from a sequence of its own. */
+/* Draw a value from 0 to bound, from the caller's own sequence. */
 u32 model_draw_below(u64 *random, u32 bound);
-/* The memory hierarchy as the seed has it. */
+/* The shape of the memory hierarchy that the seed draws. */
 struct memory_shape model_memory_shape(const struct model *m);
 /* Instructions between the request of an interrupt and the interrupt. */
 u32 model_skid(struct model *m);
@@ -166,7 +166,7 @@ u64 model_metrics_read(struct model *m);
 void model_metrics_write(struct model *m, u64 value);
 /* An instruction has taken `cycles`; the first `base` of them without waiting for its loads. */
 void model_metrics_retired(struct model *m, const struct model_retired *r, u64 cycles, u64 base);
-/* Are the metrics counted? With fixed counter 3. */
+/* Are the metrics counted? They are counted together with fixed counter 3. */
 bool model_metrics_run(const struct model *m);
 /* Slots of an instruction, which takes so many cycles, of one of these kinds: fixed counters 4 to
  * 6, architectural events 8 to 11. */
@@ -175,7 +175,7 @@ u64 model_topdown(const struct model *m, const struct model_retired *r, u64 cycl
 /* Slots of a cycle: TOPDOWN.SLOTS. */
 u64 model_slots(const struct model *m);
 
-/* Is it slots of one category? */
+/* Does this kind of event count slots of one category? */
 static inline bool model_is_topdown(enum event_kind kind)
 {
 	return kind >= EK_SLOTS_BAD_SPECULATION && kind <= EK_SLOTS_BACKEND_BOUND;
@@ -243,7 +243,7 @@ bool model_has_erratum(const struct model *m, unsigned erratum);
 void model_errata_global_ctrl(struct model *m, u64 value);
 /* The increment of counter i with the errata, instead of add. */
 u64 model_errata_increment(struct model *m, unsigned i, u64 add);
-/* How many events more than occur counter i may add. */
+/* How many events counter i may add beyond those that occur. */
 u64 model_errata_ahead(const struct model *m, unsigned i);
 /* Counter i has wrapped; these status bits are cleared; an instruction has been counted. */
 void model_errata_wrapped(struct model *m, unsigned i);
@@ -256,18 +256,18 @@ void model_retire_abort(struct model *m, const struct model_retired *r);
 /* model/tsx/tx.c */
 /* Do all transactions abort where they begin? */
 bool model_tx_always_aborts(const struct model *m);
-/* End the transaction and take back what it did; gives the registers after that. */
+/* End the transaction and undo its effects. after: the registers after that. */
 void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after);
 /* Does this event of transactions occur? Kinds from EK_TX_FIRST on. */
 bool model_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind);
-/* Table 18-51: what a record that is being made holds. */
+/* The field of Table 18-51 for the record that is being made. */
 u64 model_tx_field(struct model *m, const struct retire_ctx *s);
-/* model/tsx/elision.c: of the instruction that retires, before it counts, and after that. */
+/* model/tsx/elision.c: call for the instruction that retires, before it counts, and after that. */
 enum model_tx_act model_tx_elision_act(struct model *m);
 void model_tx_elision_retired(struct model *m, enum model_tx_act act);
-/* The locks of an aborted one come again. */
+/* An elision has aborted: XACQUIRE of its locks executes once more, without elision. */
 void model_tx_elision_aborted(struct model *m);
-/* model/tsx/log.c: no line yet; give back what was in those that it has written. */
+/* model/tsx/log.c: begin with no lines; restore the contents of all lines that were written. */
 void model_tx_log_begin(struct model *m);
 void model_tx_log_undo(struct model *m);
 
@@ -309,7 +309,7 @@ struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x);
 /* The uncore that this processor belongs to. Other processors may change it, except between enter
  * and leave. */
 const struct model_uncore *model_uncore_of(const struct model *m);
-/* Does a counter of it count, or has it an interrupt for this processor? */
+/* Does a counter of the uncore count, or has it an interrupt for this processor? */
 bool model_uncore_busy(const struct model *m);
 /* The instruction has been counted by the core: count it here. */
 void model_uncore_retire(struct model *m, struct retire_ctx *s);
@@ -341,14 +341,14 @@ struct uncore_overflow {
 /* and interrupts: */
 struct uncore_pmi {
 	unsigned counter;
-	u64 status;		/* bits that this sets besides */
+	u64 status;		/* further bits that this sets */
 	u64 stops;		/* bits of MSR_UNCORE_PERF_GLOBAL_CTRL that it clears */
 	u64 to;			/* bit n: processor n is interrupted, */
 	u8 times;		/* so often */
 };
 /* This processor clears bits of the uncore's status. */
 void model_uncore_clear(struct model *m, u64 bits);
-/* Its IA32_DEBUGCTL has been written. */
+/* This processor's IA32_DEBUGCTL has been written. */
 void model_uncore_listen(struct model *m);
 
 /* goldencove/arch_lbr.c: CPUID.07H:EDX[19], and the filters that leaf 1CH enumerates. */
@@ -358,10 +358,10 @@ bool model_arch_lbr_filters_branches(const struct model *m);
 bool model_arch_lbr_has_call_stack(const struct model *m);
 /* goldencove/event_log.c: CPUID.1CH:ECX[19:16]. */
 u64 model_lbr_logging(const struct model *m);
-/* From model_configure(): whose events are logged. */
+/* Called by model_configure(): find the counters whose events are logged. */
 void model_lbr_log_configure(struct model *m);
-/* Counter i has counted `add` events at this level. The instruction that caused them is complete,
- * if it can be known. */
+/* model_lbr_log(): counter i has counted `add` events at this level. model_lbr_log_settle():
+ * the instruction that caused them is complete; its events now belong to the next entry. */
 void model_lbr_log(struct model *m, unsigned i, u8 cpl, u64 add);
 void model_lbr_log_settle(struct model *m);
 

@@ -25,21 +25,21 @@ struct model_rule {
 	u8 cmask;
 	bool os, usr, edge, invert;
 	bool any;		/* AnyThread */
-	bool in_tx, in_txcp;	/* transactions only; without what an aborted one counted */
+	bool in_tx, in_txcp;	/* transactions only; without the counts of an aborted one */
 	bool interrupt;		/* PERFEVTSELx.INT, or the PMI bit of a fixed counter */
 	bool pebs;		/* enabled for PEBS, with an event that can make a record */
 	bool adaptive;		/* its records have the groups of MSR_PEBS_DATA_CFG */
-	bool equal;		/* CMASK is the number of events, not the least of them */
+	bool equal;		/* cycles with exactly CMASK events, not with CMASK or more */
 };
 
 struct model_counter {
 	u64 value;
 	struct model_rule rule;
-	bool condition;		/* of the last cycle: what edge detection compares with */
-	bool armed;		/* wrapped with PEBS enabled: an event to come starts the assist */
+	bool condition;		/* of the last cycle: edge detection compares with it */
+	bool armed;		/* wrapped with PEBS enabled: a later event starts the assist */
 	bool pmi_deferred;	/* its overflow interrupt waits for that assist */
-	u8 shadow;		/* events still to pass before the assist (latitude) */
-	bool misses;		/* an event: latitude counters-need-setup */
+	u8 shadow;		/* events that still pass without the assist (latitude) */
+	bool misses;		/* an event was dropped last: latitude counters-need-setup */
 	bool near;		/* preset less than PDIST_LEAST_PERIOD before its overflow */
 	u8 unused[2];
 };
@@ -48,9 +48,9 @@ struct model_counter {
 
 /* One performance-monitoring interrupt. */
 struct pmi {
-	u8 action;		/* enum model_action: what it is for */
+	u8 action;		/* enum model_action: its reason */
 	u8 counter;
-	bool second;		/* of two separate ones: the overflow's after the threshold's */
+	bool second;		/* of two separate ones: the overflow's, after the threshold's */
 };
 
 /* The outcome of a tagged load. */
@@ -62,9 +62,9 @@ struct tagged_load {
 	u64 linear;
 };
 
-/* Last branch records: what the registers of an entry hold. */
+/* Last branch records: the contents of an entry's registers. */
 #define MODEL_LBR_ENTRIES	32
-#define MODEL_LBR_CORE2		4	/* of Core 2, at other addresses */
+#define MODEL_LBR_CORE2		4	/* entries of Core 2, at other addresses */
 #define MODEL_LBR_LOGGED	4	/* counters whose events entries can have */
 struct lbr_entry {
 	u64 from, to, info;
@@ -84,12 +84,12 @@ struct model_uncore {
 	u64 perfevtsel[UNCORE_GP];
 	struct model_counter counter[UNCORE_COUNTERS];
 	u64 active;		/* bit n: counter n counts */
-	bool watches;		/* one of them depends on where data comes from */
+	bool watches;		/* a counter depends on where data comes from */
 	unsigned enabled_by;	/* the processor that wrote the enables last */
 	/* Bit n is processor n: */
-	u64 present;		/* belongs to it, in this configuration */
-	u64 listens;		/* has IA32_DEBUGCTL[13] set */
-	u64 signalled;		/* is to be interrupted: */
+	u64 present;		/* belongs to this uncore, in this configuration */
+	u64 listens;		/* has set IA32_DEBUGCTL[13] */
+	u64 signalled;		/* will be interrupted, by `signal`: */
 	struct {
 		u8 times, counter;
 	} signal[UNCORE_PROCESSORS];
@@ -98,13 +98,13 @@ struct model_uncore {
 struct model {
 	struct model_config config;
 	const struct model_host *host;
-	unsigned core, thread;	/* number of its core in the package, and which one there */
-	u8 package;  /* the generation of its P-cores, or of all: config.generation is its own */
-	bool has_e_cores;	/* beside them */
-	unsigned paired;	/* so many processors, from 0 on, are two a core */
+	unsigned core, thread;	/* number of its core in the package; number in that core */
+	u8 package;  /* the generation of the P-cores, or of all; config.generation is its own */
+	bool has_e_cores;	/* the package also has E-cores */
+	unsigned paired;	/* of this many processors, from 0 on, two share a core */
 	u32 latitude[LAT_COUNT];
 	u32 facts;		/* of the profile, enum profile_fact */
-	u64 random;		/* where latitude that differs from case to case comes from */
+	u64 random;		/* generator of the latitude that differs from case to case */
 
 	/* registers */
 	u64 perfevtsel[MODEL_MAX_GP];
@@ -113,45 +113,45 @@ struct model {
 	u64 offcore_rsp[2];
 	u64 pebs_frontend, tsx_force_abort, unc_global_ctrl;
 	u64 pebs_data_cfg;
-	/* From 1900H on: which counters reload this one; with what, and the groups of its records.
-	 */
+	/* The registers from 1900H on: cfg_b: the counters that reload this one; cfg_c: the value
+	 * that is reloaded, and the groups of the counter's records. */
 	u64 cfg_b[MODEL_MAX_COUNTERS], cfg_c[MODEL_MAX_COUNTERS];
 	u64 pebs_base, pebs_index;
-	u16 record_bytes;	/* of the adaptive record that is being written, or was */
+	u16 record_bytes;	/* of the adaptive record that is or was written last */
 	struct {
 		u64 select;
 		u64 control;	/* architectural ones: IA32_LBR_CTL, IA32_LBR_DEPTH */
 		u8 depth;
 		u8 tos;
-		u64 cycles;	/* when the newest entry was made */
-		u64 inserted;	/* entries of events that no instruction counted yet */
+		u64 cycles;	/* at which the newest entry was made */
+		u64 inserted;	/* entries of events; the next instruction counts them */
 		struct lbr_entry entry[MODEL_LBR_ENTRIES];
-		/* Event logging, of IA32_PMC0 to IA32_PMC3: whose events; how many since the newest
-		 * entry, and of the instruction that is being counted. */
+		/* Event logging of IA32_PMC0 to IA32_PMC3: the counters whose events are logged;
+		 * the events since the newest entry; those of the instruction that is counted. */
 		u64 logs;
 		u64 logged[MODEL_LBR_LOGGED], own[MODEL_LBR_LOGGED];
 	} lbr;
-	/* MSR_PERF_METRICS: what was written, and the slots since then by category. */
+	/* MSR_PERF_METRICS: the value written, and the slots since then by category. */
 	struct {
 		u64 written;
 		u64 slots[MODEL_METRICS];
-		u64 parts[MODEL_METRICS];	/* of them, of level 2 */
+		u64 parts[MODEL_METRICS];	/* of these, the slots of level 2 */
 	} metrics;
-	/* What has been fetched lately, for FRONTEND_RETIRED: numbers of lines and pages. */
+	/* The lines and pages fetched lately, by number, for FRONTEND_RETIRED. */
 	struct {
 		u64 line;		/* of the instruction before */
 		u32 dsb[64], l1i[64], l2[256], itlb[16], stlb[128];
 	} fetch;
 	u32 leaks;
-	u64 status_set, ovf_ctrl;	/* what was written last, for the latitude of reading it */
+	u64 status_set, ovf_ctrl;	/* the values written last, for the latitude of reads */
 	struct model_counter counter[MODEL_MAX_COUNTERS];
 	u64 active;		/* bit n: counter n counts */
 	struct model_uncore uncore;	/* its own, unless the package has one */
 	u64 uncore_before;	/* counters of the uncore that counted at its last instruction */
 
 	/*
-	 * A WRMSR has run and its retirement is to come: what counted before it, under which
-	 * rules, and the counter that it wrote.
+	 * A WRMSR has run and hasn't retired yet: the counters that counted before it, their rules,
+	 * and the counter that it wrote.
 	 */
 	bool writing;
 	u64 active_before;
@@ -160,33 +160,34 @@ struct model {
 
 	struct model_tx tx;
 
-	/* Interrupts requested, not yet raised: instructions still to retire, oldest first. */
+	/* Interrupts that are requested and not yet raised, oldest first. distance: instructions
+	 * that still retire before. */
 	unsigned n_requests;
 	struct {
 		u32 distance;
 		struct pmi pmi;
 	} request[MODEL_MAX_REQUESTS];
-	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
-	bool delivered;		/* the mask bit of LVTPC is set by a delivery */
+	bool latched;		/* an interrupt waits in the local APIC until LVTPC is unmasked */
+	bool delivered;		/* a delivery has set the mask bit of LVTPC */
 
 	/* Windows in which the program doesn't run. */
-	u32 steal_in;		/* instructions until the next, 0: there are none */
-	u32 smm_events;		/* that counters of CPL 0 count of it */
+	u32 steal_in;		/* instructions until the next window; 0: there are none */
+	u32 smm_events;		/* events of an SMI that counters of CPL 0 count */
 	u64 smi_count, stolen_tsc;
 
 	bool setting_up, set_up;	/* latitude counters-need-setup: spec/setup.def */
 	u64 cycles;		/* of all instructions so far: both clocks tick together */
-	u32 ref_ticks;		/* latitude ref-tsc-slow: not yet in fixed counter 2 */
+	u32 ref_ticks;		/* latitude ref-tsc-slow: ticks not yet in fixed counter 2 */
 	bool ref_wrapped;	/* latitude ref-tsc-sticky: its status bit isn't cleared yet, */
 	u32 ref_repeats_in;	/* or is set again after that many instructions; 0: not */
 
-	/* state of the processor that only some events show */
-	bool watch_memory;	/* some event or record tells what an access met */
-	bool watch_frontend;	/* some counter counts what MSR_PEBS_FRONTEND selects */
-	bool watch_latency;	/* some counter counts load latency: loads are tagged */
+	/* Only some events need this state of the processor: */
+	bool watch_memory;	/* an event or a record depends on where an access hits */
+	bool watch_frontend;	/* a counter counts the events of MSR_PEBS_FRONTEND */
+	bool watch_latency;	/* a counter counts load latency: loads are tagged */
 
 	/* The load latency facility. */
-	u64 tag_random;		/* of its own, so that nothing else decides what is tagged */
+	u64 tag_random;		/* a generator of its own: nothing else decides what is tagged */
 	u32 tag_gap;		/* loads that pass before the next tag */
 	struct tagged_load tagged;	/* the last one above the threshold */
 
