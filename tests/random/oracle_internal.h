@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared declarations of the oracle: the state of the PMU by the manual. */
+/* Shared declarations of the oracle. The oracle computes the state that the PMU must have by the
+ * manual, with a range where the manual leaves it open. */
 #ifndef TESTS_RANDOM_ORACLE_INTERNAL_H
 #define TESTS_RANDOM_ORACLE_INTERNAL_H
 
@@ -24,8 +25,8 @@ struct counter {
 	bool written, ran, cut;		/* written while it counted; counted at all */
 	bool cleared;			/* its status bit, since it was cut */
 	bool reloaded;
-	unsigned reloaded_at;		/* the step after that of the last reload */
-	bool lost;			/* a record may have reloaded it: it may hold anything */
+	unsigned reloaded_at;		/* number of the step after the last reload */
+	bool lost;			/* a record may have reloaded it: its value isn't known */
 };
 
 struct branch_paths;
@@ -38,36 +39,36 @@ struct oracle {
 	struct draw_verdict *verdict;
 	u64 select[DRAW_GP], fixed_control, global, pebs_enable, debugctl;
 	struct counter counter[DRAW_COUNTERS];
-	u64 must, may;			/* status bits that are set; that may be as well */
-	u64 stale;			/* of records: ERRATUM_STATUS_STAYS */
+	u64 must, may;			/* status bits that are set; further bits that may be set */
+	u64 stale;			/* status bits of records, for ERRATUM_STATUS_STAYS */
 
 	/* Of the present instruction, as status bits: */
 	u64 wrapped;			/* counters that went past their end */
-	u64 wrapped_by_now;		/* ... and those that had perhaps before */
-	u64 may_wrap;			/* ... or may have */
+	u64 wrapped_by_now;		/* ... and those that may have done so before */
+	u64 may_wrap;			/* counters that may have gone past their end */
 	u64 hit, may_hit;		/* counters whose event happened, or may have */
-	bool freezes;			/* what it requests freezes the counters */
+	bool freezes;			/* its interrupt freezes the counters */
 	bool freezes_branches;		/* ... and the last branch records */
 
-	u64 armed, held;		/* counters; those whose interrupt waits for the assist */
-	unsigned record;		/* the next one seen */
+	u64 armed, held;		/* armed counters; counters whose interrupt waits for it */
+	unsigned record;		/* the next record of those seen */
 	u64 index;			/* PEBS index, in bytes from the buffer's base */
 	/* Architectural PEBS: CFG_C; the run of records; THRESH in units; counters whose record is
 	 * certain; counters whose setting the present instruction changes. */
 	u64 config[DRAW_COUNTERS], threshold, sure, changed;
 	unsigned run;
 	bool frozen;			/* by CTR_Frz */
-	/* Where baseline is 1: PEBS counters that may be armed, and may have been for long. */
+	/* Where baseline is 1: PEBS counters that may be armed, since an unknown time. */
 	u64 loose;
-	unsigned placed;		/* records that are known to be of the program */
-	u64 tsc;			/* of the record before */
+	unsigned placed;		/* records that are known to be the program's */
+	u64 tsc;			/* time stamp of the record before */
 
-	unsigned interrupt;		/* the next one seen */
-	unsigned least, most;		/* interrupts on their way */
-	enum draw_claim cause;		/* of the least one */
+	unsigned interrupt;		/* the next interrupt of those seen */
+	unsigned least, most;		/* interrupts that are due: at least, at most */
+	enum draw_claim cause;		/* the claim of the first of these */
 	bool masked;			/* LVTPC */
-	bool handler;			/* what is counted is a handler's */
-	bool handlers; /* a handler has made records: all up to the program's next */
+	bool handler;			/* the instructions that are counted now are a handler's */
+	bool handlers; /* a handler has made records: all records up to the program's next */
 	bool more;			/* interrupts without a cause are no breach any more */
 
 	struct branch_paths *branches;
@@ -76,11 +77,12 @@ struct oracle {
 };
 
 /* oracle.c */
-/* Of architectural last branch records IA32_DEBUGCTL[0] isn't judged. */
+/* The bits of this value of IA32_DEBUGCTL that are judged: without bit 0 where last branch records
+ * are architectural. */
 u64 oracle_debugctl(const struct oracle *o, u64 value);
 void oracle_expect(struct oracle *o, enum draw_claim claim, u64 least, u64 room, u64 got,
 		   const char *what, u64 number);
-/* Is OvfBuf as it must be in a status that was read? */
+/* Judge OvfBuf in a status that was read. */
 void oracle_expect_ovf_buf(struct oracle *o, u64 status, const char *what);
 void oracle_wrong(struct oracle *o, enum draw_claim claim, const char *what, u64 number);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: set-up, the builds, the host tests and what is built.
+# Tests of `make test`: set-up, the builds, the host tests and the files that the builds make.
 
 alone test_setup_is_quick_and_silent
 test_setup_is_quick_and_silent()

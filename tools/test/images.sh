@@ -3,7 +3,7 @@
 #
 # Tests of `make test`: images, and the ways in which they boot.
 
-# What an image of these tests runs, and what it does at the end.
+# The tests that an image of these tests runs, and its action at the end.
 short_configuration()
 {
 	printf '%s\n' 'tests = selftest.tsc*,enumeration.enumerated*' "at_end = $1" \

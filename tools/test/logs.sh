@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: what becomes of a run's log, whatever is in it and whatever
-# happens meanwhile. QEMU is a fake here, so these tests are quick.
+# Tests of `make test`: the handling of a run's log, for every content of the log and every
+# failure during the run. QEMU is a fake here, so these tests are quick.
 
-# The inputs are the same every time; `make fuzz` goes on.
+# The inputs are the same every time; `make fuzz` continues with other inputs.
 takes 15 test_any_log_becomes_results
 test_any_log_becomes_results()
 {

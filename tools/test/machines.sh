@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: machines in trouble. Processors that differ, come late or get
-# lost, registers that refuse, what firmware has left.
+# Tests of `make test`: machines with faults. Processors that differ, start late or never, registers
+# that refuse access, state that firmware has left.
 
-# A register that a filter refuses costs the tests that need it, by name; what all need costs all.
+# If a filter refuses a register, the tests that need it are lost, and each is named. If all tests
+# need it, all are lost.
 takes 15 test_refused_registers_are_named
 test_refused_registers_are_named()
 {

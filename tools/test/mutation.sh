@@ -9,7 +9,8 @@ needs_clang()
 		skip "python3-clang isn't installed"
 }
 
-# What mutants a source has, and that each does in the one build what it does alone.
+# Which mutants a source has; and that each mutant behaves in the common build as in a build of its
+# own.
 test_mutants_are_made_as_the_rules_say()
 {
 	needs_clang

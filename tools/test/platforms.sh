@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: what runs on which platform are judged by, and what they say of nothing.
+# Tests of `make test`: the rules by which runs on each platform are judged, and the result of a run
+# that tests nothing.
 
 run_without_pmu()
 {

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: other processors than the first, and how they are reached.
+# Tests of `make test`: processors other than the first, and how the harness starts them.
 
-# Each processor runs what it is given; exceptions, loops and lost interrupts on one end there.
-# on = kinds: of two cores with two threads each the two threads of the first.
+# Each processor runs the functions that it is given. Exceptions, loops and lost interrupts on one
+# processor end on that processor.
+# on = kinds, with two cores of two threads each: the two threads of the first core.
 takes 15 test_processors_are_taken_and_given_back
 test_processors_are_taken_and_given_back()
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: what pmutest86-report says of runs, and the recipes for labs and CI.
+# Tests of `make test`: the output of pmutest86-report, and the recipes for labs and CI.
 
 takes 20 test_report_says_what_logs_say
 test_report_says_what_logs_say()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: results on a stick, and what of them survives a reset.
+# Tests of `make test`: results on a stick, and the part of them that survives a reset.
 
-# What the harness writes to the stick is what tools/report makes of the same lines.
+# The files that the harness writes to the stick equal those of tools/report for the same lines.
 same_reports()
 {
 	local program=$build/host/gcc/host/unit/test_reports

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: the options of run-qemu.sh and of the tools, and what a run prints.
+# Tests of `make test`: the options of run-qemu.sh and of the tools, and the output of a run.
 
 test_bad_options_get_one_line()
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: the screen and its keys, by pictures of it that are read back into text.
+# Tests of `make test`: the screen and its keys. Pictures of the screen are converted back to text.
 
 # Boots folder $1 with the graphics adapter $2 in the background; more options may follow.
 begin_with_screen()

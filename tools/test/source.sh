@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, which has fail(), $log and $build
-# Part of `make test`: the rules of the source, and that each of them sees a breach.
+# Part of `make test`: the rules of the source, and that the check of each rule detects a breach.
 
 test_includes_obey_the_table()
 {

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Tests of `make test`: many runs each: engines, seeds, faults, counts; and the stick.
+# Tests of `make test` with many runs each: engines, seeds, faults, counts. And the stick.
 
-# Every retired instruction is reported once, whatever happens around it; nothing of AMD-V shows.
+# Every retired instruction is reported exactly once, also beside exceptions and interrupts. The
+# guest sees no sign of AMD-V.
 takes 90 test_reference_pmu_is_exact
 test_reference_pmu_is_exact()
 {
 	expect 0 env TIMEOUT=300 tools/selftest.sh "$build" "$(amount programs=8 programs=24)"
 }
 
-# Processors that change each other's code, INIT one another, and run programs at the same time.
-# What needs no other processor is said by the test above.
+# Processors that change each other's code, send INIT to each other, and run programs at once.
+# The test above covers everything that needs only one processor.
 takes 70 test_reference_pmu_is_exact_on_four_processors
 test_reference_pmu_is_exact_on_four_processors()
 {
