@@ -35,8 +35,9 @@ usage: ./run-qemu.sh [OPTION]...
   --engine NAME     how the reference PMU counts instructions: step (single steps), direct
                     (executed one by one), fast (also translated). Default: the fastest, fast
   --smp N           processors, 1 to 16 (default 2: the two threads of a core)
-  --on WHICH        run tests on the first processor (default), on the first of each kind (kinds),
-                    on all in turn (all), or on processor N; the others sleep meanwhile
+  --on WHICH        run tests on the first processor (first), on the first of each kind (kinds),
+                    on all in turn (all), or on processor N; the others sleep meanwhile. Default:
+                    first; kinds where the reference PMU has cores of two types (from --smp 3 on)
   --boot WHICH      uefi: through UEFI firmware (default); direct: without firmware, QEMU starts
                     the program by its PVH entry
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
@@ -58,7 +59,7 @@ usage: ./run-qemu.sh [OPTION]...
                     wait for it. GDB_PORT: the port (default 1234)
   --gui             show the screen
   --force           --pmu host even if the host's NMI watchdog holds a counter
-  --timeout S       stop the machine after S seconds (default 120)
+  --timeout S       stop the machine after S seconds (default 120; 300 with cores of two types)
   --list WHAT       print tests, faults, cpus, requirements, profiles or latitude, and exit
   --version         print the version and exit
   -h, --help        print this text and exit
@@ -77,6 +78,7 @@ bad()
 }
 
 # ---------------------------------------------------------------- options
+LIMIT=120 LIMIT_OF_HYBRID=300	# seconds without --timeout
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
 engine='' smp=2 on=''
 draw='' draw_seed='' draw_case=''
@@ -237,12 +239,12 @@ done
 [[ $require != *[[:space:]]* ]] || bad "--require takes groups with commas between, not '$require'"
 [[ $out != -* ]] || out=./$out
 # A session may last a day.
-timeout=${timeout:-${gdb:+86400}} timeout=${timeout:-${interactive:+86400}} timeout=${timeout:-120}
+timeout=${timeout:-${gdb:+86400}} timeout=${timeout:-${interactive:+86400}}
 port=${GDB_PORT:-1234}
 [[ $port =~ ^[1-9][0-9]{0,4}$ ]] || bad "GDB_PORT is a port's number, not '$port'"
 [ -z "$gdb" ] || command -v gdb > /dev/null ||
 	bad "--gdb needs gdb; run: sudo apt-get install -y gdb"
-[[ $timeout =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
+[[ ${timeout:-1} =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
 [[ $draw_seed =~ ^[0-9]{0,18}$ ]] || bad "--draw-seed takes a number, not '$draw_seed'"
 [[ $draw_case =~ ^[0-9]{0,18}$ ]] || bad "--draw-case takes a number, not '$draw_case'"
@@ -383,10 +385,21 @@ trap 'stop_children; wait; rm -rf "$work"' EXIT
 # HUP: the terminal was closed.
 trap 'exit 130' INT TERM HUP
 
-# The words of the harness's configuration, but for how it ends: into the array words.
+# Does generation $1 have cores of two types here? The first core, of two threads, is a P-core.
+is_hybrid()
+{
+	[ "$pmu" = reference ] && [ "$smp" -gt 2 ] &&
+		tools/spec.py list hybrids | cut -f1 | grep -qxF -e "$1"
+}
+
+# The words of the harness's configuration on generation $1, but for how it ends: into the array
+# words.
 configure_harness()
 {
-	words=("tests=${tests:-*}" results=off "require=$require" "on=${on:-first}"
+	local which=${on:-first}
+
+	[ -n "$on" ] || ! is_hybrid "$1" || which=kinds
+	words=("tests=${tests:-*}" results=off "require=$require" "on=$which"
 		"seed=$((10#${draw_seed:-${seed:-0}}))")
 	[ -n "$require" ] || unset 'words[2]'
 	[ -z "$draw" ] || words+=("draw=$draw")
@@ -415,7 +428,7 @@ prepare()
 {
 	local esp=$1/esp program='\pmutest86.efi' words plan arguments
 
-	configure_harness
+	configure_harness "$2"
 	mkdir -p "$esp/EFI/BOOT"
 	if [ "$pmu" != reference ]; then
 		cp "$BUILD/pmutest86.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
@@ -439,7 +452,7 @@ prepare_direct()
 {
 	local words plan
 
-	configure_harness
+	configure_harness "$2"
 	if [ "$pmu" != reference ]; then
 		cp "$BUILD/pmutest86.elf" "$1/kernel"
 		echo "${words[*]} at_end=shutdown" > "$1/append"
@@ -501,8 +514,10 @@ how_it_ended()
 # Boots generation $1 in folder $2, results to folder $3. TAP on standard output.
 run_one()
 {
-	local status=0 reason='' end='' options=(--timeout "$timeout" --smp "$smp")
-	local settings="pmu=$pmu"
+	local status=0 reason='' end='' settings="pmu=$pmu" limit=${timeout:-$LIMIT} options
+
+	[ -n "$timeout" ] || ! is_hybrid "$1" || limit=$LIMIT_OF_HYBRID
+	options=(--timeout "$limit" --smp "$smp")
 
 	if [ "$boot" = direct ]; then
 		prepare_direct "$2" "$1"
@@ -541,7 +556,7 @@ run_one()
 	wait $! || status=$?
 	case $status in
 	0) end=$(how_it_ended "$2") ;;
-	124) reason="timeout after $timeout s" ;;
+	124) reason="timeout after $limit s" ;;
 	130) exit 130 ;;
 	*) reason="QEMU: $(last_words "$2/qemu.log" "$status")" ;;
 	esac

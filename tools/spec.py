@@ -129,6 +129,15 @@ def generations():
     return table("spec/generation.def", "GENERATION", GENERATION)
 
 
+def hybrids():
+    """Generations whose package has cores of several types."""
+    cores = table("spec/generation.def", "GENERATION_CORE", ["package", "type", "native", "id"])
+    types = {}
+    for row in cores:
+        types.setdefault(row["package"], set()).add(row["type"])
+    return [row for row in generations() if len(types.get(row["token"], ())) > 1]
+
+
 def latitude():
     """Knobs, with their bounds as numbers."""
     rows = table("refpmu/model/latitude.def", "LATITUDE", LATITUDE)
@@ -310,6 +319,7 @@ def record_layouts():
 def main():
     lists = {
         "cpus": lambda: [(row["name"], row["title"]) for row in generations()],
+        "hybrids": lambda: [(row["name"], row["title"]) for row in hybrids()],
         "faults": lambda: [(row["name"], row["sentence"]) for row in faults()],
         "requirements": lambda: [(row["id"], row["sentence"]) for row in requirements()],
         "groups": lambda: sorted({(row["group"], "") for row in requirements()}),
