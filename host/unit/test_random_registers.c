@@ -79,6 +79,26 @@ static void counters_in_use_are_those_with_an_event_or_an_enable(void)
 	CHECK_EQ(BIT(34) | IA32_PERF_GLOBAL_INUSE_PMI, shadow_in_use(&s));
 }
 
+/* PMI_InUse of fixed counter 3 and of IA32_PEBS_ENABLE[35:32] isn't in the manual's list. */
+static void later_users_of_the_interrupt_are_told_apart(void)
+{
+	prepare();
+	s.fixed = 0xf;
+	s.pebs_listed = 0xf;
+	write_to(CONTROL, SHADOW_WRITE, 0x8000);
+	CHECK_EQ(IA32_PERF_GLOBAL_INUSE_PMI, shadow_in_use(&s));
+	CHECK_EQ(0, shadow_in_use_listed(&s));
+	write_to(CONTROL, SHADOW_WRITE, 0x8800);
+	CHECK_EQ(IA32_PERF_GLOBAL_INUSE_PMI, shadow_in_use_listed(&s));
+	write_to(CONTROL, SHADOW_WRITE, 0);
+	s.row[SELECT].kind = SHADOW_PEBS_ENABLE;
+	write_to(SELECT, SHADOW_WRITE, BIT(33));
+	CHECK_EQ(IA32_PERF_GLOBAL_INUSE_PMI, shadow_in_use(&s));
+	CHECK_EQ(0, shadow_in_use_listed(&s));
+	write_to(SELECT, SHADOW_WRITE, BIT(33) | BIT(1));
+	CHECK_EQ(IA32_PERF_GLOBAL_INUSE_PMI, shadow_in_use_listed(&s));
+}
+
 /* Legal writes have no reserved bit, refused ones have at least one; each kind comes up. */
 static void drawn_writes_are_legal_or_have_a_reserved_bit(void)
 {
@@ -108,6 +128,7 @@ int main(void)
 	RUN(refused_write_changes_nothing);
 	RUN(status_bits_are_set_and_cleared_alone);
 	RUN(counters_in_use_are_those_with_an_event_or_an_enable);
+	RUN(later_users_of_the_interrupt_are_told_apart);
 	RUN(drawn_writes_are_legal_or_have_a_reserved_bit);
 	return check_end();
 }

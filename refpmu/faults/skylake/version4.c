@@ -86,7 +86,7 @@ u64 fault_inuse(struct model *m, u64 value)
 		value ^= IA32_PERF_GLOBAL_INUSE_PMI | BIT(32);
 	if (m->pebs_enable && broken(m, FAULT_INUSE_WITHOUT_PEBS))
 		value &= ~IA32_PERF_GLOBAL_INUSE_PMI;
-	if (m->pebs_enable && !(m->pebs_enable & BITS(0, 31)) &&
+	if (m->pebs_enable && !(m->pebs_enable & BITS(0, 31)) && !interrupt_users(m) &&
 	    broken(m, FAULT_INUSE_WITHOUT_UPPER_PEBS))
 		value &= ~IA32_PERF_GLOBAL_INUSE_PMI;
 	if (interrupt_users(m) > 1 && broken(m, FAULT_INUSE_PMI_OF_ONE))

@@ -105,9 +105,29 @@ u64 shadow_of(const struct shadow *s, unsigned row)
 	return s->held[of == SHADOW_NONE ? row : of];
 }
 
-u64 shadow_in_use(const struct shadow *s)
+/* The manual lists IA32_FIXED_CTR_CTRL.ENi_PMI of i = 0, 1, 2. */
+#define FIXED_LISTED	3u
+
+/* Bits of fixed counters that are in use; its interrupt bits go to *pmi, a bit each. */
+static u64 fixed_in_use(u64 control, u64 there, u64 *pmi)
 {
 	u64 in_use = 0;
+
+	for (unsigned n = 0; n < 64 / FIXED_BITS; n++) {
+		const u64 field = control >> n * FIXED_BITS;
+
+		if (!(there & BIT(n)))
+			continue;
+		in_use |= field & IA32_FIXED_CTR_CTRL_EN0 ? BIT(32 + n) : 0;
+		*pmi |= field & IA32_FIXED_CTR_CTRL_PMI0 ? BIT(n) : 0;
+	}
+	return in_use;
+}
+
+/* With PMI_InUse by the interrupts of these fixed counters and these bits of IA32_PEBS_ENABLE. */
+static u64 in_use_by(const struct shadow *s, u64 fixed, u64 pebs)
+{
+	u64 in_use = 0, pmi = 0;
 	bool interrupts = false;
 
 	for (unsigned i = 0; i < s->rows; i++) {
@@ -121,17 +141,11 @@ u64 shadow_in_use(const struct shadow *s)
 			interrupts |= held & IA32_PERFEVTSEL_INT;
 			break;
 		case SHADOW_FIXED_CONTROL:
-			for (unsigned n = 0; n < 32; n++) {
-				const u64 field = n * FIXED_BITS < 64 ? held >> n * FIXED_BITS : 0;
-
-				if (!(s->fixed & BIT(n)))
-					continue;
-				in_use |= field & IA32_FIXED_CTR_CTRL_EN0 ? BIT(32 + n) : 0;
-				interrupts |= field & IA32_FIXED_CTR_CTRL_PMI0;
-			}
+			in_use |= fixed_in_use(held, s->fixed, &pmi);
+			interrupts |= pmi & fixed;
 			break;
 		case SHADOW_PEBS_ENABLE:
-			interrupts |= held != 0;
+			interrupts |= held & pebs;
 			break;
 		case SHADOW_PLAIN:
 		case SHADOW_COUNTER:
@@ -139,4 +153,14 @@ u64 shadow_in_use(const struct shadow *s)
 		}
 	}
 	return in_use | (interrupts ? IA32_PERF_GLOBAL_INUSE_PMI : 0);
+}
+
+u64 shadow_in_use(const struct shadow *s)
+{
+	return in_use_by(s, ~0ULL, ~0ULL);
+}
+
+u64 shadow_in_use_listed(const struct shadow *s)
+{
+	return in_use_by(s, BIT(FIXED_LISTED) - 1, s->pebs_listed);
 }

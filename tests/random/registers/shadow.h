@@ -40,6 +40,7 @@ struct shadow {
 	u64 settable;		/* of IA32_PERF_GLOBAL_STATUS_SET; 0: it isn't there */
 	u64 status;
 	u64 fixed;		/* fixed counters that there are */
+	u64 pebs_listed;	/* bits of IA32_PEBS_ENABLE that the manual lists with PMI_InUse */
 };
 
 enum shadow_access { SHADOW_WRITE, SHADOW_REFUSED, SHADOW_SET, SHADOW_RESET };
@@ -57,6 +58,9 @@ void shadow_draw(const struct shadow *s, struct prng *p, struct shadow_write *w)
 /* Apply the write to the expected contents. */
 void shadow_apply(struct shadow *s, const struct shadow_write *w);
 u64 shadow_of(const struct shadow *s, unsigned row);
+/* IA32_PERF_GLOBAL_INUSE, with PMI_InUse by any interrupt bit and any of IA32_PEBS_ENABLE; and by
+ * those alone that the manual lists: the bits of its time. */
 u64 shadow_in_use(const struct shadow *s);
+u64 shadow_in_use_listed(const struct shadow *s);
 
 #endif
