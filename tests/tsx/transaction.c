@@ -318,8 +318,9 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_since_the_outermost_xbegin, REQS(TSX
  *
  * Given  transactions that end by XABORT, by PAUSE, and by XABORT in a nested one
  * When   each makes a record of RTM_RETIRED.ABORTED
- * Then   R/EIP is the fallback address of the outermost XBEGIN, EAX tells of the abort, and RCX and
- *        RDI are what they were before, though RCX was changed inside
+ * Then   R/EIP is the fallback address of the outermost XBEGIN. Where every requirement is judged,
+ *        EAX tells of the abort, and RCX and RDI are what they were before, though RCX was changed
+ *        inside: of such a record the manual calls none of them valid (TSX-04)
  */
 TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05, REC_04),
      NEEDS(need_perfmon, need_pebs, need_rtm))
@@ -345,3 +346,5 @@ TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05, REC_0
 			 "RCX, as before %s", abort.piece->name);
 	}
 }
+		if (!test_is_strict(t))
+			continue;

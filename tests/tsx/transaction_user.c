@@ -290,10 +290,11 @@ static void check_told(struct test *t, unsigned cpl, const struct user_run *run,
  * Given  each counter samples RTM_RETIRED.ABORTED with the flag of one level alone; transactions
  *        begin with CF and SF set, ZF clear and a known RSP; their loop leaves ZF set, SF clear
  * When   XABORT, or PAUSE, ends them at CPL 0, and at CPL 3, until there is a record
- * Then   R/EIP is the fallback address, EAX tells of the abort, and RSP, RDI, RCX, CF, ZF and SF
- *        are what they were at XBEGIN; at B8H RTM_Abort (33) is 1, HLE_Abort (32) 0, and there are
+ * Then   R/EIP is the fallback address; at B8H RTM_Abort (33) is 1, HLE_Abort (32) 0, and there are
  *        cycles. Where nothing else aborts, Instruction_Abort (34) is 1, and EventingIP is the
- *        XABORT or PAUSE
+ *        XABORT or PAUSE. Where every requirement is judged, EAX tells of the abort, and RSP, RDI,
+ *        RCX, CF, ZF and SF are what they were at XBEGIN: of such a record the manual calls none of
+ *        them valid (TSX-04)
  * Control: what software itself saw of each abort, EAX
  */
 TEST(tsx, rtm_abort_record_has_the_registers_of_xbegin_at_each_level,
@@ -318,6 +319,8 @@ TEST(tsx, rtm_abort_record_has_the_registers_of_xbegin_at_each_level,
 		CHECK_EQ(t, REC_04, run.status, sampling_field(&r, RECORD_rax),
 			 "RAX after %s at CPL %u", name, cpl);
 		CHECK_EQ(t, REC_04, run.rsp, sampling_field(&r, RECORD_rsp),
+		if (!test_is_strict(t))
+			continue;
 			 "RSP, as before %s at CPL %u", name, cpl);
 		CHECK_EQ(t, REC_04, (u64)(uintptr_t)transaction_words(),
 			 sampling_field(&r, RECORD_rdi), "RDI, as before %s at CPL %u", name, cpl);
