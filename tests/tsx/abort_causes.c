@@ -80,6 +80,13 @@ static unsigned count_cause(const struct cause *cause, u16 code, u64 value[COUNT
 	return committed;
 }
 
+/* What one event may count off the reference PMU, of that many aborts. TX_MEM counts each time that
+ * an abort "was signaled", and nothing says that one is signaled once. */
+static u64 most_of(unsigned event, u64 aborted)
+{
+	return aborted && (event == CAPACITY_WRITES || event == CONFLICT) ? ~0ULL : aborted;
+}
+
 /* The event of aborts by their cause. */
 static void check_values(struct test *t, const struct cause *cause, unsigned event, bool exact,
 			 unsigned committed, const u64 value[COUNTERS])
@@ -87,13 +94,15 @@ static void check_values(struct test *t, const struct cause *cause, unsigned eve
 	const bool occurs = cause->occur & BIT(event);
 
 	for (unsigned c = 0; c < COUNTERS; c++) {
+		if (event == MEMORY_TYPE && test_erratum(t, ERRATUM_MEMORY_TYPE))
+			continue;
 		if (exact)
 			CHECK_EQ(t, TSX_18, occurs ? RUNS : 0, value[c],
 				 "%s of %u transactions, %s%s, IA32_PMC%u", events[event].name,
 				 RUNS, cause->piece->name,
 				 cause->uncacheable ? " of uncacheable memory" : "", c);
 		else
-			CHECK_RANGE(t, TSX_18, 0, RUNS - committed, value[c],
+			CHECK_RANGE(t, TSX_18, 0, most_of(event, RUNS - committed), value[c],
 				    "%s of %u aborted transactions, %s, IA32_PMC%u",
 				    events[event].name, RUNS - committed, cause->piece->name, c);
 	}
@@ -123,7 +132,7 @@ static void check_cause(struct test *t, const struct cause *cause, unsigned even
  * When   each of these events, and RTM_RETIRED.ABORTED, counts on IA32_PMC0 to 3 at once
  * Then   RTM_RETIRED.ABORTED counts those that software sees abort; each other event those that
  *        were aborted by its cause (MISC5: by an exception), on each counter, and no other ones;
- *        on a processor no more than were aborted
+ *        on a processor no more than were aborted, and TX_MEM none where none were
  */
 TEST(tsx, each_abort_event_counts_aborts_of_its_cause_alone, REQS(TSX_01, TSX_18),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
@@ -179,7 +188,7 @@ static void count_watches(const unsigned counted[COUNTERS], unsigned turn, struc
  *        at once, each on each counter in turn
  * Then   the first counts the transactions that didn't commit; the second and third count those of
  *        which EAX says that there was a conflict, the last none: on a processor ABORT_CONFLICT
- *        counts one at least, and none counts more than were aborted
+ *        counts one at least, and ABORTED_MISC1 no more than were aborted
  * Control: there are conflicts; without the other processor there are none
  */
 TEST(tsx, conflict_events_count_aborts_by_another_processors_stores, REQS(TSX_01, TSX_18),
@@ -215,9 +224,9 @@ TEST(tsx, conflict_events_count_aborts_by_another_processors_stores, REQS(TSX_01
 				CHECK_EQ(t, TSX_18, least, w[k].value[i],
 					 "%s, %lu conflicts, turn %u", name, conflicts, k);
 			else
-				CHECK_RANGE(t, TSX_18, counted[i] == CONFLICT && conflicts, aborted,
-					    w[k].value[i], "%s, %lu conflicts, turn %u", name,
-					    conflicts, k);
+				CHECK_RANGE(t, TSX_18, counted[i] == CONFLICT && conflicts,
+					    most_of(counted[i], aborted), w[k].value[i],
+					    "%s, %lu conflicts, turn %u", name, conflicts, k);
 		}
 	}
 }
