@@ -225,7 +225,8 @@ static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
  *        PEBS events"
  * When   a load after each is recorded
  * Then   bits 31:0 at B8H, the cycles of the last transaction, are larger by at least 500 for the
- *        second; bits 63:32 are 0, as nothing has aborted
+ *        second. Where every requirement is judged, bits 63:32 are 0, as nothing has aborted; that
+ *        a commit clears what an earlier abort left there isn't stated
  */
 TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_03, TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
@@ -239,7 +240,9 @@ TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_0
 		    "cycles of a committed transaction with %u loads more, in the record of a "
 		    "load after it",
 		    LONGER - SHORTER);
-	CHECK_EQ(t, TSX_03, 0, longer & ~TX_CYCLES, "bits 63:32 of B8H, which tell of no abort");
+	if (test_is_strict(t))
+		CHECK_EQ(t, TSX_03, 0, longer & ~TX_CYCLES,
+			 "bits 63:32 of B8H, which tell of no abort");
 }
 
 /*
