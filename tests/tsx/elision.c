@@ -164,8 +164,8 @@ TEST(tsx, hle_abort_record_holds_the_cycles_of_its_elision, REQS(TSX_09),
 	for (unsigned i = 0; i < 3; i++) {
 		struct transaction_abort abort;
 
-		if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_elided_pause, n[i],
-					&abort))
+		if (!transaction_record_own(t, CONTROL_AT(TSX_09), &transaction_elided_pause, n[i],
+					    &abort))
 			return;
 		cycles[i] = abort.tx & TX_CYCLES;
 	}

@@ -136,6 +136,22 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 	return true;
 }
 
+bool transaction_record_own(struct test *t, struct test_claim claim,
+			    const struct transaction *piece, u64 n, struct transaction_abort *abort)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!transaction_record(t, claim, 0, piece, n, abort))
+			return false;
+		if (test_is_strict(t) ||
+		    (piece->elides ? abort->tx & TX_INSTRUCTION :
+				     (abort->status & ~EAX_NESTED) == BY_XABORT))
+			return true;
+	}
+	test_inconclusive(t, "none of %u records is of the abort that %s ends with", TRIES,
+			  piece->name);
+	return false;
+}
+
 /*
  * TSX-01      RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
  *             SDM 18.11.5.1 Intel TSX and PEBS Support
@@ -251,8 +267,8 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_of_the_transaction, REQS(TSX_09),
 {
 	struct transaction_abort shorter, longer;
 
-	if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, SHORT, &shorter) ||
-	    !transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, LONG, &longer))
+	if (!transaction_record_own(t, CONTROL_AT(TSX_09), &transaction_xabort, SHORT, &shorter) ||
+	    !transaction_record_own(t, CONTROL_AT(TSX_09), &transaction_xabort, LONG, &longer))
 		return;
 	CHECK_RANGE(t, TSX_09, (shorter.tx & TX_CYCLES) + CYCLES_MORE, TX_CYCLES,
 		    longer.tx & TX_CYCLES, "cycles of a transaction with %u loads more",
@@ -274,8 +290,8 @@ TEST(tsx, rtm_abort_record_does_not_hold_the_cycles_of_earlier_transactions, REQ
 {
 	struct transaction_abort longer, shorter;
 
-	if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, LONG, &longer) ||
-	    !transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, SHORT, &shorter))
+	if (!transaction_record_own(t, CONTROL_AT(TSX_09), &transaction_xabort, LONG, &longer) ||
+	    !transaction_record_own(t, CONTROL_AT(TSX_09), &transaction_xabort, SHORT, &shorter))
 		return;
 	CHECK_RANGE(t, TSX_09, (shorter.tx & TX_CYCLES) + CYCLES_MORE, TX_CYCLES,
 		    longer.tx & TX_CYCLES,
@@ -301,9 +317,9 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_since_the_outermost_xbegin, REQS(TSX
 	const unsigned loads = 4 * LONG;
 	struct transaction_abort one, nested;
 
-	if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, loads, &one) ||
-	    !transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_nested_inside, loads,
-				&nested))
+	if (!transaction_record_own(t, CONTROL_AT(TSX_09), &transaction_xabort, loads, &one) ||
+	    !transaction_record_own(t, CONTROL_AT(TSX_09), &transaction_nested_inside, loads,
+				    &nested))
 		return;
 	CHECK_RANGE(t, TSX_09, (one.tx & TX_CYCLES) + 4 * CYCLES_MORE, TX_CYCLES,
 		    nested.tx & TX_CYCLES, "cycles with a nested transaction of %u loads", loads);
@@ -336,6 +352,8 @@ TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05, REC_0
 			return;
 		CHECK_EQ(t, TSX_05, (u64)(uintptr_t)abort.piece->fallback, abort.rip,
 			 "R/EIP: the fallback of %s", abort.piece->name);
+		if (!test_is_strict(t))
+			continue;
 		CHECK_EQ(t, REC_04, (u32)abort.status,
 			 (u32)sampling_field(&abort.record, RECORD_rax), "EAX after %s",
 			 abort.piece->name);
@@ -346,5 +364,3 @@ TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05, REC_0
 			 "RCX, as before %s", abort.piece->name);
 	}
 }
-		if (!test_is_strict(t))
-			continue;

@@ -23,6 +23,7 @@ bool need_hle(char *reason, size_t size);
 #define EAX_RETRY		BIT(1)
 #define EAX_CONFLICT		BIT(2)
 #define EAX_OVERFLOW		BIT(3)
+#define EAX_NESTED		BIT(5)
 /* Table 18-51, offset B8H of a record. */
 #define TX_CYCLES		BITS(0, 31)
 #define TX_HLE_ABORT		BIT(32)
@@ -110,6 +111,16 @@ struct transaction_abort {
  */
 bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
 			const struct transaction *piece, u64 n, struct transaction_abort *abort);
+
+/*
+ * The same on IA32_PMC0, until the recorded abort is the piece's own, by XABORT or PAUSE, as EAX
+ * shows, or the record where locks are elided. A transaction may abort earlier, for a reason of its
+ * own. Also returns false if no abort of the piece's own was recorded; then the test is
+ * INCONCLUSIVE.
+ */
+bool transaction_record_own(struct test *t, struct test_claim claim,
+			    const struct transaction *piece, u64 n,
+			    struct transaction_abort *abort);
 
 /* Runs of a piece up to the first record of an instruction inside. For a piece that elides a lock,
  * only runs that report an elision count. */
