@@ -200,6 +200,9 @@ static struct span exactly(u64 n)
 
 #define ROW_EXITS	(ROW_WRMSR | ROW_RDMSR | ROW_RDPMC)	/* to a hypervisor */
 #define MICROCODE_MOST	8	/* accesses */
+/* Micro-operations off the reference PMU: a gate, a task-state segment, descriptors and their
+ * accessed bits, and a frame of five or more words may be some each. */
+#define MICROCODE_UOPS	64
 
 static struct span up_to(u64 most)
 {
@@ -249,10 +252,11 @@ static struct span accesses(const struct draw_env *env, const struct draw_event 
 		n = 1;
 	/* Micro-operations of a far transfer aren't stated. */
 	if (row->flags & ROW_MICROCODE)
-		return up_to(MICROCODE_MOST);
+		return up_to(env->strict || event->flags & EV_INSN ? MICROCODE_MOST :
+								     MICROCODE_UOPS);
 	/* What their microcode loads and stores isn't stated. */
 	if (row->flags & (ROW_EXITS | ROW_CPUID) && !env->strict)
-		return up_to(event->flags & EV_INSN ? 1 : MICROCODE_MOST);
+		return up_to(event->flags & EV_INSN ? 1 : MICROCODE_UOPS);
 	if (event->kind == EK_LOADS && row->flags & ROW_PREFETCH)
 		return up_to(env->errata & BIT(ERRATUM_PREFETCH_LOADS) ? 1 : 0);
 	if (event->kind == EK_STORES && row->flags & ROW_STORE_FENCE)
