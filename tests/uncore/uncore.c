@@ -7,6 +7,7 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
+#include "pmu/pmi.h"
 #include "tests/measure/cache_workload.h"
 #include "tests/frame/needs.h"
 #include "tests/uncore/uncore.h"
@@ -47,11 +48,43 @@ void uncore_wrap(bool pmi, u64 control)
 	uncore_wait_for_wrap();
 }
 
+u64 uncore_cores(void)
+{
+	static u64 taken;
+	u64 bits = 0;
+
+	if (taken)
+		return taken;
+	for (unsigned bit = EN_PMI_CORE_FIRST; bit <= EN_PMI_CORE_LAST; bit++)
+		if (!msr_try_write(MSR_UNCORE_PERF_GLOBAL_CTRL, BIT(bit)).raised)
+			bits |= BIT(bit);
+	uncore_enable(0);
+	taken = bits ? bits : EN_PMI_CORES;
+	return taken;
+}
+
 void uncore_off(void)
 {
 	uncore_reset();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counters_clear(counters_status());
+}
+
+bool uncore_reaches(struct test *t)
+{
+	unsigned count;
+
+	if (!test_erratum(t, ERRATUM_UNCORE_CORES))
+		return true;
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(NULL);
+	uncore_wrap(true, uncore_cores());
+	count = pmi_end()->count;
+	uncore_off();
+	if (count)
+		return true;
+	test_inconclusive(t, "no bit of MSR_UNCORE_PERF_GLOBAL_CTRL[51:48] selects this core");
+	return false;
 }
 
 void uncore_count_filtered(unsigned counter, u64 bits)
@@ -85,6 +118,8 @@ static const u64 patterns[] = { 0, 0x0000ffffffffffff, 0x0000555555555555, 0x000
  */
 TEST(msr, uncore_registers_hold_every_bit, REQS(UNC_01, UNC_06), NEEDS(need_uncore))
 {
+	const u64 cores = uncore_cores();
+
 	for (unsigned p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
 		for (unsigned c = 0; c <= UNCORE_COUNTERS; c++) {
 			unsigned counter = c < UNCORE_COUNTERS ? c : UNCORE_FIXED;
@@ -102,7 +137,7 @@ TEST(msr, uncore_registers_hold_every_bit, REQS(UNC_01, UNC_06), NEEDS(need_unco
 		}
 	}
 	for (unsigned bit = 0; bit < 64; bit++) {
-		u64 value = BIT(bit) & (BITS(0, 7) | EN_FC0 | EN_PMI_CORES | PMI_FRZ);
+		u64 value = BIT(bit) & (BITS(0, 7) | EN_FC0 | cores | PMI_FRZ);
 
 		if (!value)
 			continue;

@@ -54,6 +54,12 @@ bool uncore_moves(void);
  * event select. */
 void uncore_count_filtered(unsigned counter, u64 bits);
 
+/* Those of EN_PMI_CORES that the register takes: "n = 0, 3 if four cores are present". */
+u64 uncore_cores(void);
+/* Has this processor's core one of them? A package with more than four cores may have some that
+ * haven't. false: the test is INCONCLUSIVE. */
+bool uncore_reaches(struct test *t);
+
 /* Everything off and clear, the core's status and debug control too. */
 void uncore_off(void);
 

@@ -27,7 +27,7 @@ static u64 set_every_bit(void)
 	}
 	uncore_program(UNCORE_FIXED, 0, true);
 	uncore_preset(UNCORE_FIXED, PRESET);
-	uncore_enable(COUNTER_BITS | EN_PMI_CORES);
+	uncore_enable(COUNTER_BITS | uncore_cores());
 	for (unsigned i = 0; i < WAITS && (uncore_status() & COUNTER_BITS) != COUNTER_BITS; i++)
 		uncore_spin();
 	uncore_enable(0);

@@ -43,13 +43,48 @@ static void listen(void *arg)
 	counters_clear(counters_status());
 }
 
+/* Interrupts that the two get of one wrap with these bits; both listen. */
+static bool interrupts_of(struct test *t, unsigned partner, u64 select, unsigned got[2])
+{
+	struct audience a = { .select = select, .listens = { true, true } };
+
+	if (!two_cpus_run(t, &a.both, partner, listen, &a))
+		return false;
+	uncore_off();
+	for (unsigned side = 0; side < 2; side++)
+		got[side] = a.interrupts[side];
+	return true;
+}
+
+/* Is this processor, and the partner, of a core that can be selected? A package with more than four
+ * cores may have some that can't. false: the test is INCONCLUSIVE. */
+static bool both_reached(struct test *t, unsigned partner)
+{
+	unsigned got[2];
+
+	if (!test_erratum(t, ERRATUM_UNCORE_CORES))
+		return true;
+	if (!interrupts_of(t, partner, uncore_cores(), got))
+		return false;
+	for (unsigned side = 0; side < 2; side++)
+		if (!got[side]) {
+			test_inconclusive(t,
+					  "no bit of MSR_UNCORE_PERF_GLOBAL_CTRL[51:48] selects %s",
+					  two_cpus_whose(partner, side));
+			return false;
+		}
+	return true;
+}
+
 /* The fixed counter wraps under each combination of IA32_DEBUGCTL[13] here and on the partner. That
  * one that listens is reached is the claim. */
 static void check_audience(struct test *t, struct test_claim claim, unsigned partner,
 			   const char *what)
 {
+	if (!both_reached(t, partner))
+		return;
 	for (unsigned which = 0; which < 4; which++) {
-		struct audience a = { .select = EN_PMI_CORES,
+		struct audience a = { .select = uncore_cores(),
 				      .listens = { which & 1, which & 2 } };
 
 		if (!two_cpus_run(t, &a.both, partner, listen, &a))
@@ -136,19 +171,6 @@ TEST(unc, uncore_interrupt_reaches_each_thread_with_debugctl_13_set,
 	check_audience(t, AT(PMI_24), smp_sibling(), "thread");
 }
 
-/* Interrupts that the two get of one wrap with these bits; both listen. */
-static bool interrupts_of(struct test *t, unsigned partner, u64 select, unsigned got[2])
-{
-	struct audience a = { .select = select, .listens = { true, true } };
-
-	if (!two_cpus_run(t, &a.both, partner, listen, &a))
-		return false;
-	uncore_off();
-	for (unsigned side = 0; side < 2; side++)
-		got[side] = a.interrupts[side];
-	return true;
-}
-
 /* With all select bits at once, then with each alone: threads are those of one core. */
 static void check_select_bits(struct test *t, struct test_claim alone, struct test_claim sums,
 			      unsigned partner, bool threads)
@@ -156,9 +178,11 @@ static void check_select_bits(struct test *t, struct test_claim alone, struct te
 	const char *what = threads ? "thread" : "core";
 	unsigned all[2], got[2], sum[2] = { 0, 0 };
 
-	if (!interrupts_of(t, partner, EN_PMI_CORES, all))
+	if (!interrupts_of(t, partner, uncore_cores(), all))
 		return;
 	for (unsigned bit = EN_PMI_CORE_FIRST; bit <= EN_PMI_CORE_LAST; bit++) {
+		if (!(uncore_cores() & BIT(bit)))
+			continue;
 		if (!interrupts_of(t, partner, BIT(bit), got))
 			return;
 		if (threads)
@@ -266,7 +290,7 @@ static bool is_awake(void *arg)
 static void wake_by_uncore(struct uncore_sleeper *s)
 {
 	time_stall(UNTIL_ASLEEP);
-	uncore_wrap(true, EN_PMI_CORES);
+	uncore_wrap(true, uncore_cores());
 	s->in_time = wait_until(is_awake, s, s->listens ? UNTIL_AWAKE : STAYS_ASLEEP);
 	if (!s->in_time)
 		apic_ipi(s->id, VECTOR_WAKE);
@@ -324,7 +348,7 @@ TEST(unc, uncore_interrupt_wakes_a_halted_processor_that_listens, REQS(PMI_09, P
 		for (unsigned listens = 0; listens < 2; listens++) {
 			struct uncore_sleeper s = { .listens = listens };
 
-			if (!of_package(cpu))
+			if (!of_package(cpu) || !both_reached(t, cpu))
 				continue;
 			if (!two_cpus_run(t, &s.both, cpu, uncore_doze, &s))
 				return;
