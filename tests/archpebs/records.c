@@ -538,7 +538,8 @@ static bool check_marks(struct test *t, unsigned c, const struct workload *w, u1
 
 /*
  * APEBS-34  A counter that CPUID.(23H,5):EBX or EDX has must record the event that overflowed.
- *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ *           SDM volume 1, CPUID leaf 23H, sub-leaf 5 (which counters have PDist); intel/perfmon
+ *           README: PDist; Linux
  *
  * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads; CFG_C asks for no
  *        group, for AUX, for GPR, for all that there are
@@ -566,7 +567,8 @@ TEST(archpebs, counter_with_pdist_records_the_event_that_overflowed, REQS(APEBS_
 
 /*
  * APEBS-34  A counter that CPUID.(23H,5):EBX or EDX has must record the event that overflowed.
- *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ *           SDM volume 1, CPUID leaf 23H, sub-leaf 5 (which counters have PDist); intel/perfmon
+ *           README: PDist; Linux
  *
  * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads; the first record loads
  *        the counter so that it overflows again on a marked load, each of eight in turn
@@ -621,7 +623,8 @@ static bool need_pdist_of_fixed_0(char *reason, size_t size)
 
 /*
  * APEBS-34  A counter that CPUID.(23H,5):EBX or EDX has must record the event that overflowed.
- *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
+ *           SDM volume 1, CPUID leaf 23H, sub-leaf 5 (which counters have PDist); intel/perfmon
+ *           README: PDist; Linux
  *
  * Given  fixed counter 0, which CPUID.(23H,5):EDX has, over NOPs that are known one by one
  * When   it overflows on one of them, 256 instructions after its start and more
