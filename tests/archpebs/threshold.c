@@ -177,12 +177,15 @@ static const struct {
 };
 
 /*
- * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
- *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
- *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
- * FRZ-20  FREEZE_LBRS_ON_PMI must freeze the architectural LBR by LBR_Frz and leave 14CEH[0]
- *         unchanged.
- *         Linux
+ * PMI-19    With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *           recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *           SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ * FRZ-20    FREEZE_LBRS_ON_PMI must freeze the architectural LBR by LBR_Frz and leave 14CEH[0]
+ *           unchanged.
+ *           Linux
+ * APEBS-43  The interrupt of the threshold of architectural PEBS must freeze the counters exactly
+ *           where FREEZE_PERFMON_ON_PMI is set.
+ *           SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
  * Given  THRESH at the end of the first record; IA32_LBR_CTL records every branch
  * When   each counter of CPUID.(23H,5):EAX and ECX makes one, by turns as a fixed interrupt and as
@@ -191,7 +194,7 @@ static const struct {
  * Control: there is one interrupt
  */
 TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_asked_to,
-     REQS(PMI_19, FRZ_20),
+     REQS(PMI_19, FRZ_20, APEBS_43),
      NEEDS(need_perfmon, need_arch_pebs, need_branches, need_freeze, need_arch_lbr),
      .deadline_ms = 5000)
 {
@@ -220,9 +223,13 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_ask
 			if (!CONTROL_EQ(t, IDS(PMI_19, FRZ_20), 1, log->count,
 					"interrupts of a record of counter %u", c))
 				return;
-			CHECK_EQ(t, IDS(PMI_19, FRZ_20), freezes[i].status,
-				 log->entry[0].status & (CTR_FRZ | LBR_FRZ),
-				 "freezes in the handler, counter %u, IA32_DEBUGCTL = %#lx", c,
+			CHECK_EQ(t, IDS(PMI_19, FRZ_20), freezes[i].status & LBR_FRZ,
+				 log->entry[0].status & LBR_FRZ,
+				 "LBR_Frz in the handler, counter %u, IA32_DEBUGCTL = %#lx", c,
+				 freezes[i].debugctl);
+			CHECK_EQ(t, APEBS_43, freezes[i].status & CTR_FRZ,
+				 log->entry[0].status & CTR_FRZ,
+				 "CTR_Frz in the handler, counter %u, IA32_DEBUGCTL = %#lx", c,
 				 freezes[i].debugctl);
 			CHECK_EQ(t, FRZ_20, recording, control,
 				 "IA32_LBR_CTL after it, counter %u, IA32_DEBUGCTL = %#lx", c,
