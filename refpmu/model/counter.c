@@ -412,6 +412,20 @@ static u8 level_of(struct model *m, u8 cpl)
 	return cpl == 1 || cpl == 2 ? fault_level(m, cpl) : cpl;
 }
 
+/*
+ * An instruction that exits never retires in the guest. KVM adds it to counters of instructions
+ * "ignoring checks for edge detect, pin control, invert and CMASK bits", or, before Linux 5.17,
+ * adds nothing (kvm_pmu_trigger_event).
+ */
+static u64 of_exit(const struct model *m, const struct retire_ctx *s, unsigned i, u64 add)
+{
+	if (!s->exits || s->rule[i]->kind != EK_INSTRUCTIONS)
+		return add;
+	if (m->facts & FACT_EXITS_UNCOUNTED)
+		return 0;
+	return m->facts & FACT_EXITS_COUNT ? !(s->uncounted & BIT(i)) : add;
+}
+
 static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
@@ -435,6 +449,7 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	if (rule->kind == EK_UOPS && rule->cmask && add > MOST_UOPS_A_CYCLE)
 		add = MOST_UOPS_A_CYCLE;
 	add = model_increment(c, rule, is_cycle_event(rule), add, s->cycles);
+	add = of_exit(m, s, i, add);
 	add = fault_increment(m, i, rule, add);
 	add = model_errata_increment(m, i, add);
 	if (m->lbr.logs & BIT(i))
@@ -506,7 +521,7 @@ static void count_siblings(struct model *m, const struct retire_ctx *by, bool sa
 	struct retire_ctx s = *by;
 
 	s.active = s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.uncounted = 0;
-	s.interrupted = s.aborts = s.writes = false;
+	s.interrupted = s.aborts = s.writes = s.exits = false;
 	fault_next_sequence(m);
 	s.cpl = fault_sibling_cpl(m, s.cpl);
 	for (u64 left = m->active; left; left &= left - 1) {
@@ -544,6 +559,8 @@ static void begin_retire(struct model *m, const struct model_retired *r, struct 
 	s->r = r;
 	s->cpl = r->cpl;
 	s->writes = m->writing;
+	s->exits = m->exited;
+	m->exited = false;
 	s->due = s->wrapped = s->interrupts = s->opened = s->closed = s->uncounted = 0;
 	s->interrupted = s->tx_abort = s->aborts = false;
 	s->tx = model_tx_is_elided(m) ? (u8)model_tx_elision_act(m) : r->tx;

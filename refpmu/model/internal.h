@@ -45,6 +45,7 @@ struct retire_ctx {
 	u64 interrupts;		/* counters due for an overflow interrupt */
 	const struct model_rule *rule[MODEL_MAX_COUNTERS];	/* of the active counters */
 	bool writes;		/* a WRMSR of the PMU's registers */
+	bool exits;		/* RDMSR, WRMSR or RDPMC of them */
 	bool interrupted;	/* the one interrupt for all counters that wrapped is requested */
 	struct access_outcome {
 		struct memory_result memory;

@@ -62,7 +62,9 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_capabilities(m) & IA32_PERF_CAPABILITIES_SMM_FREEZE ? all : 0;
 	case CAP_RTM:
 	case CAP_RTM_PMC2:
-		return model_has_tx(m) ? all : 0;
+		return model_has_tx(m) || (m->facts & FACT_IN_TX_OPEN && g->facilities & FAC_TSX) ?
+			       all :
+			       0;
 	case CAP_FW_WRITE:
 		return model_capabilities(m) & IA32_PERF_CAPABILITIES_FW_WRITE ? all : 0;
 	case CAP_OFFCORE:

@@ -75,6 +75,12 @@ static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
 	return result.status == MSR_NOT_OURS ? arch_wrmsr(m, msr, value) : result;
 }
 
+/* What is yet to retire is only asked about where counters are on. */
+static void note_exit(struct model *m, const struct msr_result *result)
+{
+	m->exited = result->status == MSR_DONE && (m->active || m->writing);
+}
+
 struct msr_result model_rdmsr(struct model *m, u32 msr)
 {
 	bool shared = model_core_enter(m);
@@ -82,6 +88,7 @@ struct msr_result model_rdmsr(struct model *m, u32 msr)
 
 	model_uncore_take(m);
 	result = rdmsr(m, msr);
+	note_exit(m, &result);
 	model_core_leave(m, shared);
 	return result;
 }
@@ -93,6 +100,7 @@ struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
 
 	model_uncore_take(m);
 	result = wrmsr(m, msr, value);
+	note_exit(m, &result);
 	model_core_leave(m, shared);
 	return result;
 }
@@ -102,6 +110,7 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx)
 	bool shared = model_core_enter(m);
 	struct msr_result result = is_netburst(m) ? netburst_rdpmc(m, ecx) : arch_rdpmc(m, ecx);
 
+	note_exit(m, &result);
 	model_core_leave(m, shared);
 	return result;
 }

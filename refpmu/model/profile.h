@@ -38,7 +38,13 @@ enum profile_fact {
 	FACT_OVF_CTRL_PASSED = 1 << 20, /* IA32_PERF_GLOBAL_OVF_CTRL is the processor's own */
 	FACT_BASIC_PEBS = 1 << 21, /* records of format 4 without baseline; no load latency */
 	FACT_PEBS_OFF		= 1 << 22,	/* not from a profile: a personality without PEBS */
-	FACT_END		= 1 << 23,
+	/* An access of an MSR, or RDPMC, is the hypervisor's: counters of instructions count it
+	 * whatever their CMASK, INV and E are; or they don't. */
+	FACT_EXITS_COUNT	= 1 << 23,
+	FACT_EXITS_UNCOUNTED	= 1 << 24,
+	FACT_ANYTHREAD_UNTOLD = 1 << 25, /* CPUID.0AH:EDX[15] is 0, with NO_ANYTHREAD too */
+	FACT_IN_TX_OPEN = 1 << 26, /* IN_TX and IN_TXCP can be set without transactions */
+	FACT_END		= 1 << 27,
 	FACT_WITHOUT_PEBS = FACT_NO_PEBS | FACT_PEBS_OFF,
 };
 
@@ -49,7 +55,8 @@ _Static_assert((FACT_KVM_SIGNATURE + FACT_NO_PEBS + FACT_NO_ANYTHREAD + FACT_NO_
 		FACT_NO_OFFCORE + FACT_PERFMON_2 + FACT_PERFMON_1 + FACT_NO_PMU +
 		FACT_MSRS_IGNORED + FACT_HYBRID + FACT_ARCH_LBR + FACT_MISC_ENABLE_FIXED +
 		FACT_TIME_BY_RDPMC + FACT_LVTPC_UNMASKED + FACT_OVF_CTRL_PASSED + FACT_BASIC_PEBS +
-		FACT_PEBS_OFF) == FACT_END - 1,
-	       "23 bits");
+		FACT_PEBS_OFF + FACT_EXITS_COUNT + FACT_EXITS_UNCOUNTED + FACT_ANYTHREAD_UNTOLD +
+		FACT_IN_TX_OPEN) == FACT_END - 1,
+	       "27 bits");
 
 #endif

@@ -156,6 +156,7 @@ struct model {
 	bool writing;
 	u64 active_before;
 	u64 counter_written;
+	bool exited; /* RDMSR, WRMSR or RDPMC has run while counters are on, and is yet to retire */
 	struct model_rule rule_before[MODEL_MAX_COUNTERS];
 
 	struct model_tx tx;

@@ -34,7 +34,7 @@ bool model_version_4(const struct model *m)
 bool model_shows_no_anythread(const struct model *m)
 {
 	return model_told_or(m, LAT_ANYTHREAD_DEPRECATED,
-			     m->facts & FACT_PERFMON_2 ||
+			     (m->facts & FACT_PERFMON_2 && !(m->facts & FACT_ANYTHREAD_UNTOLD)) ||
 				     model_generation(m)->facilities & FAC_NO_ANYTHREAD);
 }
 
