@@ -239,8 +239,8 @@ static void check_cmask(struct test *t, unsigned c)
 	CONTROL_RANGE(t, CNT_07, 3 * (MORE - FEWER), ~0ULL, plain,
 		      "instructions without CMASK, IA32_PMC%u", c);
 	CHECK_RANGE(t, CNT_07, 1, plain, one, "cycles with at least 1 instruction, IA32_PMC%u", c);
-	CHECK_EQ(t, IDS(CNT_07, CNT_35), 0, never,
-		 "cycles with at least %u instructions, IA32_PMC%u", CMASK_NEVER, c);
+	CHECK_RANGE(t, IDS(CNT_07, CNT_35), 0, window_emulated(t), never,
+		    "cycles with at least %u instructions, IA32_PMC%u", CMASK_NEVER, c);
 }
 
 /*
@@ -252,7 +252,7 @@ static void check_cmask(struct test *t, unsigned c)
  * When   each general-purpose counter counts instructions without a CMASK, with CMASK = 1, and
  *        with 255, which no cycle can retire
  * Then   with 1 it counts at least one cycle and no more than instructions; with 255 it counts
- *        nothing
+ *        nothing, but for the two writes of the window that a hypervisor emulates
  * Control: without a CMASK it counts the instructions
  */
 TEST(count, cmask_counts_only_cycles_that_reach_it, REQS(CNT_07, CNT_35),
@@ -276,8 +276,8 @@ static void check_inv(struct test *t, unsigned c)
 	    !window_difference_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_INV,
 				   &workload_load, FEWER, MORE, &with_inv))
 		return;
-	CONTROL_EQ(t, CNT_08, 0, at_least, "cycles with at least %u instructions, IA32_PMC%u",
-		   CMASK_NEVER, c);
+	CONTROL_RANGE(t, CNT_08, 0, window_emulated(t), at_least,
+		      "cycles with at least %u instructions, IA32_PMC%u", CMASK_NEVER, c);
 	/* 270 instructions take dozens of cycles on any processor. */
 	CHECK_RANGE(t, CNT_08, 10, ~0ULL, fewer,
 		    "cycles with fewer than %u instructions, IA32_PMC%u", CMASK_NEVER, c);
@@ -325,8 +325,8 @@ static void check_edge(struct test *t, unsigned c)
 		return;
 	CONTROL_RANGE(t, CNT_09, 10, ~0ULL, level,
 		      "cycles of a condition that always holds, IA32_PMC%u", c);
-	CHECK_RANGE(t, CNT_09, 0, 2, edges, "rises of a condition that always holds, IA32_PMC%u",
-		    c);
+	CHECK_RANGE(t, CNT_09, 0, 2 + window_emulated(t), edges,
+		    "rises of a condition that always holds, IA32_PMC%u", c);
 	/* Memory events see microcode: the WRMSRs' may load too. */
 	CHECK_RANGE(t, CNT_09, 2, 16 + 8, loads,
 		    "rises of \"a load retires\" over 16 sparse loads, IA32_PMC%u", c);

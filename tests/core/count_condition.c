@@ -63,12 +63,15 @@ static void count(struct side_by_side *s, const struct workload *w, u64 n)
  * Given  each general-purpose counter; values of CMASK with each of its upper three bits, which no
  *        cycle reaches
  * When   it counts instructions with that CMASK, with E besides, and with E and INV
- * Then   the first two are 0: the condition never holds. The third is 2 at most: it always does
+ * Then   the first two are 0: the condition never holds. The third is 2 at most: it always does.
+ *        A hypervisor may add the two writes of the window, which it emulates
  * Control: with CMASK = 1 it counts cycles, and with INV alone it counts those of the work
  */
 TEST(count, each_high_bit_of_cmask_is_compared, REQS(CNT_35, CNT_09),
      NEEDS(need_perfmon, need_instructions, need_four_counters))
 {
+	const u64 emulated = window_emulated(t);
+
 	for (unsigned first = 0; first < counter_caps()->gp; first++)
 		for (unsigned i = 0; i < sizeof(unreachable); i++) {
 			const u64 cmask = COUNT_CMASK(unreachable[i]);
@@ -82,12 +85,12 @@ TEST(count, each_high_bit_of_cmask_is_compared, REQS(CNT_35, CNT_09),
 			if (!place(&s, first))
 				continue;
 			count(&s, &workload_load, ROUNDS);
-			CHECK_EQ(t, CNT_35, 0, s.value[0],
-				 "cycles of %#x instructions or more, IA32_PMC%u", unreachable[i],
-				 s.counter[0]);
-			CHECK_EQ(t, CNT_09, 0, s.value[1], "how often they begin, IA32_PMC%u",
-				 s.counter[1]);
-			CHECK_RANGE(t, CNT_09, 0, 2, s.value[2],
+			CHECK_RANGE(t, CNT_35, 0, emulated, s.value[0],
+				    "cycles of %#x instructions or more, IA32_PMC%u",
+				    unreachable[i], s.counter[0]);
+			CHECK_RANGE(t, CNT_09, 0, emulated, s.value[1],
+				    "how often they begin, IA32_PMC%u", s.counter[1]);
+			CHECK_RANGE(t, CNT_09, 0, 2 + emulated, s.value[2],
 				    "begins of cycles of fewer than %#x instructions, IA32_PMC%u",
 				    unreachable[i], s.counter[2]);
 			s.set[0].flags = COUNT_CMASK(1);

@@ -190,6 +190,13 @@ u64 window_far_slack(struct test *t)
 		       0;
 }
 
+u64 window_emulated(struct test *t)
+{
+	enum { OPENING_AND_CLOSING = 2 };
+
+	return counter_caps()->hypervisor && !test_is_strict(t) ? OPENING_AND_CLOSING : 0;
+}
+
 bool window_counts_any(struct test *t, unsigned counter, u64 level)
 {
 	if (counter <= PMC_FIXED(0) && test_erratum(t, ERRATUM_ANY_THREAD))

@@ -75,6 +75,11 @@ u64 window_slack(struct test *t, unsigned counter);
  * handler). */
 u64 window_far_slack(struct test *t);
 
+/* How much the writes that open and close a window may add to any count of instructions at CPL 0
+ * under a hypervisor: KVM emulates them, and adds each to a counter of event 00C0H whatever CMASK,
+ * INV and E are (Linux 5.17 and later, kvm_pmu_trigger_event). */
+u64 window_emulated(struct test *t);
+
 /* The same for one counter. */
 bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,
 		      const struct workload *w, u64 n, u64 *value);
