@@ -249,13 +249,15 @@ static void learn_events(struct machine *m)
 
 /* ---- what opening and closing a window adds */
 
-static void probe_case(struct draw_case *c, const struct draw_event *e, unsigned counter)
+static void probe_case(struct draw_case *c, const struct draw_event *e, unsigned counter,
+		       bool reads)
 {
 	*c = (struct draw_case){ .class = DRAW_COUNTS, .global = BIT(counter) };
 	c->select[counter] = e->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN;
 	c->operation[0].msr = counter;
 	c->piece[c->pieces++] = (u16)piece_find("start", 0);
-	c->piece[c->pieces++] = (u16)piece_find("rdpmc0", 0);
+	if (reads)
+		c->piece[c->pieces++] = (u16)piece_find("rdpmc0", 0);
 	c->piece[c->pieces++] = (u16)piece_find("stop", 0);
 }
 
@@ -264,31 +266,41 @@ static u64 least_of(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-static void probe(struct machine *m, struct draw_event *e)
+/*
+ * What a counter has counted beside the program, at least: where RDPMC reads it, or in the end. Not
+ * in the end of a program that reads it: a hypervisor may count RDPMC, or not.
+ */
+static u64 probe_added(struct machine *m, const struct draw_event *e, unsigned counter, bool reads)
 {
+	const u32 last = reads ? ROW_RDPMC : ROW_STOP;
 	struct trace *trace = &m->trace;
-	unsigned counter = 0;
 	struct draw_case c;
-	u64 read = ~0ULL, whole = ~0ULL, before = 0, declared = 0;
+	u64 added = ~0ULL, declared = 0;
 
-	while (!(e->counters >> counter & 1))
-		counter++;
-	probe_case(&c, e, counter);
+	probe_case(&c, e, counter, reads);
 	if (!trace_make(&m->env, &c, trace))
-		return;
-	for (unsigned i = 0; i < trace->steps; i++) {
-		if (trace->step[i].row->flags & ROW_RDPMC)
-			before = declared;
-		if (!(trace->step[i].row->flags & ROW_STOP))
-			declared += trace_count(&m->env, &c, e, &trace->step[i]).least;
-	}
+		return 0;
+	for (unsigned i = 0; i < trace->steps && !(trace->step[i].row->flags & last); i++)
+		declared += trace_count(&m->env, &c, e, &trace->step[i]).least;
 	for (unsigned i = 0; i < PROBES; i++) {
 		struct draw_observation seen;
 
 		machine_run(&c, trace, &seen);
-		read = least_of(read, seen.result[0].rax - before);
-		whole = least_of(whole, seen.value[counter] - declared);
+		added = least_of(added,
+				 (reads ? seen.result[0].rax : seen.value[counter]) - declared);
 	}
+	return added;
+}
+
+static void probe(struct machine *m, struct draw_event *e)
+{
+	unsigned counter = 0;
+	u64 read, whole;
+
+	while (!(e->counters >> counter & 1))
+		counter++;
+	read = probe_added(m, e, counter, true);
+	whole = probe_added(m, e, counter, false);
 	e->whole = whole;
 	/* RDPMC may count itself in what it reads; nothing else may. */
 	e->open_most = least_of(read, whole);

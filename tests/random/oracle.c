@@ -95,7 +95,7 @@ static void open_window(struct oracle *o)
 			    (struct span){ 0, CYCLES_MOST } :
 			    (struct span){ event->open_least,
 					   event->open_most + trace_exit_adds(o->env, event) };
-		oracle_advance(o, i, oracle_filtered(o, i, n));
+		oracle_advance(o, i, oracle_filtered(o, i, n, true));
 	}
 }
 

@@ -80,8 +80,17 @@ unsigned oracle_cmask(u64 select)
 	return (unsigned)(select >> IA32_PERFEVTSEL_CMASK_SHIFT & 0xff);
 }
 
-/* CMASK, INV and E: cycles are no property of a program, so what they leave is a range. */
-struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n)
+/* KVM adds what it executes itself to a counter of instructions whatever these bits are (Linux,
+ * kvm_pmu_trigger_event). */
+static bool counts_emulated(const struct oracle *o, unsigned i)
+{
+	const struct draw_event *event = oracle_event_of(o, i);
+
+	return o->env->hypervisor && !o->env->strict && event && event->kind == EK_INSTRUCTIONS;
+}
+
+/* Cycles are no property of a program, so what these bits leave is a range. */
+struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n, bool exits)
 {
 	u64 select = oracle_is_fixed(i) ? 0 : o->select[i];
 	unsigned cmask = oracle_cmask(select);
@@ -89,7 +98,7 @@ struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n)
 	if (cmask && select & IA32_PERFEVTSEL_INV)
 		return (struct span){ 0, CYCLES_MOST };
 	if (cmask >= CMASK_NEVER)
-		return (struct span){ 0, 0 };
+		return (struct span){ 0, exits && counts_emulated(o, i) ? n.most : 0 };
 	if (cmask || select & IA32_PERFEVTSEL_E)
 		return (struct span){ 0, n.most };
 	/* INV without CMASK has no effect. */
@@ -103,7 +112,8 @@ struct span oracle_counted(const struct oracle *o, unsigned i, const struct trac
 
 	if (!event)
 		return n;
-	return oracle_filtered(o, i, trace_count(o->env, o->c, event, step));
+	return oracle_filtered(o, i, trace_count(o->env, o->c, event, step),
+			       trace_exits(step->row));
 }
 
 u64 oracle_bit(unsigned i)

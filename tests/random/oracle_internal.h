@@ -99,7 +99,8 @@ bool oracle_is_on(const struct oracle *o, unsigned i);
 bool oracle_has_interrupt(const struct oracle *o, unsigned i);
 bool oracle_records(const struct oracle *o, unsigned i);
 unsigned oracle_cmask(u64 select);
-struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n);
+/* CMASK, INV and E, of an instruction that counts n; exits: a hypervisor executes it itself. */
+struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n, bool exits);
 struct span oracle_counted(const struct oracle *o, unsigned i, const struct trace_step *step);
 void oracle_advance(struct oracle *o, unsigned i, struct span n);
 void oracle_load(struct oracle *o, unsigned i, u64 value);

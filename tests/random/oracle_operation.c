@@ -22,7 +22,7 @@ static void switched(struct oracle *o, const struct oracle *as, unsigned i)
 	n.most = event->whole + (event->kind == EK_INSTRUCTIONS) + trace_exit_adds(o->env, event);
 	if (oracle_is_cycles(event))
 		n.most = CYCLES_MOST;
-	oracle_advance(o, i, oracle_filtered(as, i, n));
+	oracle_advance(o, i, oracle_filtered(as, i, n, true));
 }
 
 /* The write that closes the window adds what the opening one hasn't. */
@@ -39,7 +39,8 @@ static void stopped(struct oracle *o, unsigned i)
 			       oracle_filtered(o, i,
 					       (struct span){ event->whole - event->open_most,
 						       event->whole - event->open_least +
-							       trace_exit_adds(o->env, event) }));
+							       trace_exit_adds(o->env, event) },
+					       true));
 }
 
 static void set_counter(struct oracle *o, unsigned i, u64 value, bool on)
@@ -55,7 +56,7 @@ static void set_counter(struct oracle *o, unsigned i, u64 value, bool on)
 	if (itself)
 		most = (event->kind == EK_INSTRUCTIONS) + trace_exit_adds(o->env, event);
 	if (most)
-		oracle_advance(o, i, oracle_filtered(o, i, (struct span){ 0, most }));
+		oracle_advance(o, i, oracle_filtered(o, i, (struct span){ 0, most }, true));
 	if (itself && oracle_is_cycles(event))
 		oracle_advance(o, i, (struct span){ 0, CYCLES_MOST });
 }

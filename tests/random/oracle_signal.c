@@ -52,10 +52,12 @@ void oracle_count_handler(struct oracle *o, u64 counters)
 		if (!(counters & oracle_bit(i)) || !event || !oracle_is_on(o, i) ||
 		    !oracle_selects_level(o, i, false))
 			continue;
-		oracle_advance(o, i, oracle_filtered(o, i,
+		oracle_advance(o, i,
+			       oracle_filtered(o, i,
 					       (struct span){ 0, oracle_is_cycles(event) ?
 									 CYCLES_MOST :
-									 HANDLER_MOST }));
+									 HANDLER_MOST },
+					       true));
 		if (o->c->arch.used && !(oracle_arch_pending(o) & oracle_bit(i)))
 			continue;
 		/* Its loads may be an assist's, which reloads the counter. */

@@ -198,11 +198,16 @@ static struct span exactly(u64 n)
 	return (struct span){ n, n };
 }
 
-#define ROW_EXITS	(ROW_WRMSR | ROW_RDMSR | ROW_RDPMC)	/* to a hypervisor */
+#define ROW_EXITS	(ROW_WRMSR | ROW_RDMSR | ROW_RDPMC)	/* to a hypervisor, as CPUID does */
 #define MICROCODE_MOST	8	/* accesses */
 /* Micro-operations off the reference PMU: a gate, a task-state segment, descriptors and their
  * accessed bits, and a frame of five or more words may be some each. */
 #define MICROCODE_UOPS	64
+
+bool trace_exits(const struct draw_row *row)
+{
+	return row->flags & (ROW_EXITS | ROW_CPUID);
+}
 
 static struct span up_to(u64 most)
 {
@@ -255,7 +260,7 @@ static struct span accesses(const struct draw_env *env, const struct draw_event 
 		return up_to(env->strict || event->flags & EV_INSN ? MICROCODE_MOST :
 								     MICROCODE_UOPS);
 	/* What their microcode loads and stores isn't stated. */
-	if (row->flags & (ROW_EXITS | ROW_CPUID) && !env->strict)
+	if (trace_exits(row) && !env->strict)
 		return up_to(event->flags & EV_INSN ? 1 : MICROCODE_UOPS);
 	if (event->kind == EK_LOADS && row->flags & ROW_PREFETCH)
 		return up_to(env->errata & BIT(ERRATUM_PREFETCH_LOADS) ? 1 : 0);
@@ -286,7 +291,9 @@ struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 		return up_to(!env->strict + again);
 	switch (event->kind) {
 	case EK_INSTRUCTIONS:
-		return (struct span){ 1, 1 + again };
+		/* What is emulated doesn't retire. KVM before Linux 5.17 doesn't add it. */
+		return (struct span){ !(env->hypervisor && !env->strict && trace_exits(row)),
+				      1 + again };
 	case EK_BRANCHES:
 		/* Is INT n a retired branch? Not stated. */
 		if (row->flags & ROW_TO_KERNEL)

@@ -46,6 +46,8 @@ u64 trace_address(const struct draw_env *env, const struct draw_case *c,
 struct span {
 	u64 least, most;
 };
+/* Does a hypervisor execute the row's instruction itself, where there is a hypervisor? */
+bool trace_exits(const struct draw_row *row);
 /* The occurrences of the event that an exit to a hypervisor and the entry after it may add. */
 u64 trace_exit_adds(const struct draw_env *env, const struct draw_event *event);
 struct span trace_count(const struct draw_env *env, const struct draw_case *c,
