@@ -201,7 +201,8 @@ TEST(msr, both_off_core_response_registers_hold_every_bit, REQS(MSR_24),
  *
  * Given  each IA32_PERFEVTSELx with every other of its bits set
  * When   each bit that Figure 18-6, with IN_TX and IN_TXCP where there is TSX, doesn't name is
- *        written, beside the contrary of the bits that are set
+ *        written, beside the contrary of the bits that are set; not IN_TX and IN_TXCP under a
+ *        hypervisor
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */

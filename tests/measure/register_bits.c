@@ -32,7 +32,11 @@ static u64 version6_event_select(void)
  */
 struct register_bits bits_of_event_select(u32 i)
 {
-	u64 filters = !counter_caps()->rtm ? 0 : i == 2 ? BITS(32, 33) : BIT(32);
+	const u64 of_tsx = i == 2 ? BITS(32, 33) : BIT(32);
+	u64 filters = counter_caps()->rtm ? of_tsx : 0;
+	/* KVM looks at other bits of CPUID.07H:EBX than those of HLE and RTM (intel_pmu_refresh),
+	 * so a guest without these may set the filters where its host has TSX. */
+	const u64 open = counter_caps()->hypervisor ? of_tsx : 0;
 
 	if (counter_caps()->baseline)
 		filters |= BIT(34);	/* Adaptive_Record */
@@ -41,7 +45,7 @@ struct register_bits bits_of_event_select(u32 i)
 	filters |= version6_event_select();
 	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
 				       (any_thread() ? 0xfff7ffff : 0xffd7ffff) | filters,
-				       BITS(32, 63) & ~filters, REQ_MSR_29 };
+				       BITS(32, 63) & ~(filters | open), REQ_MSR_29 };
 }
 
 struct register_bits bits_of_counter(u32 i)
