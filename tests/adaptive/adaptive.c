@@ -131,6 +131,14 @@ u64 adaptive_sure_counters(void)
 						   << PMC_FIXED(0);
 }
 
+bool adaptive_may_be_timed(const struct test *t)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	return caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO ||
+	       (caps->hypervisor && caps->facilities & FAC_RETIRE_LATENCY && !test_is_strict(t));
+}
+
 u64 adaptive_instruction_counters(const struct test *t)
 {
 	struct event event;

@@ -74,6 +74,10 @@ void adaptive_keep_entries(void);
 /* Counters with PEBS that certainly overflow; there may be too few slots of bad speculation and
  * similar events. */
 u64 adaptive_sure_counters(void);
+/* May bits 47:32 of a format word hold a retire latency? IA32_PERF_CAPABILITIES[17] says so. KVM of
+ * Linux 6.17 and before hides it, and the processor writes the latency all the same (0c5caea762de).
+ */
+bool adaptive_may_be_timed(const struct test *t);
 /* General-purpose counters that record INST_RETIRED.ANY_P: on the reference PMU all. */
 u64 adaptive_instruction_counters(const struct test *t);
 

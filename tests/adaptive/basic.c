@@ -50,7 +50,7 @@ TEST(adaptive, basic_group_is_0x20_bytes_with_its_four_fields,
 		CHECK_EQ(t, ADP_01, BASIC_BYTES, word >> 48, "bits 63:48 of the format word");
 		CHECK_EQ(t, ADP_17, 0, word & BITS(0, 31), "bits 31:0 of the format word");
 		CHECK_EQ(t, ADP_10, 0, word & BITS(4, 23), "bits 23:4 of the format word");
-		if (!(counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO))
+		if (!adaptive_may_be_timed(t))
 			CHECK_EQ(t, ADP_18, 0, word & BITS(32, 47),
 				 "bits 47:32 of the format word");
 		CHECK(t, ADP_15,

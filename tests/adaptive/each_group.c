@@ -79,8 +79,7 @@ TEST(adaptive, record_of_each_counter_has_every_group_whole,
      NEEDS(need_perfmon, need_baseline, need_branches, need_any_lbr_info, adaptive_need_entries),
      .deadline_ms = 8000)
 {
-	const bool timed = counter_caps()->perf_capabilities &
-			   IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO;
+	const bool timed = adaptive_may_be_timed(t);
 	static struct xmm_registers xmm, kept;
 	struct lbr_stack stack;
 
