@@ -48,8 +48,8 @@ static const struct {
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events; KVM
  *
  * Given  the architectural events that CPUID.0AH:EBX, or CPUID.(23H,3):EAX where it is there, marks
- *        as absent; what a processor does with them isn't stated, so this is judged under a
- *        hypervisor, of events 0 to 6, and on a model only
+ *        as absent; what a processor does with them isn't stated, and KVM counts them but for Linux
+ *        5.18 to 6.8, so this is judged on a model only
  * When   the last general-purpose counter counts each of them over mixed instructions
  * Then   it counts nothing
  * Control: it counts instructions, which are there
