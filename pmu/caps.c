@@ -55,6 +55,28 @@ static void find_core(struct pmu_caps *caps)
 	caps->facilities = 0;
 }
 
+/*
+ * The brand of each processor with a row has Intel's mark. QEMU's named models have brands without
+ * it ("Intel Xeon Processor (Cascadelake)"), and may run on later processors, to which KVM passes
+ * events as they are.
+ */
+static bool is_processors_brand(const char *brand)
+{
+	for (const char *c = brand; c[0] && c[1] && c[2]; c++)
+		if (c[0] == '(' && c[1] == 'R' && c[2] == ')')
+			return true;
+	return false;
+}
+
+static void doubt_model(struct pmu_caps *caps)
+{
+	caps->shown = caps->generation;
+	if (!caps->hypervisor || is_processors_brand(caps->brand))
+		return;
+	caps->generation = NULL;
+	caps->facilities = 0;
+}
+
 /* Where 0AH names what the row has, it is taken at its word; so it is on an E-core. */
 static bool is_told_less(const struct pmu_caps *caps)
 {
@@ -304,6 +326,7 @@ struct pmu_caps caps_read(void)
 		read_core(&caps);
 		find_generation(&caps);
 		find_core(&caps);
+		doubt_model(&caps);
 	}
 	read_perfmon(&caps);
 	caps.told_less = is_told_less(&caps);
@@ -329,6 +352,14 @@ const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size)
 		name = "amd";
 	fmt_print(text, size, "%s-%02x_%02x", name, caps->family, caps->model);
 	return text;
+}
+
+const char *caps_generation(const struct pmu_caps *caps)
+{
+	if (caps->generation)
+		return caps->generation->title;
+	return caps->shown ? "the host's, which isn't told: the brand is a hypervisor's" :
+			     "no row for this processor";
 }
 
 const char *caps_core_name(u32 type)

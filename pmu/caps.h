@@ -57,7 +57,10 @@ struct pmu_caps {
 	unsigned pebs_format;				/* IA32_PERF_CAPABILITIES[11:8] */
 	bool record_known;				/* this program decodes the format */
 	enum record_format record_format;
-	const struct generation *generation;		/* NULL: not in the table */
+	const struct generation *generation;		/* NULL: not in the table, or doubted */
+	/* By family and model. It is doubted where the brand is a hypervisor's own: that names the
+	 * processor it imitates, and the PMU is its host's. */
+	const struct generation *shown;
 	const struct pmu_operations *operations;	/* of the kind of PMU that it has */
 	u32 facilities;					/* FAC_* that this model has; 0: no row */
 	u32 pebs_mask;					/* bit n: PMCn can do PEBS */
@@ -76,6 +79,9 @@ struct pmu_caps caps_read(void);
  * blanks. Returns text.
  */
 const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size);
+
+/* The name of the generation for the log. */
+const char *caps_generation(const struct pmu_caps *caps);
 
 /* The name of a type of core (CPUID.1AH:EAX[31:24]) for the log, after a comma; "" for none. */
 const char *caps_core_name(u32 type);

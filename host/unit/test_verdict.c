@@ -246,6 +246,9 @@ static void an_erratum_is_intels(void)
 					   .applicant = { .code = "SKL" } };
 
 	CHECK(verdict_has_erratum(&skylake, ERRATUM_CTR_FRZ));
+	skylake.shown = "SKL";
+	skylake.applicant.code = NULL;
+	CHECK(verdict_has_erratum(&skylake, ERRATUM_CTR_FRZ), "a hypervisor's own brand");
 	skylake.intel = false;
 	CHECK(!verdict_has_erratum(&skylake, ERRATUM_CTR_FRZ));
 	CHECK(ERRATA <= 64, "struct test has a bit for each");

@@ -286,6 +286,13 @@ bool need_events(char *reason, size_t size)
 
 	if (c->generation)
 		return true;
+	if (c->shown) {
+		fmt_print(reason, size,
+			  "the events are those of the host, and \"%s\" is the brand of a model "
+			  "of hypervisor \"%s\"",
+			  c->brand, c->host.signature);
+		return false;
+	}
 	fmt_print(reason, size, "no event table for family %02x model %02x", c->family, c->model);
 	return false;
 }

@@ -267,8 +267,7 @@ static void print_machine(const struct suite *s)
 		    caps->model, caps->stepping, caps->brand);
 	tap_comment(s->tap, "microcode: %#x%s", caps->microcode,
 		    caps->pebs_microcode ? ", with which PEBS is broken" : "");
-	tap_comment(s->tap, "generation: %s",
-		    caps->generation ? caps->generation->title : "no row for this processor");
+	tap_comment(s->tap, "generation: %s", caps_generation(caps));
 	if (!caps->hypervisor)
 		tap_comment(s->tap, "platform: no hypervisor (CPUID.01H:ECX[31] = 0, no signature "
 				    "from CPUID.40000000H on)");
@@ -307,6 +306,7 @@ static struct verdict_subject subject_of(unsigned cpu)
 		.intel = caps->intel, .family = caps->family, .model = caps->model,
 		.threads = smp_sibling() != 0,
 		.hypervisor = caps->host.signature, .old_kvm = caps->old_kvm,
+		.shown = caps->shown ? caps->shown->code : NULL,
 		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
 			       caps->full_width, caps->host.id == HYPERVISOR_KVM, caps->pebs_format,
 			       caps->v6.leaf, caps_absent_events(caps) },

@@ -69,9 +69,14 @@ static bool same_text(const char *a, const char *b)
 	return *a == *b;
 }
 
+static const char *shown_code(const struct verdict_subject *subject)
+{
+	return subject->shown ? subject->shown : subject->applicant.code;
+}
+
 static bool of_generation(const struct verdict_subject *subject, const char *code)
 {
-	return subject->applicant.code && same_text(subject->applicant.code, code);
+	return shown_code(subject) && same_text(shown_code(subject), code);
 }
 
 bool verdict_known(const struct verdict_subject *subject, enum requirement_id id,
@@ -120,7 +125,7 @@ const struct erratum_row *verdict_erratum(enum erratum erratum)
 
 bool verdict_has_erratum(const struct verdict_subject *subject, enum erratum erratum)
 {
-	const struct machine here = { subject->applicant.code, subject->family, subject->model,
+	const struct machine here = { shown_code(subject), subject->family, subject->model,
 				      subject->threads };
 
 	return subject->intel && applies_to_machine(errata[erratum].machines, &here);

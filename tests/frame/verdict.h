@@ -43,6 +43,8 @@ struct verdict_subject {
 	bool threads;			/* its core runs two threads */
 	const char *hypervisor;		/* signature, "" without one */
 	bool old_kvm;			/* a guest of KVM before Linux 6.9 */
+	/* Its generation by family and model, for what excuses it; NULL: the applicant's. */
+	const char *shown;
 	struct applicant applicant;
 };
 

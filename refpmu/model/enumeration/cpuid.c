@@ -127,6 +127,9 @@ static const char hyper_v[] = "Microsoft Hv";
 /* What a part without a name of its own says. */
 static const char unknown_brand[48] = "Genuine Intel(R) CPU 0000";
 
+/* As QEMU's models have it: -cpu Haswell,pmu=on. */
+static const char named_brand[48] = "Intel Core Processor (Named)";
+
 /* NULL: a processor without a hypervisor. */
 static const char *hypervisor_signature(const struct model *m)
 {
@@ -313,6 +316,7 @@ static void xsave(const struct model *m, u32 subleaf, u32 regs[4])
 static void extended(const struct model *m, u32 leaf, u32 regs[4])
 {
 	const char *brand = m->facts & FACT_UNKNOWN_MODEL ? unknown_brand :
+			    m->facts & FACT_NAMED_MODEL	  ? named_brand :
 							    model_generation(m)->brand;
 
 	switch (leaf) {
