@@ -131,6 +131,7 @@ static void describe_choice(struct tap *tap, const struct config *config, u32 on
 int run_tests(const struct config *config, const struct soak *soak, int before, u64 exerciser)
 {
 	struct suite_config suite_config = configure(config, soak);
+	const unsigned watchdog = config->results ? config->watchdog : 0;
 	char cpu[CPU_NAME_SIZE];
 	struct suite *suite;
 	struct tap tap;
@@ -143,7 +144,7 @@ int run_tests(const struct config *config, const struct soak *soak, int before, 
 	suite_config.without_several = soak->batch != 0;
 	continued = config->results && keep_find(&suite_config, soak->batch, before);
 
-	watchdog_find();
+	watchdog_find(watchdog);
 	log_attach(&tap);
 	log_mute(&tap, continued);
 	machine_borrow_cpu(CPU_BOOT);
@@ -156,13 +157,13 @@ int run_tests(const struct config *config, const struct soak *soak, int before, 
 	processors_describe(&tap, soak->batch, soak->batches);
 	describe_choice(&tap, config, suite_config.on);
 	describe_devices(&tap, config);
-	watchdog_describe(&tap, config->results ? config->watchdog : 0);
+	watchdog_describe(&tap, watchdog);
 	describe_order(&tap, &suite_config, soak);
 	log_mute(&tap, false);
 	groups = keep_replay(suite, &tap) ? suite_groups(suite) : 0;
 	fmt_print(cpu, sizeof cpu, "%s", suite_cpu_name(suite));
 	machine_return_cpu();
-	keep_open(suite, cpu, config->watchdog);
+	keep_open(suite, cpu, watchdog);
 
 	for (unsigned g = 0; g < groups; g++) {
 		keep_save();

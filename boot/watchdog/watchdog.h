@@ -12,8 +12,9 @@
 #include "kernel/output/tap.h"
 #include "spec/types.h"
 
-/* Look for a watchdog. Call while the firmware has the machine, before watchdog_describe(). */
-void watchdog_find(void);
+/* Look for a watchdog that can count that many seconds (0: none is wanted). The watchdog stays as
+ * it is. Call while the firmware has the machine, before watchdog_describe(). */
+void watchdog_find(unsigned seconds);
 /* Did the watchdog reset the machine before this boot? */
 bool watchdog_has_reset(void);
 /* Start the watchdog: it resets the machine if watchdog_feed() isn't called for that many seconds,
@@ -21,7 +22,8 @@ bool watchdog_has_reset(void);
 void watchdog_start(unsigned seconds);
 /* Restart the watchdog's count. Does nothing if the watchdog isn't started. */
 void watchdog_feed(void);
-/* Restore the state that watchdog_find() found. */
+/* End our use of the watchdog. If another program's watchdog was counting, it counts again with
+ * its own time; otherwise the watchdog is stopped. Its resets are switched on or off as before. */
 void watchdog_stop(void);
 /* Print a comment: which watchdog the platform has, or why none is used. Call while the machine is
  * borrowed. */

@@ -165,6 +165,31 @@ bool wdat_do(const struct wdat *wdat, const struct wdat_io *io, enum wdat_action
 	return has(wdat, action);
 }
 
+static bool is_kept(const struct wdat_entry *entry, enum wdat_action action)
+{
+	return entry->action == action && entry->instruction == WDAT_WRITE_VALUE && entry->preserve;
+}
+
+void wdat_keep(const struct wdat *wdat, const struct wdat_io *io, enum wdat_action action,
+	       u32 *kept)
+{
+	for (unsigned i = 0; i < wdat->count; i++)
+		if (is_kept(&wdat->entry[i], action))
+			kept[i] = io->read(&wdat->entry[i].at) >> wdat->entry[i].at.bit;
+}
+
+void wdat_put_back(const struct wdat *wdat, const struct wdat_io *io, enum wdat_action action,
+		   const u32 *kept)
+{
+	for (unsigned i = 0; i < wdat->count; i++) {
+		struct wdat_entry entry = wdat->entry[i];
+
+		entry.value = kept[i];
+		if (is_kept(&entry, action))
+			run(&entry, io, 0, NULL);
+	}
+}
+
 u32 wdat_counts(const struct wdat *wdat, u32 ms)
 {
 	u32 counts = ms / wdat->period_ms;

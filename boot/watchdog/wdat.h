@@ -13,10 +13,12 @@
 
 enum wdat_action {
 	WDAT_RESET = 0x01,		/* restart the count */
+	WDAT_GET_COUNTDOWN = 0x05,	/* the count's first value */
 	WDAT_SET_COUNTDOWN = 0x06,
 	WDAT_GET_RUNNING = 0x08,
 	WDAT_SET_RUNNING = 0x09,
 	WDAT_SET_STOPPED = 0x0b,
+	WDAT_GET_REBOOT = 0x10,
 	WDAT_SET_REBOOT = 0x11,		/* its end is a reset */
 	WDAT_GET_STATUS = 0x20,		/* has it reset the machine? */
 	WDAT_SET_STATUS = 0x21,		/* forget that */
@@ -58,6 +60,12 @@ struct wdat_io {
  * the table hasn't that action. */
 bool wdat_do(const struct wdat *wdat, const struct wdat_io *io, enum wdat_action action,
 	     u32 argument, u32 *result);
+/* Save the bits that an action's writes change, in the table's order: only of writes that preserve
+ * the register's other bits, because such a register can be read. wdat_put_back() restores them. */
+void wdat_keep(const struct wdat *wdat, const struct wdat_io *io, enum wdat_action action,
+	       u32 *kept);
+void wdat_put_back(const struct wdat *wdat, const struct wdat_io *io, enum wdat_action action,
+		   const u32 *kept);
 /* That time in counts, within what it can count. */
 u32 wdat_counts(const struct wdat *wdat, u32 ms);
 

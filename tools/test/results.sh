@@ -145,6 +145,28 @@ test_a_reset_by_the_watchdog_is_named()
 	grep -aq '^ok 3 - enumeration' "$log/stick/serial.log"
 }
 
+# The watchdog doesn't reset a machine that shows its results, or runs another program afterwards.
+# Here the timer was running before the run, and only GCS.NR prevented a reset.
+takes 30 test_the_watchdog_ends_with_the_run
+test_the_watchdog_ends_with_the_run()
+{
+	local work=$log/stick
+
+	make_stick 'selftest.tsc*,enumeration.enumerated*' 'watchdog = 5'
+	sed -i 's/^at_end = .*/at_end = wait/' "$work/esp/pmutest86.cfg"
+	mcopy -o -i "$work/esp.img" "$work/esp/pmutest86.cfg" ::/
+	tools/boot.sh --image --watchdog --timeout 120 "$work" &
+	for _ in {1..600}; do
+		! grep -aqs '^# end of PMUTest86' "$work/serial.log" || break
+		sleep 0.1
+	done
+	grep -aq '^# watchdog: the TCO timer of an ICH9, 5 s after' "$work/serial.log"
+	sleep 12
+	[ ! -e "$work/end" ] || fail "the machine ended: $(cat "$work/end")"
+	echo 'quit' > "$work/monitor"
+	wait
+}
+
 # Where no file can be written, a UEFI variable has a short result, until a run saves it.
 takes 18 test_a_short_result_waits_in_a_uefi_variable
 test_a_short_result_waits_in_a_uefi_variable()
