@@ -246,6 +246,16 @@ bool keep_is_journaled(void)
 	return journal_is_open();
 }
 
+/* Without a journal a reset would explain nothing, because the hanging test couldn't be named. And
+ * once the journal is closed, before_test() of boot/run.c feeds the watchdog no more. */
+static void feed_watchdog(void)
+{
+	if (journal_is_open())
+		watchdog_feed();
+	else
+		watchdog_stop();
+}
+
 void keep_before_test(void)
 {
 	u64 began = tsc_read();
@@ -253,7 +263,7 @@ void keep_before_test(void)
 	if (!journal_is_open())
 		return;
 	journal(FRAME_TEST, true);
-	watchdog_feed();
+	feed_watchdog();
 	keep.writes++;
 	keep.written += (tsc_read() - began) / time_tsc_per_us;
 }
@@ -271,6 +281,7 @@ void keep_save(void)
 		return;
 	watchdog_feed();
 	journal(FRAME_IDLE, true);
+	feed_watchdog();
 	results_save(notice(), NOTICE_SIZE);
 	log_text(&length);
 	if (length < keep.journaled)
