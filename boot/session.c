@@ -35,7 +35,8 @@
 #define SHOW_US			3000000		/* a last line */
 #define WAIT_SECONDS		60		/* at most, for a reader */
 #define ARENA_SPARE		(18u << 20)	/* log, buffers of the tests */
-#define ARENA_SPARE_EACH	(5u << 20)	/* those of each further processor */
+/* Log and buffers of each further processor, and the screen's text of its tests. */
+#define ARENA_SPARE_EACH	((5u << 20) + PROGRESS_STORE_EACH)
 
 /* What is known from run to run. */
 struct session {
@@ -205,7 +206,7 @@ static int start(struct config *config, struct session *session)
 		return refuse_unborrowed("the local APIC is switched off, or our own memory is "
 					 "too small");
 	if (!config->borrow_cycles)
-		screen_open(config->screen, &setup.framebuffer, &session->soak);
+		screen_open(config->screen, &setup, &session->soak);
 	if (!configured)
 		return refuse(config);
 	processors_take();

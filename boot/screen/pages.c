@@ -353,6 +353,17 @@ static u32 draw_soak(struct grid *grid, const struct soak *soak, u32 row)
 	return 1;
 }
 
+/* Say how many points and lines the lists of this run lack. Returns the number of rows. */
+static u32 draw_lost(struct grid *grid, const struct progress *progress, u32 row)
+{
+	if (!progress->lost && !progress->lost_lines)
+		return 0;
+	grid_print(grid, 1, row, COLOUR_DOUBT,
+		   "No room here for %u more points, and %u lines about points: they are in the "
+		   "results", progress->lost, progress->lost_lines);
+	return 1;
+}
+
 static void draw_end(struct grid *grid, font_glyph *font, const struct progress *progress,
 		     struct view *view)
 {
@@ -373,9 +384,10 @@ static void draw_end(struct grid *grid, font_glyph *font, const struct progress 
 				 progress->total[i][0] == 'e' ? COLOUR_DOUBT : COLOUR_TEXT,
 				 progress->total[i]);
 	}
+	row += draw_lost(grid, progress, row);
 	grid_fill(grid, 0, row++, grid->columns, COLOUR_DIM, GRID_LINE);
 	draw_points(grid, progress, view, row, grid->rows - 1 - (view->status[0] != 0));
-	if (!pages_lines(progress, view))
+	if (!pages_lines(progress, view) && !progress->lost)
 		grid_text(grid, 1, row, COLOUR_DIM, "No point is other than passed or skipped.");
 	draw_keys(grid, view,
 		  "Enter details  A again  G group  T test  M machine  S save  "

@@ -102,9 +102,11 @@ static void take_point(struct progress *progress, const char *line, const char *
 
 	progress->done++;
 	progress->count[verdict]++;
+	progress->last = verdict;
 	progress->group[group].points++;
 	progress->group[group].bad += verdict == PROGRESS_FAIL;
-	if (progress->points == PROGRESS_POINTS || !keep(progress, line, &text)) {
+	progress->kept = progress->points < PROGRESS_POINTS && keep(progress, line, &text);
+	if (!progress->kept) {
 		progress->lost++;
 		return;
 	}
@@ -114,19 +116,34 @@ static void take_point(struct progress *progress, const char *line, const char *
 	};
 }
 
+/* Points have priority: a block gets only the room that the points still due don't need. */
+static bool has_room_for_blocks(const struct progress *progress)
+{
+	u32 due = progress->plan > progress->done ? progress->plan - progress->done : 0;
+
+	return (u64)due * PROGRESS_LINE < progress->size - progress->used;
+}
+
 /* A line of the last point's block. */
 static void take_block(struct progress *progress, const char *line)
 {
-	struct progress_point *point = &progress->point[progress->points - 1];
+	struct progress_point *point = NULL;
 	u32 text;
 
-	if (same(line, "  severity: error") && point->verdict == PROGRESS_FAIL) {
-		point->verdict = PROGRESS_ERROR;
+	if (progress->kept)
+		point = &progress->point[progress->points - 1];
+	if (same(line, "  severity: error") && progress->last == PROGRESS_FAIL) {
+		progress->last = PROGRESS_ERROR;
 		progress->count[PROGRESS_FAIL]--;
 		progress->count[PROGRESS_ERROR]++;
+		if (point)
+			point->verdict = PROGRESS_ERROR;
 	}
-	if (point->lines < LINES_MAX && keep(progress, line, &text))
+	if (point && point->lines < LINES_MAX && has_room_for_blocks(progress) &&
+	    keep(progress, line, &text))
 		point->lines++;
+	else
+		progress->lost_lines++;
 }
 
 static void take_total(struct progress *progress, const char *line)
@@ -173,8 +190,7 @@ void progress_take(struct progress *progress, const char *line)
 	} else if ((rest = after(line, "not ok "))) {
 		take_point(progress, line, rest, false);
 	} else if (after(line, "  ")) {
-		/* A block whose point wasn't kept has no place either. */
-		if (progress->points && !progress->lost)
+		if (progress->done)
 			take_block(progress, line);
 	} else if ((rest = after(line, "1.."))) {
 		progress->plan = number(&rest);

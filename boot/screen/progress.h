@@ -8,12 +8,15 @@
 
 #include "spec/types.h"
 
-#define PROGRESS_POINTS	2048u
+#define PROGRESS_POINTS	24576u		/* each test on each of 16 processors */
 #define PROGRESS_FACTS	1024u
 #define PROGRESS_TOTALS	12u
 #define PROGRESS_TEXT	256u		/* of a name or a total */
 #define PROGRESS_GROUPS	32u
-#define PROGRESS_STORE	(1u << 20)	/* enough for a run with many failures */
+/* Text of a run with many failures on one processor, and the text that a further processor adds. */
+#define PROGRESS_STORE	(1u << 20)
+#define PROGRESS_STORE_EACH (256u << 10)
+#define PROGRESS_LINE	160u		/* longer than the lines of most points */
 
 enum progress_verdict {
 	PROGRESS_PASS,
@@ -59,7 +62,9 @@ struct progress {
 	u32 groups;
 	char total[PROGRESS_TOTALS][PROGRESS_TEXT]; /* the last lines of the log's end */
 	u32 totals;
-	u32 lost;			/* points that there was no room for */
+	u32 lost, lost_lines;		/* points, and lines of blocks, without room */
+	bool kept;			/* the last point is point[points - 1] */
+	enum progress_verdict last;	/* its verdict, kept or not */
 
 	u32 plan, done, count[PROGRESS_VERDICTS];
 	char running[PROGRESS_TEXT];	/* the test that runs now; "": none */

@@ -108,17 +108,18 @@ static void clear_screen(void)
 		raster_fill(&raster, 0, 0, raster.width, raster.height, pixels[COLOUR_TEXT].off);
 }
 
-void screen_open(bool wanted_at_all, const struct raster *framebuffer, const struct soak *soak)
+void screen_open(bool wanted_at_all, const struct machine_setup *setup, const struct soak *soak)
 {
+	const u32 store_size = PROGRESS_STORE + (setup->processors - 1) * PROGRESS_STORE_EACH;
 	char *store;
 
 	if (!wanted_at_all)
 		return;
-	raster = *framebuffer;
+	raster = setup->framebuffer;
 	size = grid_fit(raster.width, raster.height);
 	if (!raster_is_usable(&raster))
 		open_graphics();
-	store = arena_alloc(PROGRESS_STORE);
+	store = arena_alloc(store_size);
 	if (!raster_is_usable(&raster) || !store)
 		return;
 	wanted.columns = shown.columns = size.columns;
@@ -127,7 +128,7 @@ void screen_open(bool wanted_at_all, const struct raster *framebuffer, const str
 		pixels[i].on = raster_pixel(&raster, grid_colours[i].on);
 		pixels[i].off = raster_pixel(&raster, grid_colours[i].off);
 	}
-	progress_init(&progress, store, PROGRESS_STORE);
+	progress_init(&progress, store, store_size);
 	progress.soak = *soak;
 	view.keys = firmware_has_keys();
 	console_leave_screen(true);

@@ -7,13 +7,13 @@
 #define BOOT_SCREEN_SCREEN_H
 
 #include "boot/screen/keys.h"
-#include "kernel/output/raster.h"
+#include "kernel/machine/machine.h"
 #include "spec/types.h"
 
 /* From now on this program uses the screen: the framebuffer, or a screen on which the firmware
  * draws. The firmware can draw only while it has the machine, between groups. After machine_init(),
  * while the firmware has the machine. */
-void screen_open(bool wanted, const struct raster *framebuffer, const struct soak *soak);
+void screen_open(bool wanted, const struct machine_setup *setup, const struct soak *soak);
 bool screen_is_open(void);
 
 /* A line of the log. Draws nothing. */

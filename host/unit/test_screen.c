@@ -327,6 +327,84 @@ static void a_full_store_costs_the_rest_only(void)
 	CHECK_STR("FAILED", progress_result_text(&progress));
 }
 
+/* With 16 processors a point of the last one is counted, listed and opened as on the first. */
+static void the_last_point_of_a_large_machine_is_listed(void)
+{
+	static char large[PROGRESS_STORE + 15 * PROGRESS_STORE_EACH];
+	const u32 points = 16 * 1100;
+	char line[128];
+
+	begin(100, 33);
+	progress_init(&progress, large, sizeof(large));
+	progress.plan = points;
+	for (u32 n = 1; n <= points; n++) {
+		sprintf(line, "%s %u - group.a_name_as_long_as_that_of_most_tests_is@cpu%u "
+			"[GROUP-01,GROUP-02]", n < points - 1 ? "ok" : "not ok", n, n % 16);
+		progress_take(&progress, line);
+	}
+	progress_take(&progress, "  ---");
+	progress_take(&progress, "  severity: error");
+	progress_take(&progress, "  message: it hangs");
+	progress_take(&progress, "# end of PMUTest86: exit 1");
+	CHECK_EQ(points, progress.points);
+	CHECK_EQ(1, progress.count[PROGRESS_FAIL]);
+	CHECK_EQ(1, progress.count[PROGRESS_ERROR]);
+	view.page = PAGE_END;
+	CHECK(shows("FAILED        group.a_name_as_long_as_that_of_most_tests_is@cpu15"));
+	CHECK(shows("ERROR         group.a_name_as_long_as_that_of_most_tests_is@cpu0"));
+	CHECK(!shows("No room here"));
+	press(KEY_END, NULL, 0);
+	press(KEY_ENTER, NULL, 0);
+	CHECK(shows("message     it hangs"));
+}
+
+/* Blocks leave room for the points after them, and the end page tells of lines without room. */
+static void blocks_give_way_to_points(void)
+{
+	static char small[60 * PROGRESS_LINE];
+	char line[64];
+
+	begin(100, 33);
+	progress_init(&progress, small, sizeof(small));
+	progress.plan = 50;
+	for (u32 n = 1; n <= 50; n++) {
+		sprintf(line, "not ok %u - group.claim_%u [GROUP-01]", n, n);
+		progress_take(&progress, line);
+		for (u32 i = 0; i < 20; i++)
+			progress_take(&progress, "  also_2: \"GROUP-01: wanted this, got that\"");
+	}
+	progress_take(&progress, "# end of PMUTest86: exit 1");
+	CHECK_EQ(50, progress.points);
+	CHECK_EQ(0, progress.lost);
+	CHECK(progress.lost_lines);
+	view.page = PAGE_END;
+	press(KEY_END, NULL, 0);
+	CHECK(shows("FAILED        group.claim_50"));
+	CHECK(shows("No room here for 0 more points, and "));
+}
+
+/* The point is counted correctly although it isn't kept, and the list doesn't claim that all points
+ * passed. */
+static void a_point_without_room_is_told(void)
+{
+	char small[80];
+
+	begin(100, 33);
+	progress_init(&progress, small, sizeof(small));
+	progress_take(&progress, "ok 1 - count.first_of_two [CNT-01]");
+	progress_take(&progress, "not ok 2 - count.second_of_two_which_has_no_room [CNT-01]");
+	progress_take(&progress, "  ---");
+	progress_take(&progress, "  severity: error");
+	progress_take(&progress, "# end of PMUTest86: exit 2");
+	CHECK_EQ(1, progress.lost);
+	CHECK_EQ(0, progress.count[PROGRESS_FAIL]);
+	CHECK_EQ(1, progress.count[PROGRESS_ERROR]);
+	CHECK_EQ(PROGRESS_PASS, progress.point[0].verdict);
+	view.page = PAGE_END;
+	CHECK(shows("No room here for 1 more points"));
+	CHECK(!shows("No point is other than passed or skipped."));
+}
+
 static void cells_fit_on_every_screen(void)
 {
 	static const struct {
@@ -408,6 +486,9 @@ int main(void)
 	RUN(what_is_left_is_told_from_what_was_done);
 	RUN(control_bytes_and_long_lines_stay_in_their_cells);
 	RUN(a_full_store_costs_the_rest_only);
+	RUN(the_last_point_of_a_large_machine_is_listed);
+	RUN(blocks_give_way_to_points);
+	RUN(a_point_without_room_is_told);
 	RUN(cells_fit_on_every_screen);
 	RUN(lines_break_between_words);
 	RUN(large_letters_are_their_pixels);
