@@ -11,17 +11,20 @@ static const char overflow[] = "# log memory is full: lines are missing here\n";
 
 static struct {
 	char *text;
-	size_t length;
+	size_t length, size;
 	bool full;
 	bool cleared;
 } lines;
 
 static struct summary summary;
+static struct totals_counted counted;
 
-bool log_init(void)
+bool log_init(unsigned processors)
 {
-	lines.text = arena_alloc(LOG_SIZE);
+	lines.size = LOG_SIZE + (processors - 1) * LOG_SIZE_EACH;
+	lines.text = arena_alloc(lines.size);
 	lines.length = 0;
+	counted = (struct totals_counted){ .exit = 2 };
 	lines.full = lines.cleared = false;
 	return lines.text;
 }
@@ -39,10 +42,11 @@ static void log_line(void *ctx, const char *line)
 	(void)ctx;
 	console_line(line);
 	summary_take(&summary, line);
+	totals_count(&counted, line);
 	screen_line(line);
 	if (lines.full)
 		return;
-	if (lines.length + length + 1 + sizeof overflow > LOG_SIZE) {
+	if (lines.length + length + 1 + sizeof overflow > lines.size) {
 		lines.full = true;
 		append(overflow, sizeof overflow - 1);
 		return;
@@ -81,6 +85,16 @@ void log_say_again(const char *line)
 bool log_is_whole(void)
 {
 	return !lines.cleared && !lines.full;
+}
+
+bool log_is_half_full(void)
+{
+	return lines.length > lines.size / 2;
+}
+
+const struct totals_counted *log_counted(void)
+{
+	return &counted;
 }
 
 const struct summary *log_summary(void)

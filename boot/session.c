@@ -35,8 +35,8 @@
 #define SHOW_US			3000000		/* a last line */
 #define WAIT_SECONDS		60		/* at most, for a reader */
 #define ARENA_SPARE		(18u << 20)	/* log, buffers of the tests */
-/* Log and buffers of each further processor, and the screen's text of its tests. */
-#define ARENA_SPARE_EACH	((5u << 20) + PROGRESS_STORE_EACH)
+/* Buffers of each further processor, and its tests' lines on the screen and in the log. */
+#define ARENA_SPARE_EACH	((5u << 20) + PROGRESS_STORE_EACH + LOG_SIZE_EACH)
 
 /* What is known from run to run. */
 struct session {
@@ -202,7 +202,7 @@ static int start(struct config *config, struct session *session)
 	setup.hpet_base = acpi_hpet_base();
 	setup.ioapic_base = acpi_ioapic_base();
 	exerciser = exerciser_find(&setup);
-	if (!machine_init(&setup) || !log_init())
+	if (!machine_init(&setup) || !log_init(setup.processors))
 		return refuse_unborrowed("the local APIC is switched off, or our own memory is "
 					 "too small");
 	if (!config->borrow_cycles)

@@ -87,7 +87,8 @@ bool results_save(char *error, size_t size)
 	if (path[0] && length > saved)
 		status = file_append(path, text + saved, length - saved);
 	saved = length;
-	if (length > LOG_SIZE / 2) {
+	/* Lines that no file has stay: they may be the only results of the run. */
+	if (path[0] && !firmware_failed(status) && log_is_half_full()) {
 		log_clear();
 		saved = 0;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See keep.h. The journal has every line before the next test begins; results.tap gets them after
  * each group, for a reader of the stick. */
+#include "boot/file.h"
 #include "boot/firmware.h"
 #include "boot/identity.h"
 #include "boot/log.h"
@@ -288,18 +289,41 @@ void keep_save(void)
 		keep.journaled = length;	/* the log was emptied */
 }
 
+/* The contents of results.tap, in memory that the caller frees. NULL: there is no such file. */
+static char *read_results(size_t *length)
+{
+	char *lines = NULL;
+	u64 size = 0;
+
+	if (results_path()[0] && !firmware_failed(file_length(results_path(), &size)) && size)
+		lines = firmware_allocate(size);
+	if (!lines || !firmware_failed(file_read(results_path(), lines, size, length)))
+		return lines;
+	firmware_free(lines);
+	return NULL;
+}
+
+/* Made from all lines: those in memory, or results.tap if the log isn't whole. If the file can't be
+ * read either, the totals are those that were counted line by line. */
 size_t keep_short_result(char *text, size_t size)
 {
 	size_t length, lines_length;
 	struct totals *totals = firmware_allocate(sizeof(*totals));
-	const char *lines = log_text(&lines_length);
+	const char *lines;
+	char *saved;
 
 	text[0] = '\0';
 	if (!totals)
 		return 0;
+	saved = log_is_whole() ? NULL : read_results(&lines_length);
+	lines = saved ? saved : log_text(&lines_length);
 	totals_take(totals, lines, lines_length);
+	if (!log_is_whole() && !saved)
+		totals_correct(totals, log_counted());
 	length = variable_text(totals, lines, lines_length, PMUTEST86_VERSION, text, size);
 	firmware_free(totals);
+	if (saved)
+		firmware_free(saved);
 	return length;
 }
 

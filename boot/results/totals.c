@@ -222,3 +222,50 @@ void totals_take(struct totals *totals, const char *lines, size_t length)
 	settle(&taking);
 	conclude(&taking);
 }
+
+static unsigned number_at(struct span text, size_t at)
+{
+	unsigned number = 0;
+
+	for (; at < text.length && text.text[at] >= '0' && text.text[at] <= '9'; at++)
+		number = number * 10 + (unsigned)(text.text[at] - '0');
+	return number;
+}
+
+void totals_count(struct totals_counted *counted, const char *line)
+{
+	static const char decided[] = "requirements decided ";
+	struct item_reader reader = { .text = line, .length = strlen(line) };
+	struct item item;
+
+	if (!item_next(&reader, &item))
+		return;
+	if (item.kind == ITEM_POINT) {
+		counted->last = item.verdict;
+		counted->count[item.verdict]++;
+	} else if (item.kind == ITEM_END) {
+		counted->exit = (int)item.number;
+	} else if (item.kind == ITEM_COMMENT && span_begins(item.text, decided)) {
+		counted->decided = number_at(item.text, sizeof(decided) - 1);
+	} else if (span_is(item.text, "  severity: error") && counted->last == ITEM_FAIL) {
+		counted->last = ITEM_ERROR;
+		counted->count[ITEM_FAIL]--;
+		counted->count[ITEM_ERROR]++;
+	}
+}
+
+void totals_correct(struct totals *totals, const struct totals_counted *counted)
+{
+	unsigned listed = totals->points, points = 0;
+
+	for (unsigned i = 0; i < ITEM_VERDICTS; i++) {
+		totals->count[i] = counted->count[i];
+		points += counted->count[i];
+	}
+	totals->points = points;
+	totals->decided = counted->decided;
+	totals->exit = counted->exit;
+	fmt_print(totals->problem, sizeof(totals->problem),
+		  "there was no room for the whole log: what follows is of %u points of %u", listed,
+		  points);
+}

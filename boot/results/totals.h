@@ -25,4 +25,15 @@ struct totals {
 
 void totals_take(struct totals *totals, const char *lines, size_t length);
 
+/* Totals that are counted line by line, without keeping the lines. */
+struct totals_counted {
+	int exit;
+	unsigned decided, count[ITEM_VERDICTS];
+	enum item_verdict last;		/* of the last point */
+};
+/* Count the next line. The caller sets .exit to 2 before the first one. */
+void totals_count(struct totals_counted *counted, const char *line);
+/* Correct totals that were taken from an incomplete log: the run had more points. */
+void totals_correct(struct totals *totals, const struct totals_counted *counted);
+
 #endif

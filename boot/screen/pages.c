@@ -360,7 +360,8 @@ static u32 draw_lost(struct grid *grid, const struct progress *progress, u32 row
 		return 0;
 	grid_print(grid, 1, row, COLOUR_DOUBT,
 		   "No room here for %u more points, and %u lines about points: they are in the "
-		   "results", progress->lost, progress->lost_lines);
+		   "results",
+		   progress->lost, progress->lost_lines);
 	return 1;
 }
 

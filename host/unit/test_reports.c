@@ -10,6 +10,7 @@
 
 #include "boot/results/machine.h"
 #include "boot/results/reports.h"
+#include "boot/results/variable.h"
 #include "host/check.h"
 
 static const char lines[] = "TAP version 14\n"
@@ -57,6 +58,57 @@ static void totals_are_those_of_the_points(void)
 	CHECK_EQ(3, totals.decided);
 }
 
+static void count_lines(struct totals_counted *counted, const char *text)
+{
+	char line[200];
+
+	*counted = (struct totals_counted){ .exit = 2 };
+	for (size_t n; *text; text += n + 1) {
+		n = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)n, text);
+		totals_count(counted, line);
+	}
+}
+
+/* The first half of the log was dropped: the totals are those that were counted line by line. */
+static void a_log_that_is_not_whole_does_not_say_less(void)
+{
+	const char *tail = strstr(lines, "ok 3");
+	struct totals_counted counted;
+	char text[300];
+
+	count_lines(&counted, lines);
+	counted.count[ITEM_SKIP] += 15000;
+	counted.decided = 7;
+	totals_take(&totals, tail, strlen(tail));
+	CHECK_EQ(0, totals.count[ITEM_FAIL]);
+	totals_correct(&totals, &counted);
+	CHECK_EQ(1, totals.exit);
+	CHECK_EQ(15005, totals.points);
+	variable_text(&totals, tail, strlen(tail), "1.0", text, sizeof(text));
+	CHECK(strstr(text, "\nexit 1, requirements decided 7, points PASS 1 SKIP 15001 "));
+	CHECK(strstr(text, " FAIL 1 ERROR 0\n"));
+	CHECK(strstr(text, "\nthere was no room for the whole log: what follows is of 3 points of "
+			   "15005"));
+}
+
+static void lines_are_counted_as_they_come(void)
+{
+	struct totals_counted counted;
+
+	totals_take(&totals, lines, strlen(lines));
+	count_lines(&counted, lines);
+	for (unsigned i = 0; i < ITEM_VERDICTS; i++)
+		CHECK_EQ(totals.count[i], counted.count[i], "%s", item_verdict_names[i]);
+	CHECK_EQ(totals.exit, counted.exit);
+	count_lines(&counted, "not ok 1 - a.b [-]\n  ---\n  severity: error\n  ...\n"
+			      "# requirements decided 41 of 50 decidable here\n");
+	CHECK_EQ(1, counted.count[ITEM_ERROR]);
+	CHECK_EQ(0, counted.count[ITEM_FAIL]);
+	CHECK_EQ(41, counted.decided);
+	CHECK_EQ(2, counted.exit, "it hasn't ended");
+}
+
 /* Cut anywhere, they are read to their end, and the run isn't whole. */
 static void cut_lines_are_an_incomplete_run(void)
 {
@@ -99,6 +151,8 @@ int main(int argc, char **argv)
 	if (argc == 3)
 		return convert(argv[1], argv[2]);
 	RUN(totals_are_those_of_the_points);
+	RUN(lines_are_counted_as_they_come);
+	RUN(a_log_that_is_not_whole_does_not_say_less);
 	RUN(cut_lines_are_an_incomplete_run);
 	return check_end();
 }

@@ -338,8 +338,10 @@ static void the_last_point_of_a_large_machine_is_listed(void)
 	progress_init(&progress, large, sizeof(large));
 	progress.plan = points;
 	for (u32 n = 1; n <= points; n++) {
-		sprintf(line, "%s %u - group.a_name_as_long_as_that_of_most_tests_is@cpu%u "
-			"[GROUP-01,GROUP-02]", n < points - 1 ? "ok" : "not ok", n, n % 16);
+		sprintf(line,
+			"%s %u - group.a_name_as_long_as_that_of_most_tests_is@cpu%u "
+			"[GROUP-01,GROUP-02]",
+			n < points - 1 ? "ok" : "not ok", n, n % 16);
 		progress_take(&progress, line);
 	}
 	progress_take(&progress, "  ---");

@@ -185,3 +185,23 @@ test_a_short_result_waits_in_a_uefi_variable()
 	grep -rq "^#$said" "$work/results"
 	refute grep -aq "$said" "$work/log.3"
 }
+
+# The lines of 12 processors fill more than half of the log. Although no file keeps the first lines,
+# the short result counts them all.
+takes 60 test_a_short_result_counts_the_whole_run
+test_a_short_result_counts_the_whole_run()
+{
+	local work=$log/long points
+
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	printf '%s\n' 'on = all' 'at_end = shutdown' > "$work/esp/pmutest86.cfg"
+	tools/boot.sh --read-only --smp 12 --keep-variables --timeout 200 "$work"
+	cp "$work/serial.log" "$log/first"
+	points=$(grep -ac '^ok .* # SKIP ' "$log/first")
+	[ "$points" -gt 10000 ]
+	echo 'tests = selftest.tsc*' >> "$work/esp/pmutest86.cfg"
+	tools/boot.sh --keep-variables --timeout 60 "$work"
+	grep -aq "a run without a file: exit 2, .* SKIP $points INCONCLUSIVE 0 KNOWN 0 FAIL 0 " \
+		"$work/serial.log"
+}
