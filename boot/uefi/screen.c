@@ -62,13 +62,36 @@ static EFI_GRAPHICS_OUTPUT_PROTOCOL *any_graphics(void)
 	return EFI_ERROR(uefi.boot->LocateProtocol(&guid, NULL, &protocol)) ? NULL : protocol;
 }
 
-/* Firmware may give its console none that is linear. */
+/* The only adapter beside the console. NULL: there is none; or there are several, and the one with
+ * the monitor isn't known. */
+static EFI_GRAPHICS_OUTPUT_PROTOCOL *only_graphics(void)
+{
+	EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+	UINTN count = 0, others = 0;
+	EFI_HANDLE *handles = NULL;
+	void *protocol = NULL;
+
+	if (EFI_ERROR(uefi.boot->LocateHandleBuffer(ByProtocol, &guid, NULL, &count, &handles)))
+		return NULL;
+	for (UINTN i = 0; i < count; i++)
+		if (handles[i] != uefi.system->ConsoleOutHandle) {
+			others++;
+			uefi.boot->HandleProtocol(handles[i], &guid, &protocol);
+		}
+	uefi.boot->FreePool(handles);
+	return others == 1 ? protocol : NULL;
+}
+
+/* The firmware's console may have no linear framebuffer. In EDK II (ConSplitterDxe) that is so as
+ * soon as the console draws on two adapters. Then the firmware draws for us, on both. */
 void uefi_find_screen(struct raster *raster)
 {
-	const EFI_GRAPHICS_OUTPUT_PROTOCOL *console = console_graphics(), *any = any_graphics();
+	const EFI_GRAPHICS_OUTPUT_PROTOCOL *console = console_graphics(), *other;
 
-	if ((!console || !describe_screen(console, raster)) &&
-	    (!any || !describe_screen(any, raster)))
+	if (console && describe_screen(console, raster))
+		return;
+	other = console ? only_graphics() : any_graphics();
+	if (!other || !describe_screen(other, raster))
 		*raster = (struct raster){ .base = NULL };
 }
 

@@ -152,6 +152,22 @@ test_the_firmware_draws_where_it_must()
 	wait
 }
 
+# With two graphics adapters, each with a linear framebuffer, both show the run. It doesn't matter
+# which adapter is the first.
+test_two_adapters_show_the_same()
+{
+	local work=$log/two
+
+	plan_with_screen "$work" none 'selftest.t*,count.i*'
+	begin_with_screen "$work" VGA --device bochs-display,id=second
+	shows "$work" 'large: PASSED'
+	grep -q '^# screen: none that is a linear framebuffer' "$work/serial.log"
+	echo "screendump $work/second.ppm second" > "$work/monitor"
+	echo 'sendkey r' > "$work/monitor"
+	wait
+	tools/screen/screen.py "$work/second.ppm" | grep -q '^large: PASSED'
+}
+
 # A soak: each run is a whole one, in an order of its own. The worst counts.
 test_runs_are_repeated()
 {
