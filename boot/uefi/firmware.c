@@ -142,8 +142,11 @@ static u64 low_page(void)
 
 static u64 memory_top;
 
+/* May be called before firmware_setup(), because tables above 4 GiB are read earlier. */
 u64 firmware_memory(void)
 {
+	if (!memory_top && EFI_ERROR(find_memory_top(&memory_top)))
+		memory_top = 0;
 	return memory_top;
 }
 
