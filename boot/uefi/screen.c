@@ -38,6 +38,7 @@ static bool describe_screen(const EFI_GRAPHICS_OUTPUT_PROTOCOL *screen, struct r
 		.blue = bits.BlueMask,
 	};
 	raster->pitch = mode->PixelsPerScanLine * raster->bytes;
+	raster_limit(raster, screen->Mode->FrameBufferSize);
 	return raster_is_usable(raster);
 }
 

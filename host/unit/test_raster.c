@@ -142,8 +142,31 @@ static void a_framebuffer_that_makes_no_sense_is_not_used(void)
 	CHECK(!raster_is_usable(&bad));
 }
 
+/* Firmware may report an aperture that is too small for its mode. */
+static void lines_beyond_the_aperture_are_left_out(void)
+{
+	struct raster good = raster_of(&kinds[0]), cut = good;
+
+	raster_limit(&cut, 0);
+	CHECK_EQ(good.height, cut.height);
+	raster_limit(&cut, (u64)good.pitch * good.height);
+	CHECK_EQ(good.height, cut.height);
+	raster_limit(&cut, (u64)good.pitch * good.height - 1);
+	CHECK_EQ(good.height - 1, cut.height);
+	CHECK(raster_is_usable(&cut));
+	raster_limit(&cut, good.pitch - 1);
+	CHECK(!raster_is_usable(&cut));
+	cut = (struct raster){ .pitch = 0x40000, .height = 0x10000 };
+	raster_limit(&cut, BIT(33));
+	CHECK_EQ(0x8000, cut.height, "more than 4 GiB");
+	cut = (struct raster){ .height = 5 };
+	raster_limit(&cut, 1);
+	CHECK_EQ(5, cut.height, "no pitch");
+}
+
 int main(void)
 {
+	RUN(lines_beyond_the_aperture_are_left_out);
 	RUN(colours_become_pixels);
 	RUN(a_glyph_is_its_rows);
 	RUN(nothing_is_drawn_outside);

@@ -3,6 +3,12 @@
  * write-combining. */
 #include "kernel/output/raster.h"
 
+void raster_limit(struct raster *r, u64 bytes)
+{
+	if (bytes && bytes < (u64)r->pitch * r->height)
+		r->height = (u32)(bytes / r->pitch);
+}
+
 bool raster_is_usable(const struct raster *r)
 {
 	return r->base && r->width && r->height && r->width <= RASTER_MAX_SIDE &&

@@ -20,6 +20,9 @@ struct raster {
 
 #define RASTER_MAX_SIDE	65536u
 
+/* Reduce the height to the lines of pixels that fit into that many bytes. 0: the size isn't known,
+ * and the height stays. */
+void raster_limit(struct raster *raster, u64 bytes);
 /* Can it be drawn on? */
 bool raster_is_usable(const struct raster *raster);
 /* Bytes of a pixel that has these bits and reserved ones. */
