@@ -47,11 +47,13 @@ static struct seen {
 static struct spread_place places[SEEN_MAX];
 static unsigned usable, first_index;	/* of seen[]; and the one that runs this */
 
+/* The type of core with its native model. By the type alone an LP-E core of Arrow Lake (20H, native
+ * model 2) would be an E core (20H, native model 3). */
 static u32 core_type(void)
 {
 	if (!cpuid_get(CPUID_HYBRID))
 		return 0;
-	return cpuid_read(LEAF_HYBRID, 0).eax >> 24;
+	return cpuid_read(LEAF_HYBRID, 0).eax;
 }
 
 static void tell_type(void *argument)

@@ -8,8 +8,8 @@
 
 #define SPREAD_MOST	16u	/* at most, taken at once */
 
-/* The place of a processor, as the firmware says, and its type of core (CPUID.1AH:EAX[31:24]; 0 if
- * there is only one type). */
+/* The place of a processor, as the firmware says, and its type of core with the native model
+ * (CPUID.1AH:EAX; 0 if there is only one type). */
 struct spread_place {
 	u32 package, core, thread, type;
 };

@@ -44,6 +44,21 @@ static void each_package_has_one(void)
 			CHECK(chosen[i] != chosen[j], "%u twice", chosen[i]);
 }
 
+/* As on Arrow Lake, cores of one type have two native models: the last two are LP-E cores. */
+static void each_native_model_has_one(void)
+{
+	struct spread_place places[24];
+
+	for (unsigned i = 0; i < 24; i++) {
+		places[i] = (struct spread_place){ 0, i, 0, i < 8 ? 0x40000003 : 0x20000003 };
+		if (i >= 22)
+			places[i].type = 0x20000002;
+		CHECK_EQ(i == 0 || i == 8 || i == 22, spread_is_first_of_kind(places, i), "%u", i);
+	}
+	CHECK_EQ(MOST, spread_choose(places, 24, 0, MOST, chosen));
+	CHECK(has(MOST, 22), "no core of the third kind");
+}
+
 /* 8 cores of one kind with two threads, 16 of another after them. */
 static void each_type_of_core_has_one(void)
 {
@@ -161,6 +176,7 @@ int main(void)
 	RUN(all_that_fit_stay_in_order);
 	RUN(each_package_has_one);
 	RUN(each_type_of_core_has_one);
+	RUN(each_native_model_has_one);
 	RUN(places_are_kept_to);
 	RUN(one_of_each_kind_and_position_stands_for_it);
 	RUN(each_position_has_one_where_there_is_room);
