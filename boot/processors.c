@@ -28,6 +28,7 @@
 
 static struct {
 	unsigned all, enabled, unhealthy;
+	bool unknown;		/* the firmware doesn't tell of other processors */
 } found = { .all = 1, .enabled = 1 };
 static unsigned count = 1;
 
@@ -110,7 +111,8 @@ unsigned processors_find(unsigned most, unsigned batch, unsigned wanted)
 	usable = 1;
 	first_index = 0;
 	found.unhealthy = 0;
-	if (!firmware_processors(&found.all, &found.enabled))
+	found.unknown = !firmware_processors(&found.all, &found.enabled);
+	if (found.unknown)
 		return count;
 	for (unsigned number = 0; number < found.all && n < SEEN_MAX; number++)
 		n += look_at(number, n);
@@ -239,7 +241,12 @@ void processors_describe(struct tap *tap, unsigned batch, unsigned batches)
 		taken += !smp_is_left_out(i);
 	if (batches > 1)
 		fmt_print(which, sizeof(which), ", batch %u of %u", batch + 1, batches);
-	tap_comment(tap, "processors: %u of %u processors%s", taken, found.all, which);
+	if (found.unknown)
+		tap_comment(tap,
+			    "processors: 1; others aren't taken: the firmware doesn't tell "
+			    "of them (UEFI: no EFI_MP_SERVICES_PROTOCOL; without it: no MADT)");
+	else
+		tap_comment(tap, "processors: %u of %u processors%s", taken, found.all, which);
 	if (found.all > found.enabled)
 		tap_comment(tap, "left out: %u that the firmware has disabled",
 			    found.all - found.enabled);
