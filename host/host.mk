@@ -35,7 +35,7 @@ HOST_SANITIZE_clang := $(HOST_SANITIZE) -fsanitize=fuzzer-no-link
 HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/model/*/*.c refpmu/faults/*.c refpmu/faults/*/*.c \
 	     refpmu/launch/plan.c refpmu/launch/fault.c refpmu/launch/span.c refpmu/launch/pe.c \
 	     refpmu/vmm/configure.c platform/*.c \
-	     pmu/hypervisor.c pmu/lbr/format.c pmu/lbr/arch_format.c pmu/leaves.c pmu/version6/version6.c pmu/version6/arch_record.c pmu/adaptive.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c boot/summary.c boot/watchdog/timer.c boot/watchdog/wdat.c boot/results/frame.c boot/results/items.c boot/results/totals.c boot/results/variable.c boot/results/reports.c boot/results/text.c boot/results/machine.c \
+	     pmu/hypervisor.c pmu/lbr/format.c pmu/lbr/arch_format.c pmu/leaves.c pmu/version6/version6.c pmu/version6/arch_record.c pmu/adaptive.c pmu/record.c boot/config.c boot/direct/words.c boot/smbios.c boot/spread.c boot/summary.c boot/watchdog/timer.c boot/watchdog/wdat.c boot/results/frame.c boot/results/items.c boot/results/totals.c boot/results/variable.c boot/results/reports.c boot/results/text.c boot/results/machine.c \
 	     boot/screen/grid.c boot/screen/progress.c boot/screen/pages.c boot/screen/keys.c boot/screen/code.c kernel/output/raster.c \
 	     kernel/processor/confidential.c \
 	     kernel/output/fmt.c kernel/output/tap.c kernel/processor/topology.c \

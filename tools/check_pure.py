@@ -19,7 +19,7 @@ HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/top
            "kernel/memory/string.h kernel/output/fmt.h kernel/output/tap.h "
            "pmu/adaptive.h pmu/hypervisor.h pmu/lbr/*format.h pmu/leaves.h "
            "pmu/record.h pmu/version6/arch_record.h pmu/version6/version6.h "
-           "platform/*.h boot/config.h boot/smbios.h "
+           "platform/*.h boot/config.h boot/direct/words.h boot/smbios.h "
            "boot/spread.h boot/summary.h boot/results/*.h boot/watchdog/*.h "
            "boot/screen/grid.h boot/screen/progress.h "
            "boot/screen/pages.h boot/screen/keys.h boot/screen/code.h "

@@ -6,6 +6,7 @@
  */
 #include "boot/firmware.h"
 #include "boot/direct/direct.h"
+#include "boot/direct/words.h"
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/reset.h"
 #include "kernel/memory/string.h"
@@ -23,6 +24,7 @@
 #define PIC_SECOND_MASK	0xa1
 #define PIC_ALL		0xff
 #define END_US		1000000u	/* to switch off */
+#define LEFT_SIZE	60
 
 /* "System Management BIOS Reference Specification", "Structure Table Entry Point". */
 #define SMBIOS_BEGIN	0xf0000u
@@ -79,11 +81,15 @@ void firmware_say(const char *line)
 	serial_return();
 }
 
+/* Words of the command line that are for Linux. */
+static char left_alone[LEFT_SIZE];
+
 void firmware_describe(char *text, size_t size)
 {
-	fmt_print(text, size, "none, entered by PVH; %u MiB, %u modules, ACPI tables %s",
+	fmt_print(text, size, "none, entered by PVH; %u MiB, %u modules, ACPI tables %s%s%s",
 		  (unsigned)(direct.info.memory_top >> 20), direct.info.modules,
-		  direct.rsdp ? "found" : "not found");
+		  direct.rsdp ? "found" : "not found", left_alone[0] ? "; left alone:" : "",
+		  left_alone);
 }
 
 void firmware_stall(u64 us)
@@ -116,7 +122,7 @@ size_t firmware_load_options(char *text, size_t size)
 
 		text[length++] = (c >= ' ' && c <= '~') || c == '\t' ? c : '?';
 	}
-	return length;
+	return words_of_ours(text, length, left_alone, sizeof(left_alone));
 }
 
 static const u8 *find_smbios(const char *anchor)
