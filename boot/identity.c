@@ -11,7 +11,7 @@
 #include "kernel/processor/cpuid.h"
 
 #define ACPI_SIZE	64
-#define FIRMWARE_SIZE	160
+#define FIRMWARE_SIZE	200
 #define LINE_SIZE	200
 #define FOUR_GIB	BIT(32)
 #define BRAND_FIRST	0x80000002u

@@ -31,6 +31,18 @@
 #define LEAF_TSC	0x15u
 #define LEAF_HYPERVISOR	0x40000000u
 #define LEAF_FREQUENCY	0x40000010u	/* kHz, as several hypervisors have it */
+/* Xen's leaves begin at LEAF_HYPERVISOR; or one step later, if Xen also shows another hypervisor's
+ * leaves. In Xen's leaf of time ECX is the frequency of the guest's TSC in kHz (Xen,
+ * public/arch-x86/cpuid.h, "Leaf 4", subleaf 0). */
+#define LEAF_XEN_STEP	0x100u
+#define LEAF_XEN_TIME	3u
+#define XEN_EBX		0x566e6558u	/* "XenVMMXenVMM" */
+#define XEN_ECX		0x65584d4du
+#define XEN_EDX		0x4d4d566eu
+
+/* If the rate is unknown, it is assumed to be higher than most: a wait that is too long only costs
+ * time. */
+#define ASSUMED_PER_US	4000u
 
 /* One round: ticks of the TSC in a second; 0: the clock stands. */
 static u64 by_timer(void)
@@ -84,6 +96,19 @@ static u64 shortest(u64 (*round)(void))
 	return least;
 }
 
+static u64 by_xen(void)
+{
+	for (u32 base = LEAF_HYPERVISOR; base <= LEAF_HYPERVISOR + LEAF_XEN_STEP;
+	     base += LEAF_XEN_STEP) {
+		struct cpuid leaf = cpuid_read(base, 0);
+
+		if (leaf.ebx == XEN_EBX && leaf.ecx == XEN_ECX && leaf.edx == XEN_EDX &&
+		    leaf.eax >= base + LEAF_XEN_TIME)
+			return (u64)cpuid_read(base + LEAF_XEN_TIME, 0).ecx * 1000;
+	}
+	return 0;
+}
+
 static u64 by_cpuid(void)
 {
 	struct cpuid leaf = cpuid_read(0, 0);
@@ -94,8 +119,8 @@ static u64 by_cpuid(void)
 			return (u64)leaf.ecx * leaf.ebx / leaf.eax;
 	}
 	leaf = cpuid_read(LEAF_HYPERVISOR, 0);
-	if (leaf.eax < LEAF_FREQUENCY)
-		return 0;
+	if (leaf.eax < LEAF_FREQUENCY || leaf.eax >= LEAF_HYPERVISOR + LEAF_XEN_STEP)
+		return by_xen();
 	return (u64)cpuid_read(LEAF_FREQUENCY, 0).eax * 1000;
 }
 
@@ -107,6 +132,6 @@ void firmware_measure_tsc(void)
 		hz = shortest(by_pit);
 	if (!hz)
 		hz = by_cpuid();
-	if (hz >= 1000000)
-		time_tsc_per_us = hz / 1000000;
+	direct.tsc_assumed = hz < 1000000;
+	time_tsc_per_us = direct.tsc_assumed ? ASSUMED_PER_US : hz / 1000000;
 }

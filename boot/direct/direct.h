@@ -12,6 +12,7 @@ struct direct {
 	struct physical physical;
 	u64 rsdp;			/* 0: none */
 	struct acpi_power power;
+	bool tsc_assumed;		/* the rate of the TSC is unknown */
 };
 extern struct direct direct;
 

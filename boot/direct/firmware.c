@@ -86,10 +86,11 @@ static char left_alone[LEFT_SIZE];
 
 void firmware_describe(char *text, size_t size)
 {
-	fmt_print(text, size, "none, entered by PVH; %u MiB, %u modules, ACPI tables %s%s%s",
+	fmt_print(text, size, "none, entered by PVH; %u MiB, %u modules, ACPI tables %s%s%s%s",
 		  (unsigned)(direct.info.memory_top >> 20), direct.info.modules,
-		  direct.rsdp ? "found" : "not found", left_alone[0] ? "; left alone:" : "",
-		  left_alone);
+		  direct.rsdp ? "found" : "not found",
+		  direct.tsc_assumed ? "; the TSC's rate is unknown: 4 GHz is assumed" : "",
+		  left_alone[0] ? "; left alone:" : "", left_alone);
 }
 
 void firmware_stall(u64 us)
