@@ -17,6 +17,7 @@
 #define REG_TIMER		0x100	/* configuration; then comparator, then message */
 #define TIMER_STRIDE		0x20
 
+#define COUNTER_IS_64_BIT	BIT(13)	/* of the capabilities: COUNT_SIZE_CAP */
 #define CONFIGURATION_ENABLE	BIT(0)
 #define TIMER_LEVEL		BIT(1)
 #define TIMER_INTERRUPT		BIT(2)
@@ -42,7 +43,7 @@ static u64 base;
 static bool has_ioapic;
 
 static struct {
-	bool taken, armed, message;
+	bool taken, armed, message, wide;	/* wide: the counter has 64 bits */
 	unsigned timer, input;
 	u64 due;
 	u64 configuration, timer_configuration, comparator, route, counter;
@@ -185,9 +186,13 @@ void hpet_nmi_at(u64 us)
 	period_fs = hpet_read_reg(REG_CAPABILITIES) >> 32;
 	if (!period_fs)
 		return;
-	most = hpet.timer_configuration & TIMER_IS_64_BIT ? BIT(62) : BIT(31);
+	hpet.wide = hpet_read_reg(REG_CAPABILITIES) & COUNTER_IS_64_BIT;
+	most = hpet.wide && (hpet.timer_configuration & TIMER_IS_64_BIT) ? BIT(62) :
+										 BIT(31) - 1;
 	ticks = us * FS_PER_US / period_fs;
 	hpet.due = hpet_read_reg(REG_COUNTER) + (ticks < most ? ticks : most);
+	if (!hpet.wide)
+		hpet.due = (u32)hpet.due;
 	hpet.armed = true;
 	hpet_write_reg(comparator_reg(), hpet.due);
 	hpet_write_reg(timer_reg(), hpet_read_reg(timer_reg()) | TIMER_INTERRUPT);
@@ -203,7 +208,7 @@ void hpet_nmi_cancel(void)
 
 bool hpet_nmi_is_due(void)
 {
-	if (!hpet.armed || (int64_t)(hpet_read_reg(REG_COUNTER) - hpet.due) < 0)
+	if (!hpet.armed || !hpet_is_past(hpet_read_reg(REG_COUNTER), hpet.due, hpet.wide))
 		return false;
 	hpet_nmi_cancel();
 	return true;

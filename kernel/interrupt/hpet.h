@@ -24,4 +24,14 @@ void hpet_nmi_cancel(void);
 /* Inside an NMI handler: has the time of hpet_nmi_at() passed? Returns true once. */
 bool hpet_nmi_is_due(void);
 
+/* Has the counter reached due? The time until due was less than half of the counter's range. A
+ * counter of 32 bits wraps every five minutes at 14.318 MHz (IA-PC HPET Specification,
+ * COUNT_SIZE_CAP). */
+static inline bool hpet_is_past(u64 counter, u64 due, bool is_64_bit)
+{
+	u64 passed = counter - due;
+
+	return is_64_bit ? (int64_t)passed >= 0 : (int32_t)(u32)passed >= 0;
+}
+
 #endif
