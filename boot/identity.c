@@ -26,6 +26,7 @@ static const struct line {
 #define LINES	(sizeof(lines) / sizeof(lines[0]))
 
 static char acpi[ACPI_SIZE], said[LINES][LINE_SIZE];
+static u8 uuid[SMBIOS_UUID_SIZE];	/* zeros: none */
 
 /* Firmware may publish both entry points; only that of 64 bits reaches a table above 4 GiB. */
 static bool find_table(struct smbios_table *table)
@@ -48,6 +49,8 @@ void identity_read(void)
 	struct smbios_table table;
 	bool is_there = find_table(&table);
 
+	if (is_there)
+		smbios_uuid((const u8 *)(uintptr_t)table.address, table.length, uuid);
 	acpi_identity(acpi, sizeof acpi);
 	for (unsigned i = 0; i < LINES; i++) {
 		said[i][0] = '\0';
@@ -85,5 +88,5 @@ u32 identity_digest(void)
 	}
 	for (unsigned i = 0; i < LINES; i++)
 		crc = frame_crc(crc, said[i], strlen(said[i]));
-	return crc;
+	return frame_crc(crc, uuid, sizeof(uuid));
 }

@@ -10,8 +10,8 @@ void identity_read(void);
 /* Comments "firmware: ", "bios: ", "system: ", "board: ", "acpi: "; all but the first where SMBIOS
  * and ACPI have them. */
 void identity_describe(struct tap *tap);
-/* A number that identifies this machine, made from its processor and its strings in SMBIOS. After
- * identity_read(). */
+/* A number that identifies this machine, made from its processor, and from its strings and its UUID
+ * in SMBIOS. The UUID distinguishes machines of the same kind. After identity_read(). */
 u32 identity_digest(void);
 
 #endif

@@ -16,6 +16,10 @@
 #define HEADER_LENGTH		1u
 #define TYPE_END		127u
 
+#define BIOS_EXTENSION_2	19u	/* of the BIOS's structure */
+#define EXTENSION_2_VIRTUAL	BIT(4)
+#define SYSTEM_UUID		8u	/* of the system's */
+
 #define FIELDS			3u
 /* Where a structure keeps the numbers of its strings. */
 static const u8 fields[][FIELDS] = {
@@ -163,4 +167,34 @@ bool smbios_describe(const u8 *table, size_t length, enum smbios_type type, char
 	}
 	to[text.length] = '\0';
 	return text.length;
+}
+
+bool smbios_uuid(const u8 *table, size_t length, u8 uuid[SMBIOS_UUID_SIZE])
+{
+	size_t start, end;
+
+	if (!smbios_search(table, length, SMBIOS_SYSTEM, &start, &end) ||
+	    table[start + HEADER_LENGTH] < SYSTEM_UUID + SMBIOS_UUID_SIZE)
+		return false;
+	for (unsigned i = 0; i < SMBIOS_UUID_SIZE; i++)
+		uuid[i] = table[start + SYSTEM_UUID + i];
+	return true;
+}
+
+bool smbios_is_virtual(const u8 *table, size_t length)
+{
+	static const char *const makers[] = { "QEMU", "VMware, Inc.", "innotek GmbH" };
+	size_t start, end;
+	char text[16];
+
+	if (smbios_search(table, length, SMBIOS_BIOS, &start, &end) &&
+	    table[start + HEADER_LENGTH] > BIOS_EXTENSION_2 &&
+	    (table[start + BIOS_EXTENSION_2] & EXTENSION_2_VIRTUAL))
+		return true;
+	if (!smbios_describe(table, length, SMBIOS_SYSTEM, text, sizeof(text)))
+		return false;
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+		if (begins((const u8 *)text, sizeof(text), makers[i]))
+			return true;
+	return false;
 }

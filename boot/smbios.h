@@ -32,4 +32,13 @@ bool smbios_find(const u8 *entry, size_t size, struct smbios_table *table);
 bool smbios_describe(const u8 *table, size_t length, enum smbios_type type, char *text,
 		     size_t size);
 
+/* The machine's UUID (System Information). It distinguishes machines of the same kind, and mustn't
+ * be printed. false: there is none. */
+#define SMBIOS_UUID_SIZE	16u
+bool smbios_uuid(const u8 *table, size_t length, u8 uuid[SMBIOS_UUID_SIZE]);
+
+/* Does the table say that the machine is virtual (BIOS Characteristics Extension Byte 2), or is its
+ * manufacturer a hypervisor's? */
+bool smbios_is_virtual(const u8 *table, size_t length);
+
 #endif

@@ -151,17 +151,56 @@ static void what_follows_the_end_is_not_read(void)
 static void try(const u8 *from, size_t length)
 {
 	u8 *copy = malloc(length ? length : 1);
+	u8 uuid[SMBIOS_UUID_SIZE];
 	char text[TEXT];
 
 	if (!copy)
 		abort();
 	memcpy(copy, from, length);
+	smbios_uuid(copy, length, uuid);
+	smbios_is_virtual(copy, length);
 	for (unsigned type = SMBIOS_BIOS; type <= SMBIOS_BOARD; type++) {
 		smbios_describe(copy, length, (enum smbios_type)type, text, TEXT);
 		for (size_t i = 0; i < strlen(text); i++)
 			CHECK(text[i] >= ' ' && text[i] <= '~', "length %zu", length);
 	}
 	free(copy);
+}
+
+/* Machines of the same kind differ in their UUIDs. */
+static void a_machine_is_told_by_its_uuid(void)
+{
+	static const char here[] = "\x01\x19\x02\x01\x02\x01\x00\x03"
+				   "0123456789abcdef\x06"
+				   "A machine\0"
+				   "\0"
+				   "\x7f\x04\x05\x01";
+	u8 uuid[SMBIOS_UUID_SIZE];
+
+	CHECK(!smbios_uuid(bytes, LENGTH, uuid), "its structure is of an old kind");
+	CHECK(smbios_uuid((const u8 *)here, sizeof(here), uuid));
+	CHECK(!memcmp(uuid, "0123456789abcdef", sizeof(uuid)));
+}
+
+static void a_virtual_machine_says_so(void)
+{
+	char said[] = "\x00\x14\x03\x01\x00\x00\x00\xf0\x00"
+		      "12345678\x00\x00\x1c"
+		      "\0\0"
+		      "\x7f\x04\x05\x01";
+	char made[] = "\x01\x08\x02\x01\x01\x02\x00\x00"
+		      "QEMU\0"
+		      "Standard PC (Q35 + ICH9, 2009)\0"
+		      "\0"
+		      "\x7f\x04\x05\x01";
+
+	CHECK(smbios_is_virtual((const u8 *)said, sizeof(said)));
+	said[19] = 0x0c;
+	CHECK(!smbios_is_virtual((const u8 *)said, sizeof(said)));
+	CHECK(smbios_is_virtual((const u8 *)made, sizeof(made)));
+	made[8] = 'q';
+	CHECK(!smbios_is_virtual((const u8 *)made, sizeof(made)));
+	CHECK(!smbios_is_virtual(bytes, LENGTH));
 }
 
 static void any_bytes_are_read_within_their_bounds(void)
@@ -185,6 +224,8 @@ int main(void)
 	RUN(strings_are_found_by_number);
 	RUN(text_is_cut_to_its_size);
 	RUN(what_follows_the_end_is_not_read);
+	RUN(a_machine_is_told_by_its_uuid);
+	RUN(a_virtual_machine_says_so);
 	RUN(any_bytes_are_read_within_their_bounds);
 	return check_end();
 }

@@ -187,8 +187,7 @@ void hpet_nmi_at(u64 us)
 	if (!period_fs)
 		return;
 	hpet.wide = hpet_read_reg(REG_CAPABILITIES) & COUNTER_IS_64_BIT;
-	most = hpet.wide && (hpet.timer_configuration & TIMER_IS_64_BIT) ? BIT(62) :
-										 BIT(31) - 1;
+	most = hpet.wide && (hpet.timer_configuration & TIMER_IS_64_BIT) ? BIT(62) : BIT(31) - 1;
 	ticks = us * FS_PER_US / period_fs;
 	hpet.due = hpet_read_reg(REG_COUNTER) + (ticks < most ? ticks : most);
 	if (!hpet.wide)

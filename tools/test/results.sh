@@ -145,6 +145,29 @@ test_a_reset_by_the_watchdog_is_named()
 	grep -aq '^ok 3 - enumeration' "$log/stick/serial.log"
 }
 
+# One stick, and two machines that differ only in their UUIDs. A run that was interrupted on one of
+# them isn't continued on the other. It is continued when the stick comes back to the first.
+takes 35 test_another_machine_does_not_continue_a_run
+test_another_machine_does_not_continue_a_run()
+{
+	local work=$log/stick machine
+
+	make_stick 'selftest.tsc*,deadly.triple*,enumeration.enumerated*'
+	for machine in 1 2 1; do
+		printf '#!/bin/sh\nexec qemu-system-x86_64 "$@" -uuid %s\n' \
+			"0000000$machine-1234-5678-9abc-def012345678" \
+			> "$log/qemu"
+		chmod +x "$log/qemu"
+		QEMU=$PWD/$log/qemu tools/boot.sh --image --timeout 60 "$work"
+		cat "$work/serial.log" >> "$log/all"
+		echo "# that was machine $machine" >> "$log/all"
+	done
+	sed '/^# that was machine 2/,$d' "$log/all" > "$log/first_two"
+	refute grep -a 'boot 2 of this run' "$log/first_two"
+	grep -aq '^# boot 2 of this run: .* in deadly.triple_fault_is_an_error' "$work/serial.log"
+	grep -aq '^ok 3 - enumeration' "$work/serial.log"
+}
+
 # The watchdog doesn't reset a machine that shows its results, or runs another program afterwards.
 # Here the timer was running before the run, and only GCS.NR prevented a reset.
 takes 30 test_the_watchdog_ends_with_the_run
