@@ -27,6 +27,7 @@ static const struct line {
 
 static char acpi[ACPI_SIZE], said[LINES][LINE_SIZE];
 static u8 uuid[SMBIOS_UUID_SIZE];	/* zeros: none */
+static bool is_virtual;
 
 /* Firmware may publish both entry points; only that of 64 bits reaches a table above 4 GiB. */
 static bool find_table(struct smbios_table *table)
@@ -49,6 +50,8 @@ void identity_read(void)
 	struct smbios_table table;
 	bool is_there = find_table(&table);
 
+	is_virtual = is_there &&
+		     smbios_is_virtual((const u8 *)(uintptr_t)table.address, table.length);
 	if (is_there)
 		smbios_uuid((const u8 *)(uintptr_t)table.address, table.length, uuid);
 	acpi_identity(acpi, sizeof acpi);
@@ -71,6 +74,11 @@ void identity_describe(struct tap *tap)
 			tap_comment(tap, "%s: %s", lines[i].key, said[i]);
 	if (acpi[0])
 		tap_comment(tap, "acpi: %s", acpi);
+}
+
+bool identity_is_virtual(void)
+{
+	return is_virtual;
 }
 
 u32 identity_digest(void)

@@ -10,6 +10,8 @@ void identity_read(void);
 /* Comments "firmware: ", "bios: ", "system: ", "board: ", "acpi: "; all but the first where SMBIOS
  * and ACPI have them. */
 void identity_describe(struct tap *tap);
+/* Does SMBIOS say that this is a virtual machine? After identity_read(). */
+bool identity_is_virtual(void);
 /* A number that identifies this machine, made from its processor, and from its strings and its UUID
  * in SMBIOS. The UUID distinguishes machines of the same kind. After identity_read(). */
 u32 identity_digest(void);

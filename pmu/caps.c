@@ -169,10 +169,19 @@ static void hypervisor_leaf(u32 leaf, u32 regs[4])
 	leaf_of(leaf, 0, regs);
 }
 
+static bool expected_guest;
+
+void caps_expect_guest(bool is_guest)
+{
+	expected_guest = is_guest;
+}
+
 static void read_hypervisor(struct pmu_caps *caps)
 {
 	caps->hypervisor_bit = cpuid_get(CPUID_HYPERVISOR);
 	caps->host = hypervisor_find(caps->hypervisor_bit, hypervisor_leaf);
+	if (caps->host.id == HYPERVISOR_NONE && expected_guest)
+		caps->host = (struct hypervisor){ HYPERVISOR_OTHER, 0, "hidden", "" };
 	caps->hypervisor = caps->host.id != HYPERVISOR_NONE;
 }
 

@@ -27,8 +27,9 @@ struct pmu_caps {
 	bool intel;
 	bool hypervisor;				/* one is visible, perhaps not in ... */
 	bool hypervisor_bit;				/* ... CPUID.01H:ECX[31] */
-	struct hypervisor host;				/* which one */
+	struct hypervisor host;				/* which one; leaf 0: a hidden one */
 	bool old_kvm;					/* KVM before Linux 6.9 */
+	bool cpuid_limited;	/* by IA32_MISC_ENABLE[22]: there is no leaf 0AH */
 	bool msrs_ignored;				/* unknown MSRs raise no #GP */
 	unsigned family, model, stepping;		/* DisplayFamily, DisplayModel */
 	u32 microcode;					/* its revision; 0: none is loaded */
@@ -70,6 +71,10 @@ struct pmu_caps {
 	bool metrics_open;	/* it may exist although its bit is 0: erratum RPL018 */
 	bool arch_pebs;		/* IA32_PEBS_BASE; no IA32_PEBS_ENABLE, no MSR_PEBS_DATA_CFG */
 };
+
+/* is_guest: this is known to be a guest. If CPUID then shows no hypervisor, the hypervisor is
+ * hidden. Call before caps_read(). */
+void caps_expect_guest(bool is_guest);
 
 /* Read them on the calling processor. In any CPL 0 state with the exception table in use. */
 struct pmu_caps caps_read(void);

@@ -187,10 +187,11 @@ static void runner_begin(void *arg)
 		runner_begin_group();
 }
 
-bool runner_init(void)
+bool runner_init(bool guest)
 {
 	bool good = true;
 
+	caps_expect_guest(guest);
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
 		if (!smp_is_lost(cpu) && !smp_is_left_out(cpu))
 			good &= run_on_cpu(cpu, runner_begin, &good);

@@ -60,9 +60,9 @@ struct test {
 /* Run a test and print its test point. Returns the final verdict. */
 enum verdict runner_run(struct test *t);
 
-/* Read the capabilities and allocate memory, on each processor. Once. false: no memory for a DS
- * save area, or a processor that didn't complete this. */
-bool runner_init(void);
+/* Read the capabilities and allocate memory, on each processor. Once. guest: see struct
+ * suite_config. false: no memory for a DS save area, or a processor that didn't complete this. */
+bool runner_init(bool guest);
 
 /* Prepare the first processor for a group of tests: after each borrow. */
 void runner_begin_group(void);

@@ -271,6 +271,8 @@ static void print_machine(const struct suite *s)
 	if (!caps->hypervisor)
 		tap_comment(s->tap, "platform: no hypervisor (CPUID.01H:ECX[31] = 0, no signature "
 				    "from CPUID.40000000H on)");
+	else if (!caps->host.leaf)
+		tap_comment(s->tap, "platform: a guest, by SMBIOS; CPUID hides its hypervisor");
 	else
 		tap_comment(s->tap,
 			    "platform: hypervisor \"%s\" (CPUID.01H:ECX[31] = %u, "
@@ -332,12 +334,10 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 			    "names",
 			    s->old_name, s->new_name);
 	exerciser_use(config->exerciser);
-	if (!runner_init())
+	if (!runner_init(config->guest))
 		tap_comment(tap, "no memory for the DS save areas, or a processor doesn't answer");
 	caps = counter_caps();
-	s->platform = platform_of(caps);
-	if (config->strict)
-		s->platform = PLATFORM_STRICT;
+	s->platform = config->strict ? PLATFORM_STRICT : platform_of(caps);
 	s->subject = subject_of(CPU_BOOT);
 	caps_cpu_name(caps, s->cpu_name, sizeof(s->cpu_name));
 	print_machine(s);

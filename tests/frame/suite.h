@@ -30,6 +30,7 @@ struct suite_config {
 	u32 order;		/* what the order within groups is drawn from; 0: the usual one */
 	/* Called with the name of each test before it runs, or NULL. */
 	void (*announce)(const char *name);
+	bool guest;		/* a virtual machine, although CPUID may show no hypervisor */
 	u64 exerciser;		/* physical address of its register page, mapped; 0: none */
 	/* Called directly before each test that runs, not for a skipped test, which can't hang. It
 	 * may give the machine back and take it again. May be NULL. */

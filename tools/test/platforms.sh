@@ -205,3 +205,20 @@ test_plain_qemu_has_no_uncore()
 		refute grep -P '^(not )?ok (?!.*# SKIP )' "$out"
 	done
 }
+
+# CPUID hides the hypervisor, but SMBIOS says that the machine is virtual.
+test_a_hidden_hypervisor_is_told_by_smbios()
+{
+	local work=$log/hidden
+
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	printf '%s\n' 'tests = count.i*' 'results = off' 'at_end = shutdown' \
+		> "$work/esp/pmutest86.cfg"
+	tools/boot.sh --cpu Nehalem,vendor=GenuineIntel,hypervisor=off,tcg-cpuid=off --timeout 100 \
+		"$work"
+	expect 2 tools/conclude.py --serial "$work/serial.log" --out "$work/out" --run pmu=none
+	grep -q '^# platform: a guest, by SMBIOS; CPUID hides its hypervisor$' "$out"
+	grep -q '^# judged: what the manual says of every processor' "$out"
+	grep -q '^# NOT TESTED: hypervisor "hidden" gives this guest no PMU' "$out"
+}
