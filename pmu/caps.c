@@ -169,6 +169,12 @@ static void hypervisor_leaf(u32 leaf, u32 regs[4])
 	leaf_of(leaf, 0, regs);
 }
 
+/* Bits that have no row in spec/msr.def. */
+enum {
+#define MSR_NAME(msr, field, lo, hi, source) msr##_##field = lo,
+#include "spec/msr_name.def"
+};
+
 static bool expected_guest;
 
 void caps_expect_guest(bool is_guest)
@@ -338,6 +344,9 @@ struct pmu_caps caps_read(void)
 		doubt_model(&caps);
 	}
 	read_perfmon(&caps);
+	caps.cpuid_limited = caps.intel && cpuid_read(0, 0).eax < 0xa &&
+			     !msr_try_read(MSR_IA32_MISC_ENABLE, &value).raised &&
+			     (value & BIT(IA32_MISC_ENABLE_LIMIT_CPUID_MAXVAL));
 	caps.told_less = is_told_less(&caps);
 	if (caps.intel) {
 		read_version6(&caps);

@@ -42,6 +42,11 @@ bool need_perfmon(char *reason, size_t size)
 			  c->host.signature,
 			  c->version ? "no counters but those of monitoring version 1" : "no PMU",
 			  c->leaf_0a_eax);
+	else if (c->cpuid_limited)
+		fmt_print(reason, size,
+			  "the firmware limits CPUID to leaf %u (IA32_MISC_ENABLE[22] = 1): "
+			  "\"Limit CPUID Maximum\" or the like in its setup",
+			  cpuid_read(0, 0).eax);
 	else if (c->version)
 		fmt_print(reason, size, "architectural monitoring version %u (CPUID.0AH:EAX = %#x)",
 			  c->version, c->leaf_0a_eax);
