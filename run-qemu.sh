@@ -78,7 +78,7 @@ bad()
 }
 
 # ---------------------------------------------------------------- options
-LIMIT=120 LIMIT_OF_HYBRID=300	# seconds without --timeout
+LIMIT=120 LIMIT_OF_HYBRID=300 # seconds without --timeout
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
 engine='' smp=2 on=''
 draw='' draw_seed='' draw_case=''

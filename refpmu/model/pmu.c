@@ -75,10 +75,12 @@ static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
 	return result.status == MSR_NOT_OURS ? arch_wrmsr(m, msr, value) : result;
 }
 
-/* What is yet to retire is only asked about where counters are on. */
+/* Remember an access that a hypervisor carries out, until the instruction retires: see of_exit().
+ */
 static void note_exit(struct model *m, const struct msr_result *result)
 {
-	m->exited = result->status == MSR_DONE && (m->active || m->writing);
+	m->exited = m->facts & (FACT_EXITS_COUNT | FACT_EXITS_UNCOUNTED) &&
+		    result->status == MSR_DONE && (m->active || m->writing);
 }
 
 struct msr_result model_rdmsr(struct model *m, u32 msr)
