@@ -3,7 +3,6 @@
 #include "pmu/memory_sampling.h"
 
 #include "kernel/interrupt/fault.h"
-#include "spec/data_source.h"
 
 void latency_set_threshold(u64 cycles)
 {
@@ -45,4 +44,29 @@ u64 latency_lock_bit(void)
 u64 latency_stlb_bit(void)
 {
 	return place_of(DATA_SOURCE_LL_STLB_MISS);
+}
+
+u64 latency_source_code(u64 data_source)
+{
+	return data_source & place_of(DATA_SOURCE_LL_SOURCE);
+}
+
+static const struct {
+	u32 generations;
+	u8 code, outcome;
+} codes[] = {
+#define DATA_SOURCE(gens, code, outcome, authority, title, source) { gens, code, outcome },
+#define DATA_SOURCE_TOO(gens, code, outcome, title, source) { gens, code, outcome },
+#include "spec/data_source.def"
+};
+
+u64 latency_codes(enum memory_outcome outcome)
+{
+	const struct generation *g = counter_caps()->generation;
+	u64 set = 0;
+
+	for (unsigned i = 0; g && i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i].outcome == outcome && codes[i].generations & g->set)
+			set |= BIT(codes[i].code);
+	return set;
 }

@@ -9,6 +9,7 @@
 #define PMU_MEMORY_SAMPLING_H
 
 #include "pmu/pebs.h"
+#include "spec/data_source.h"
 
 #define LATENCY_THRESHOLD_LEAST	3u		/* the lowest allowed value */
 #define LATENCY_THRESHOLD_MOST	0xffffu
@@ -35,6 +36,11 @@ static inline struct pmc_mask precise_store_enable(void)
  * load missed the STLB. */
 u64 latency_lock_bit(void);
 u64 latency_stlb_bit(void);
+
+/* The code of the source in a data source, as wide as on this type of core. */
+u64 latency_source_code(u64 data_source);
+/* Bit n: code n is one of this outcome on this type of core. */
+u64 latency_codes(enum memory_outcome outcome);
 
 /* Write MSR_PEBS_LD_LAT_THRESHOLD, in core cycles. Writing 0 doesn't switch the facility off. */
 void latency_set_threshold(u64 cycles);

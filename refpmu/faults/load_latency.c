@@ -15,6 +15,8 @@
 #define L2_MISSED	16		/* cycles, of fault ll-ends-at-l2 */
 #define LOW_BYTE	0xffULL
 #define LEAST_THRESHOLD	3		/* of fault arch-latency-threshold-3 */
+#define FOUR_BITS	0xf		/* of fault ll-source-of-4-bits */
+#define GRACEMONT_LOCAL	0xc		/* of fault ll-memory-of-gracemont: local DRAM, exclusive */
 #define RESERVED_BITS	(BIT(6) | BIT(63))
 #define QUADWORD	8		/* bytes */
 #define WRONG_BIT	BIT(10)		/* of fault ll-address-bit */
@@ -202,6 +204,33 @@ static u8 other_outcome(struct model *m, u8 outcome)
 	return outcome;
 }
 
+/* Codes of Table 18-24 and of Linux for Skylake. */
+static const u8 skylake[MEM_OUTCOMES] = {
+	[MEM_L1] = 0x1,
+	[MEM_LFB] = 0x2,
+	[MEM_L2] = 0x3,
+	[MEM_L3] = 0x4,
+	[MEM_L3_SNOOP_CLEAN] = 0x5,
+	[MEM_L3_HITM] = 0x6,
+	[MEM_LOCAL_SHARED] = 0xa,
+	[MEM_LOCAL_EXCLUSIVE] = 0xa,
+};
+
+/* Faults that report a load by the code of another core. */
+static u64 other_code(struct model *m, u8 outcome, u64 code)
+{
+	const u64 generation = BIT(m->config.generation);
+
+	if (code > FOUR_BITS && broken(m, FAULT_LL_SOURCE_4_BITS))
+		return code & FOUR_BITS;
+	if (generation & GENS_FROM_LNC && broken(m, FAULT_LL_SOURCE_OF_SKYLAKE))
+		return skylake[outcome];
+	if (generation & GENS_FROM_CMT && outcome == MEM_LOCAL_EXCLUSIVE &&
+	    broken(m, FAULT_LL_MEMORY_OF_GRACEMONT))
+		return GRACEMONT_LOCAL;
+	return code;
+}
+
 /* Bits 5:4. */
 static u64 further_bits(struct model *m, const struct retire_ctx *s, const struct fault_load *right)
 {
@@ -238,7 +267,7 @@ static u64 data_source_of(struct model *m, const struct retire_ctx *s,
 			  const struct fault_load *load)
 {
 	u8 outcome = other_outcome(m, model_source_outcome(load->load.source));
-	u64 value = model_outcome_code(m, outcome);
+	u64 value = other_code(m, outcome, model_outcome_code(m, outcome));
 
 	if (load->load.locked && outcome == MEM_L3_HITM && broken(m, FAULT_LL_LOCKED_AS_CLEAN))
 		value = model_outcome_code(m, MEM_L3_SNOOP_CLEAN);

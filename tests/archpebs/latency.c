@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The AUX group of an architectural PEBS record for a load sampled by load latency, or for a
- * sampled store: latencies, and the bits next to the data source, whose places differ by type of
- * core. Linux struct arch_pebs_aux; ds.c, latency data of each core. This file has its own literal
- * offsets.
+ * sampled store: latencies, and the data source, whose codes and further bits differ by type of
+ * core. Linux struct arch_pebs_aux; ds.c, latency data and data source tables of each core. This
+ * file has its own literal offsets.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/pages.h"
@@ -11,6 +11,7 @@
 #include "pmu/event.h"
 #include "pmu/memory_sampling.h"
 #include "tests/archpebs/archpebs.h"
+#include "tests/measure/mem_sample.h"
 
 #define LEAST_THRESHOLD	3u	/* cycles */
 #define RECORDS		4u	/* at least */
@@ -41,21 +42,29 @@ static bool need_latencies(char *reason, size_t size)
 	return false;
 }
 
-/* Records with AUX and GPR of loads or stores of the piece, which are in one page. */
-static void take(const struct workload *w, unsigned c, u16 event, unsigned threshold,
-		 unsigned windows)
+/* Records with AUX and GPR of loads or stores of the piece at that place, at least so many. */
+static void take_at(const struct workload *w, const struct workload_place *place, unsigned c,
+		    u16 event, unsigned threshold, unsigned windows, unsigned wanted)
 {
 	enum { ROUNDS = 512, EACH = 8, BYTES = 0x120 };
-	const struct workload_place place = { .memory = pages_get()->small };
 
-	arch_pebs_open(0, ARCH_PEBS_NEVER);
+	arch_pebs_open(wanted > RECORDS ? ARCH_PEBS_LARGEST : 0, ARCH_PEBS_NEVER);
 	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, threshold);
 	arch_pebs_arm(c, event, COUNT_BOTH, EACH, GROUP_AUX | GROUP_GPR, EACH);
-	for (unsigned i = 0; i < windows && arch_pebs_written() < RECORDS * BYTES; i++)
-		workload_run_at(w, ROUNDS, &place, pmc_one(c));
+	for (unsigned i = 0; i < windows && arch_pebs_written() < wanted * BYTES; i++)
+		workload_run_at(w, ROUNDS, place, pmc_one(c));
 	arch_pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
+}
+
+/* The same of a piece whose accesses are in one page. */
+static void take(const struct workload *w, unsigned c, u16 event, unsigned threshold,
+		 unsigned windows)
+{
+	const struct workload_place place = { .memory = pages_get()->small };
+
+	take_at(w, &place, c, event, threshold, windows, RECORDS);
 }
 
 /*
@@ -225,6 +234,79 @@ TEST(archpebs, source_of_a_load_has_the_lock_and_stlb_bits_of_its_type_of_core,
 		    !check_bit(t, AT(HYB_12), kind, c, &workload_fresh_page, stlb, MORE) ||
 		    !check_bit(t, AT(HYB_12), kind, c, &workload_load, stlb, FEWER))
 			return;
+}
+
+/* Most records of a workload's loads have a code of this core. */
+static void check_codes(struct test *t, struct test_claim claim, unsigned c, u16 event,
+			enum access access)
+{
+	const u64 codes = mem_sample_codes_of_core(t, access);
+	unsigned records = 0, with = 0;
+	struct cache_workload h;
+	struct arch_fragment f;
+	u64 source = 0;
+
+	if (!mem_sample_prepare(t, access, &h))
+		return;
+	take_at(h.workload, &h.at, c, event, LEAST_THRESHOLD, WINDOWS_MOST,
+		MEM_SAMPLE_RECORDS_SURE);
+	for (u64 at = 0, next; (next = arch_next(at)); at = next) {
+		const u64 aux = arch_group(at, ARCH_AUX, &f), gpr = arch_group(at, ARCH_GPR, &f);
+
+		if (!aux || !mem_sample_in_place(&h, arch_at(aux)) ||
+		    sampling_is_switching(h.workload, arch_at(gpr + AT_RIP)))
+			continue;
+		source = latency_source_code(arch_at(aux + AT_SOURCE));
+		records++;
+		with += source < 64 && codes >> source & 1;
+	}
+	arch_pebs_close();
+	counter_reset();
+	if (records < MEM_SAMPLE_RECORDS && !test_is_strict(t)) {
+		test_inconclusive(t, "%u records of %s", records, h.name);
+		return;
+	}
+	if (test_check_range(t, test_control(claim), MEM_SAMPLE_RECORDS, ~0ULL, records,
+			     "records of %s, IA32_PMC%u", h.name, c))
+		test_check_range(t, claim, records / 2 + 1, records, with,
+				 "of %u records of %s, IA32_PMC%u, have a code of this core "
+				 "(the last has %#lx)",
+				 records, h.name, c, source);
+}
+
+/*
+ * LL-47  A load that hits the L1 data cache must be reported with a code of its core: 01H, on Lion
+ *        Cove and Cougar Cove 01H or 02H.
+ * LL-48  A load whose line is on its way already must be reported with a code of its core: 02H, on
+ *        Lion Cove and Cougar Cove 03H or 06H.
+ * LL-49  A load that hits the L2 must be reported with the code of its core: 03H, on Lion Cove and
+ *        Cougar Cove 05H.
+ * LL-50  A load that hits the L3 and needs no snoop must be reported with a code of its core: 04H,
+ *        on Crestmont, Skymont and Darkmont 04H, 05H or 07H, on Lion Cove and Cougar Cove 08H.
+ * LL-51  A load that memory serves must be reported with a code of memory of its core: 0AH or 0BH,
+ *        on Gracemont 0AH to 0DH, on Lion Cove and Cougar Cove 11H.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  the last counter that does load latency; loads of one line, of lines on their way, that
+ *        the L1 has lost, that the L2 has lost, and of a flushed line
+ * When   it makes records with AUX
+ * Then   most of each have this core's code of an L1 hit, a line on its way, an L2 hit, an L3 hit,
+ *        memory in AUX+28H; or one of memory where the L3 need not have what the L2 has lost
+ * Control: there are records of each at its addresses
+ */
+TEST(archpebs, source_of_a_load_has_the_code_of_its_type_of_core,
+     REQS(LL_47, LL_48, LL_49, LL_50, LL_51), NEEDS(need_perfmon, need_latencies, need_events),
+     .deadline_ms = 5000)
+{
+	struct event event;
+	const u64 counters = counters_of(EK_LOAD_LATENCY, &event);
+	const unsigned c = 63u - (unsigned)__builtin_clzll(counters);
+
+	check_codes(t, AT(LL_47), c, event.code, ACCESS_L1);
+	check_codes(t, AT(LL_48), c, event.code, ACCESS_PENDING);
+	check_codes(t, AT(LL_49), c, event.code, ACCESS_L2);
+	check_codes(t, AT(LL_50), c, event.code, ACCESS_L3);
+	check_codes(t, AT(LL_51), c, event.code, ACCESS_MEMORY);
 }
 
 static bool need_sampled_stores(char *reason, size_t size)

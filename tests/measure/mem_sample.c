@@ -202,6 +202,39 @@ u64 mem_sample_codes_of_memory(struct test *t)
 	return CODES_MEMORY | (test_erratum(t, ERRATUM_MEMORY_CACHE) ? CODES_L4 : 0);
 }
 
+static u64 codes_of_memory_of_core(struct test *t)
+{
+	u64 codes = latency_codes(MEM_LOCAL_SHARED) | latency_codes(MEM_LOCAL_EXCLUSIVE);
+
+	if (!mem_sample_memory_is_local(t))
+		codes |= latency_codes(MEM_REMOTE_SHARED) | latency_codes(MEM_REMOTE_EXCLUSIVE);
+	if (!test_is_strict(t))
+		codes |= latency_codes(MEM_UNKNOWN_L3_MISS);
+	if (test_erratum(t, ERRATUM_MEMORY_SIDE))
+		codes |= latency_codes(MEM_L4) | latency_codes(MEM_REMOTE_L4);
+	return codes;
+}
+
+u64 mem_sample_codes_of_core(struct test *t, enum access access)
+{
+	switch (access) {
+	case ACCESS_L1:
+		return latency_codes(MEM_L1);
+	case ACCESS_PENDING:
+		return latency_codes(MEM_LFB);
+	case ACCESS_L2:
+		return latency_codes(MEM_L2) |
+		       (test_erratum(t, ERRATUM_LARGER_L1) ? latency_codes(MEM_L1) : 0);
+	case ACCESS_L3:
+		return latency_codes(MEM_L3) |
+		       (test_erratum(t, ERRATUM_VICTIM_L3) ? codes_of_memory_of_core(t) : 0);
+	case ACCESS_MEMORY:
+		return codes_of_memory_of_core(t);
+	default:
+		return 0;
+	}
+}
+
 bool mem_sample_memory_is_local(const struct test *t)
 {
 	struct topology first = smp_topology(CPU_BOOT);

@@ -132,6 +132,13 @@ void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,
 u64 mem_sample_codes_of_memory(struct test *t);
 
 /*
+ * Bit n: code n is right on this type of core for loads of this access: ACCESS_L1, ACCESS_PENDING,
+ * ACCESS_L2, ACCESS_L3 or ACCESS_MEMORY. In a run that isn't strict the source may be unknown or a
+ * cache that CPUID doesn't describe, and the L3 need not have what the L2 has lost.
+ */
+u64 mem_sample_codes_of_core(struct test *t, enum access access);
+
+/*
  * Does an event of local memory count each load from memory? Not on a machine with several
  * packages, unless the run is strict: the memory may belong to another package.
  */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bits of the data source that cores of different types have at different places: Linux ds.c,
- * latency data of each core. Table 18-33 applies to P-cores; spec/data_source.def has the bits at
- * other places.
+ * Bits of the data source that cores of different types have at different places, and the codes of
+ * each type of core from Ice Lake on: Linux ds.c, latency data and data source tables of each core.
+ * Table 18-33 applies to P-cores; spec/data_source.def has the bits at other places, and the codes.
+ * A cache may have lost a line, and a prefetcher may have fetched one. So a code is required for
+ * most of a workload's records, not for each.
  */
 #include "kernel/output/fmt.h"
 #include "pmu/memory_sampling.h"
@@ -86,4 +88,96 @@ TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12)
 			      latency_stlb_bit(), "have the bit");
 	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_L1, FEW, has_bit, latency_stlb_bit(),
 			      "have the bit");
+}
+
+static bool has_code(const struct mem_sample_record *record, u64 codes)
+{
+	const u64 code = latency_source_code(record->source);
+
+	return code < 64 && codes >> code & 1;
+}
+
+static void check_codes(struct test *t, struct test_claim claim, enum access access)
+{
+	struct mem_sample_setup setup = mem_sample_loads();
+
+	mem_sample_check_most(t, claim, &setup, access, MOST, has_code,
+			      mem_sample_codes_of_core(t, access), "have a code of this core");
+}
+
+/*
+ * LL-47  A load that hits the L1 data cache must be reported with a code of its core: 01H, on Lion
+ *        Cove and Cougar Cove 01H or 02H.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  loads of one line, which hit the L1
+ * When   records are made
+ * Then   most have this core's code of an L1 hit
+ */
+TEST(ll, l1_hit_has_the_code_of_its_type_of_core, REQS(LL_47),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_47), ACCESS_L1);
+}
+
+/*
+ * LL-48  A load whose line is on its way already must be reported with a code of its core: 02H, on
+ *        Lion Cove and Cougar Cove 03H or 06H.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  four loads of each line that was just flushed: the first brings it, the other three find
+ *        it on its way
+ * When   records are made
+ * Then   most have this core's code of a line on its way
+ */
+TEST(ll, load_of_a_pending_line_has_the_code_of_its_type_of_core, REQS(LL_48),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_48), ACCESS_PENDING);
+}
+
+/*
+ * LL-49  A load that hits the L2 must be reported with the code of its core: 03H, on Lion Cove and
+ *        Cougar Cove 05H.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  loads of lines that the L1 has lost and the L2 hasn't
+ * When   records are made
+ * Then   most have this core's code of an L2 hit
+ */
+TEST(ll, l2_hit_has_the_code_of_its_type_of_core, REQS(LL_49),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_49), ACCESS_L2);
+}
+
+/*
+ * LL-50  A load that hits the L3 and needs no snoop must be reported with a code of its core: 04H,
+ *        on Crestmont, Skymont and Darkmont 04H, 05H or 07H, on Lion Cove and Cougar Cove 08H.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  loads of lines that the L2 has lost and the L3 hasn't
+ * When   records are made
+ * Then   most have this core's code of an L3 hit; or one of memory, where the L3 need not have what
+ *        the L2 has lost
+ */
+TEST(ll, l3_hit_has_the_code_of_its_type_of_core, REQS(LL_50),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_50), ACCESS_L3);
+}
+
+/*
+ * LL-51  A load that memory serves must be reported with a code of memory of its core: 0AH or 0BH,
+ *        on Gracemont 0AH to 0DH, on Lion Cove and Cougar Cove 11H.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  loads of a flushed line
+ * When   records are made
+ * Then   most have this core's code of memory; in a run that isn't strict 00H, unknown, too
+ */
+TEST(ll, load_from_memory_has_the_code_of_its_type_of_core, REQS(LL_51),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_51), ACCESS_MEMORY);
 }

@@ -57,6 +57,9 @@ static u64 source_of_store(struct fixture *r, bool locked)
 RULE(stores_have_the_bits_of_loads,
      (source_of_store(r, false) & 0x70) == 0x40 && (source_of_store(r, true) & 0x30) == 0x20)
 
+/* Local memory, Linux intel_pmu_pebs_data_source_cmt. */
+RULE(memory_has_the_code_of_crestmont, (source_of_far_load(r, 1, LATENCY) & 0xf) == 0xa)
+
 /* ---- registers ---- */
 
 RULE(no_metrics, REFUSED(0x329, 0) && model_rdmsr(&r->m, 0x329).status == MSR_GP &&
@@ -109,6 +112,7 @@ rule *const skymont_rules[FAULT_COUNT] = {
 	[FAULT_STORE_SAMPLE_STLB_BIT_4] = stores_have_the_bits_of_loads,
 	[FAULT_STORE_SAMPLE_UNLOCKED] = stores_have_the_bits_of_loads,
 	[FAULT_STORE_SAMPLE_LOCKED_ALWAYS] = stores_have_the_bits_of_loads,
+	[FAULT_LL_MEMORY_OF_GRACEMONT] = memory_has_the_code_of_crestmont,
 	[FAULT_E_CORE_HAS_METRICS] = no_metrics,
 	[FAULT_E_CORE_METRICS_ENABLE] = no_metrics,
 	[FAULT_HOLE_ANSWERS] = a_hole_is_one_everywhere,

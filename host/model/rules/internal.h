@@ -64,6 +64,23 @@ static inline void loads(struct fixture *r, unsigned n)
 		fixture_load(r, ADDRESS);
 }
 
+/* The data source of a load from memory, by load latency on counter n: each load is of another
+ * page. */
+static inline u64 source_of_far_load(struct fixture *r, unsigned n, u16 event)
+{
+	enum { MEM = 1, SOURCE_AT = 0x28, PAGE = 0x1000, ROUNDS = 200 };
+
+	fixture_stop(r);
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, MEM);
+	fixture_wrmsr(r, 0x3f6, 3);
+	fixture_program_pebs(r, n, event, BIT(34), 2);
+	fixture_start(r, BIT(n));
+	for (u64 i = 0; i < ROUNDS && fixture_index(r) == FIXTURE_BUFFER; i++)
+		fixture_load(r, ADDRESS + i * PAGE);
+	return at(r, SOURCE_AT);
+}
+
 /* Counter n, with these further bits: two loads arm it, the third makes a record. */
 static inline bool one_record(struct fixture *r, unsigned n, u64 bits)
 {

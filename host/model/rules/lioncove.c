@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of the counters group of format 6 and of reset values of format 5 break.
- * What is wanted is typed from Linux: struct pebs_cntr_header and its reader in
- * setup_pebs_adaptive_sample_data, struct debug_store.
+ * The rules that faults of the counters group of format 6 and of reset values of format 5 break,
+ * and that of the source's code. What is wanted is typed from Linux: struct pebs_cntr_header and
+ * its reader in setup_pebs_adaptive_sample_data, struct debug_store, lnl_latency_data.
  */
 #include "host/model/rules/internal.h"
 
@@ -160,6 +160,9 @@ static bool slots_are_those_of_format_5(struct fixture *r)
 	return right;
 }
 
+/* Local memory, Linux lnl_latency_data and its table of Lion Cove. */
+RULE(memory_has_the_code_of_lion_cove, (source_of_far_load(r, SAMPLED, 0x01cd) & 0xff) == 0x11)
+
 rule *const lioncove_rules[FAULT_COUNT] = {
 	[FAULT_SNAPSHOT_MISSING] = snapshots_are_right,
 	[FAULT_SNAPSHOT_DOUBLED] = snapshots_are_right,
@@ -182,6 +185,8 @@ rule *const lioncove_rules[FAULT_COUNT] = {
 	[FAULT_SNAPSHOT_STALE] = snapshots_are_right,
 	[FAULT_SNAPSHOT_AS_WRITTEN] = snapshots_are_right,
 	[FAULT_SNAPSHOT_EVERYWHERE] = others_have_no_group,
+	[FAULT_LL_SOURCE_4_BITS] = memory_has_the_code_of_lion_cove,
+	[FAULT_LL_SOURCE_OF_SKYLAKE] = memory_has_the_code_of_lion_cove,
 	[FAULT_RESET_SLOTS_OF_FORMAT_4] = slots_are_those_of_format_5,
 	[FAULT_RESET_SLOTS_END] = slots_are_those_of_format_5,
 };
