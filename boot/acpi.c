@@ -8,13 +8,13 @@
 #include "kernel/output/fmt.h"
 #include "platform/acpi.h"
 
-#define HEADER_BYTES	36	/* of each table; offsets, in bytes */
+#define HEADER_BYTES	36	/* bytes of each table's header; then offsets in bytes */
 #define OEM		10
 #define OEM_LENGTH	6
 #define OEM_TABLE	16
 #define OEM_TABLE_LENGTH 8
 #define OEM_REVISION	24
-#define HPET_SPACE	40	/* 0: memory */
+#define HPET_SPACE	40	/* value 0: in memory */
 #define HPET_ADDRESS	44
 #define MADT_ENTRIES	44
 #define MADT_IOAPIC	1
@@ -22,7 +22,7 @@
 #define IOAPIC_FIRST_GSI 8
 #define IOAPIC_LENGTH	12
 
-/* The table with that signature and at least that many bytes; NULL: there is none. */
+/* The table with this signature and at least so many bytes; NULL: there is none. */
 static const u8 *find_table(const char *signature, u32 least)
 {
 	static const u64 everything = ~0ULL;
@@ -79,7 +79,7 @@ u64 acpi_ioapic_base(void)
 
 	for (u32 at = MADT_ENTRIES; at + IOAPIC_LENGTH <= length; at += table[at + 1]) {
 		if (table[at + 1] < 2)
-			break;		/* an entry of no length: a broken table */
+			break;		/* an entry with length 0: the table is broken */
 		if (table[at] == MADT_IOAPIC && !physical_number(table, at + IOAPIC_FIRST_GSI, 4))
 			return physical_number(table, at + IOAPIC_ADDRESS, 4);
 	}

@@ -11,10 +11,10 @@
 	"inconclusive, verbose, checks, debugger, on, seed, draw, draw_case, watchdog, " \
 	"processors, order, repeat, minutes, exit_port"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
-#define EXIT_DEFAULT	0x501		/* that of QEMU's isa-debug-exit */
+#define EXIT_DEFAULT	0x501		/* the default of QEMU's isa-debug-exit */
 #define WATCHDOG_LEAST	5
-#define WATCHDOG_DEFAULT 120		/* longer than any test, repeated or not */
-#define SERIAL_LAST	0xfff8u		/* eight registers from here on */
+#define WATCHDOG_DEFAULT 120		/* longer than any test, with repetitions */
+#define SERIAL_LAST	0xfff8u		/* eight registers begin here */
 #define PORT_LAST	0xffffu
 
 struct span {
@@ -22,14 +22,14 @@ struct span {
 	size_t length;
 };
 
-/* Where a line of an error goes, and what it begins with: "FILE: line 3: ". */
+/* The place for an error's line, and its beginning: "FILE: line 3: ". */
 struct error_place {
 	struct config_errors *errors;
 	const char *source;
-	unsigned line;			/* 0: it has none */
+	unsigned line;			/* 0: no line number */
 };
 
-#define NAME_MAX 40	/* of a wrong key or value that an error repeats */
+#define NAME_MAX 40	/* length of a wrong key or value in an error's text */
 
 static void report(const struct error_place *place, struct span name, const char *what)
 {
@@ -121,7 +121,7 @@ static unsigned digit(char c)
 	return 16;
 }
 
-/* Decimal, or hexadecimal after 0x; at most max. */
+/* Parse a decimal number, or a hexadecimal one after 0x; at most max. */
 static bool parse_number(unsigned *number, struct span value, unsigned max)
 {
 	unsigned base = 10;
@@ -202,7 +202,7 @@ static bool parse_on(unsigned *on, struct span value)
 	return true;
 }
 
-/* Of 64 bits: as parse_number() otherwise. */
+/* Like parse_number(), with 64 bits. */
 static bool parse_long(u64 *number, struct span value)
 {
 	u64 n = 0;
@@ -218,7 +218,7 @@ static bool parse_long(u64 *number, struct span value)
 	return true;
 }
 
-/* 500 cases, 2s or 250ms. */
+/* Parse "500" cases, "2s" or "250ms". */
 static bool parse_draw(struct config *config, struct span value)
 {
 	unsigned number, unit = 0;
@@ -386,7 +386,7 @@ bool config_parse_file(struct config *config, const char *text, size_t length,
 			line.length++;
 		rest.text += line.length;
 		rest.length -= line.length;
-		if (rest.length > 0) {		/* the line feed */
+		if (rest.length > 0) {		/* skip the line feed */
 			rest.text++;
 			rest.length--;
 		}

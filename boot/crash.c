@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intentional crashes. Each leaves the processor in another bad state: in a handler with a vector
- * in service, in an NMI handler with NMIs blocked, at CPL 3, on a full stack. After each, the state
- * that guard_run() guarantees is checked.
+ * Intentional crashes. Each crash leaves the processor in a different bad state: in a handler with
+ * a vector in service, in an NMI handler with NMIs blocked, at CPL 3, on a full stack. After each,
+ * the state that guard_run() guarantees is checked.
  */
 #include "boot/crash.h"
 #include "kernel/interrupt/apic.h"
@@ -55,7 +55,7 @@ static void do_pf(void *arg)
 	__asm__ volatile("mov (%1), %0" : "=r"(value) : "r"(0x10ULL));
 }
 
-/* Each call pushes, so the stack ends in the page that isn't there. */
+/* Each call pushes, so the stack reaches the page that isn't present. */
 static void do_overflow(void *arg)
 {
 	__asm__ volatile("1: push %0; jmp 1b" ::"r"(arg) : "memory");
@@ -182,7 +182,7 @@ static u64 user_add(u64 arg)
 	return arg + (cs & 3u);
 }
 
-/* Not a crash: down to CPL 3 and back, which says 3. */
+/* No crash: a call at CPL 3, which returns 3. */
 static void do_nothing_wrong(void *arg)
 {
 	(void)arg;
@@ -195,7 +195,7 @@ static const struct crash {
 	void (*fn)(void *arg);
 	unsigned deadline_ms;
 	enum guard_outcome outcome;
-	u8 vector;		/* of the report's frame, not for GUARD_DONE and GUARD_ABORTED */
+	u8 vector;		/* of the report's frame; not for GUARD_DONE, GUARD_ABORTED */
 	bool needs_hpet;
 } crashes[] = {
 	{ "#UD", do_ud, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD, false },
@@ -231,7 +231,7 @@ static bool has_arrived(void *arg)
 	return arrived;
 }
 
-/* What guard_run() promises for afterwards. NULL, or what is not so. */
+/* Check the state that guard_run() guarantees afterwards. Returns NULL, or what is wrong. */
 static const char *left_behind(void)
 {
 	intr_handler before;
@@ -260,9 +260,9 @@ static bool is_expected(const struct crash *crash, const struct guard_report *re
 }
 
 /*
- * A machine that stood still for longer than SHORT_MS (a loaded host): nothing was learnt. It meets
- * the deadline before the code has switched interrupts off, which the frame's IF says; or both of
- * the deadline's interrupts wait for it, and the NMI comes first.
+ * The machine stood still for longer than SHORT_MS (a loaded host), so this run shows nothing.
+ * Either the deadline came before the code had disabled interrupts, as the frame's IF shows; or
+ * both interrupts of the deadline are pending, and the NMI comes first.
  */
 static bool stood_still(const struct crash *crash, const struct guard_report *report)
 {
@@ -272,7 +272,7 @@ static bool stood_still(const struct crash *crash, const struct guard_report *re
 	return report->frame.vector == (crash->vector == VECTOR_NMI ? VECTOR_TIMER : VECTOR_NMI);
 }
 
-/* Once, and again as long as the machine stood still. */
+/* Run the crash, and again while the machine stood still. */
 static struct guard_report crash_run(const struct crash *crash)
 {
 	struct guard_report report;

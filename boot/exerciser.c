@@ -8,7 +8,7 @@
 #include "spec/exerciser.h"
 
 #define PAGE		4096u
-#define REMOTE_MOST	(64u << 20)	/* more than that isn't mapped */
+#define REMOTE_MOST	(64u << 20)	/* larger areas aren't mapped */
 
 static u32 exerciser_read(u64 registers, u32 offset)
 {

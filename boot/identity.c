@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings are copied early, while the firmware's page tables are in use; a run may come much
+/* Strings are copied early, while the firmware's page tables are in use; a run may begin much
  * later. */
 #include "boot/acpi.h"
 #include "boot/firmware.h"
@@ -29,7 +29,7 @@ static char acpi[ACPI_SIZE], said[LINES][LINE_SIZE];
 static u8 uuid[SMBIOS_UUID_SIZE];	/* zeros: none */
 static bool is_virtual;
 
-/* Firmware may publish both entry points; only that of 64 bits reaches a table above 4 GiB. */
+/* Firmware may have both entry points; only the 64-bit one can point to a table above 4 GiB. */
 static bool find_table(struct smbios_table *table)
 {
 	static const enum firmware_table both[] = { TABLE_SMBIOS3, TABLE_SMBIOS };

@@ -15,14 +15,14 @@
 #include "kernel/processor/time.h"
 
 #define SEEN_MAX	FIRMWARE_PROCESSORS
-#define TYPE_US		100000u		/* to say what kind of core it is */
-#define ARRIVAL_US	1000000		/* before the next one is started, */
-#define LATE_US		5000000		/* and then all of them once more */
+#define TYPE_US		100000u		/* us for a processor to report its type of core */
+#define ARRIVAL_US	1000000		/* us before the next processor is started, */
+#define LATE_US		5000000		/* us before all missing ones are started again */
 #define RETURN_ROUNDS	300u		/* the firmware looks every 100 ms */
 #define RETURN_STALL_US	10000
-#define WAKE_ROUNDS	20u		/* a wake-up that had no effect is sent again */
+#define WAKE_ROUNDS	20u		/* rounds; each repeats wake-ups without an effect */
 
-#define NAMED_MOST	256u		/* processors that are left out, with their names */
+#define NAMED_MOST	256u		/* names of processors that are left out */
 
 #define LEAF_HYBRID	0x1au		/* "Hybrid Information Enumeration Leaf" */
 
@@ -33,10 +33,10 @@ static struct {
 static unsigned count = 1;
 
 static struct processor {
-	unsigned number;	/* the firmware's */
-	bool started;		/* and not back */
-	unsigned cpu;		/* ours */
-	u32 apic_id;		/* the firmware's word for it */
+	unsigned number;	/* the firmware's number */
+	bool started;		/* started, and not returned yet */
+	unsigned cpu;		/* the harness' number */
+	u32 apic_id;		/* as the firmware reports it */
 	u32 type;
 } processors[CPU_MAX];
 _Static_assert(CPU_MAX <= SPREAD_MOST && CPU_MAX <= 32, "places");
@@ -46,7 +46,7 @@ static struct seen {
 	unsigned number;
 } seen[SEEN_MAX];
 static struct spread_place places[SEEN_MAX];
-static unsigned usable, first_index;	/* of seen[]; and the one that runs this */
+static unsigned usable, first_index;	/* processors in seen[]; index of the one that runs this */
 
 /* The type of core with its native model. By the type alone an LP-E core of Arrow Lake (20H, native
  * model 2) would be an E core (20H, native model 3). */
@@ -62,7 +62,7 @@ static void tell_type(void *argument)
 	*(u32 *)argument = core_type();
 }
 
-/* Into seen[] and places[] at index n. false: the firmware doesn't give it away. */
+/* Fill index n of seen[] and places[]. false: the firmware doesn't offer this processor. */
 static bool look_at(unsigned number, unsigned n)
 {
 	struct firmware_processor found_there;
@@ -77,7 +77,7 @@ static bool look_at(unsigned number, unsigned n)
 			found.unhealthy++;
 			return false;
 		}
-		/* The static place of its answer outlives one that comes too late. */
+		/* The answer is static, because it may come too late. */
 		places[n].type = 0;
 		if (type)
 			firmware_run_on(number, tell_type, &places[n].type, TYPE_US);
@@ -91,7 +91,7 @@ static bool look_at(unsigned number, unsigned n)
 	return true;
 }
 
-/* The one of that number takes the last place, unless it has one. */
+/* Choose the processor with this number for the last place, unless it has a place already. */
 static void want(unsigned number, unsigned *chosen, unsigned n)
 {
 	unsigned index = spread_index(number, first_index);
@@ -152,7 +152,7 @@ u32 processors_one(unsigned number)
 	return 0;
 }
 
-/* By what the processors say of themselves, with the firmware's word for their type. */
+/* Uses the processors' own data, and for their type the firmware's. */
 u32 processors_first_of_kinds(void)
 {
 	struct spread_place came[CPU_MAX];
@@ -211,7 +211,7 @@ static bool is_taken(unsigned number)
 	return false;
 }
 
-/* Each by name: a number that isn't there says nothing of which. */
+/* Name each processor: a number without a processor would tell a reader nothing. */
 static void describe_others(struct tap *tap, const char *why)
 {
 	unsigned named = 0;
@@ -271,7 +271,8 @@ void processors_describe(struct tap *tap, unsigned batch, unsigned batches)
 	}
 }
 
-/* One that isn't back runs in our memory, or may at any time: an INIT ends that. */
+/* A processor that hasn't returned runs in the harness' memory, or may do so at any time: an INIT
+ * stops it. */
 static void hold(const struct processor *processor)
 {
 	apic_init_ipi(processor->apic_id);

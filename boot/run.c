@@ -26,7 +26,7 @@
 
 #define CPU_NAME_SIZE	32
 
-/* What isn't there, and what comes of that. */
+/* Print the missing devices, and the consequences. */
 static void describe_devices(struct tap *tap, const struct config *config)
 {
 	if (!serial_is_there())
@@ -41,7 +41,7 @@ static void describe_devices(struct tap *tap, const struct config *config)
 				 "processor a hang is ended by another processor only");
 }
 
-/* Of a soak's runs, and of their orders. */
+/* Print the order of a soak's runs and tests. */
 static void describe_order(struct tap *tap, const struct suite_config *config,
 			   const struct soak *soak)
 {
@@ -53,7 +53,7 @@ static void describe_order(struct tap *tap, const struct suite_config *config,
 		tap_comment(tap, "order: within groups drawn from %u", config->order);
 }
 
-/* The journal is written, and keys are read: through the firmware. */
+/* Write the journal and read keys, both by way of the firmware. */
 static void before_test(void)
 {
 	u64 at[4];
@@ -71,7 +71,7 @@ static void before_test(void)
 	keep_count_visit(at[1] - at[0] + at[3] - at[2]);
 }
 
-/* Processors are chosen later. */
+/* The processors are chosen later. */
 static struct suite_config configure(const struct config *config, const struct soak *soak)
 {
 	return (struct suite_config){
@@ -98,7 +98,7 @@ unsigned run_cut_batch(const struct config *config, const struct soak *soak, int
 	return config->results ? keep_find_batch(&suite_config, before) : 0;
 }
 
-/* After a batch the first processor has had its tests. */
+/* In later batches the first processor's tests have already run. */
 static u32 choose_processors(const struct config *config, unsigned batch)
 {
 	switch (config->on) {
@@ -151,7 +151,7 @@ int run_tests(const struct config *config, const struct soak *soak, int before, 
 	log_attach(&tap);
 	log_mute(&tap, continued);
 	machine_borrow_cpu(CPU_BOOT);
-	console_line("");	/* whatever the firmware left on the line ends here */
+	console_line("");	/* end a line that the firmware may have begun */
 	suite = suite_begin(&suite_config, &tap);
 	tap_comment(&tap, "version: PMUTest86 %s", PMUTEST86_VERSION);
 	tap_comment(&tap, "image at %p: a dump's addresses less this are the ELF file's",

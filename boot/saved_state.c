@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The firmware's processor state, item by item. Not among them: TR
- * (kernel/machine/machine.c says why) and what changes by itself (CR2, DR6, timer counts). */
+/* The firmware's processor state, item by item. Not included: TR (kernel/machine/machine.c says
+ * why), and state that changes by itself (CR2, DR6, timer counts). */
 #include "boot/saved_state.h"
 #include "kernel/interrupt/apic.h"
 #include "kernel/processor/cpu.h"
@@ -20,7 +20,7 @@ static const struct {
 	{ 0x3e0, "APIC timer divide" },
 };
 #define APIC_ITEMS	(sizeof apic_items / sizeof apic_items[0])
-#define LVT_DELIVERY_STATUS BIT(12)	/* comes and goes */
+#define LVT_DELIVERY_STATUS BIT(12)	/* changes by itself */
 
 static const char *const cpu_names[] = {
 	"CR0", "CR3", "CR4", "CR8", "EFER", "RFLAGS.IF", "GDTR base", "GDTR limit", "IDTR base",

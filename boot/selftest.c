@@ -35,7 +35,7 @@ static const char *const names[CLAIMS] = {
 	[KEY] = "borrow.firmware_reads_a_key_at_the_end",
 };
 
-/* The first thing that went wrong about each claim; "": nothing. */
+/* The first failure of each claim; "": none. */
 static char why[CLAIMS][WHY_SIZE];
 
 __attribute__((format(printf, 3, 4)))
@@ -76,7 +76,8 @@ static void check_files(unsigned cycle)
 		fail(FILES, cycle, "%s reads back otherwise", CHECK_PATH);
 }
 
-/* Polled and timed by the TSC: waiting for a key would wait for a timer that may be broken. */
+/* Poll, with the TSC as timer: waiting for a key would need the firmware's timer, which may be
+ * broken. */
 static void check_key(unsigned cycle)
 {
 	u64 deadline = time_deadline(KEY_TIMEOUT_US);

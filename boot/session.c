@@ -31,27 +31,28 @@
 #define CONFIG_FILE_SIZE	16384
 #define OPTIONS_SIZE		1024
 #define ERROR_SIZE		256
-#define RESULT_SIZE		1000	/* what the largest QR Code takes that is drawn */
-#define SHOW_US			3000000		/* a last line */
-#define WAIT_SECONDS		60		/* at most, for a reader */
-#define ARENA_SPARE		(18u << 20)	/* log, buffers of the tests */
-/* Buffers of each further processor, and its tests' lines on the screen and in the log. */
+#define RESULT_SIZE		1000	/* bytes in the largest QR Code that is drawn */
+#define SHOW_US			3000000		/* us for which the last line is shown */
+#define WAIT_SECONDS		60		/* most seconds to wait for a reader */
+#define ARENA_SPARE		(18u << 20)	/* memory for the log and the tests' buffers */
+/* Memory for each further processor: its buffers, and its tests' lines on the screen and in the
+ * log. */
 #define ARENA_SPARE_EACH	((5u << 20) + PROGRESS_STORE_EACH + LOG_SIZE_EACH)
 
-/* What is known from run to run. */
+/* State that is kept from run to run. */
 struct session {
 	struct soak soak;
 	u64 began;			/* TSC */
-	int exit;			/* the worst of its runs; EXIT_PASS before them */
-	unsigned most;			/* processors that there is memory for; 0: all */
-	bool resumed;			/* a run that a reset has cut was looked for */
-	char tests[CONFIG_PATTERN_SIZE];	/* asked for by a key; "": the configuration's */
+	int exit;			/* the worst of all runs; EXIT_PASS before the first */
+	unsigned most;			/* processors that fit in memory; 0: all */
+	bool resumed;			/* the search for a run that a reset has cut is done */
+	char tests[CONFIG_PATTERN_SIZE];	/* tests selected by a key; "": as configured */
 	bool more;
 };
 
 static struct config_errors config_errors;
 
-/* false: config_errors say what is wrong; the rest is taken. */
+/* false: config_errors have the errors; correct lines are taken nevertheless. */
 static bool read_config(struct config *config)
 {
 	static char text[CONFIG_FILE_SIZE];
@@ -75,8 +76,8 @@ static bool read_config(struct config *config)
 	return !config_errors.count;
 }
 
-/* A wrong configuration: each line of it, with the machine borrowed. Kept with the results, where
- * they are to be kept. */
+/* The configuration is wrong: print each error, with the machine borrowed, and save them with the
+ * results if results are saved. */
 static int refuse(const struct config *config)
 {
 	unsigned count = config_errors.count;
@@ -99,7 +100,7 @@ static int refuse(const struct config *config)
 	return EXIT_ERROR;
 }
 
-/* The same where the machine can't be borrowed. */
+/* The same if the machine can't be borrowed. */
 static int refuse_unborrowed(const char *reason)
 {
 	char line[ERROR_SIZE];
@@ -117,7 +118,8 @@ static u64 spare(unsigned processors)
 	return ARENA_SPARE + (processors - 1) * (u64)ARENA_SPARE_EACH;
 }
 
-/* Find processors, and memory for them: as many as there is memory for, and so in all batches. */
+/* Find processors, and memory for them. If memory isn't enough for all, the same number is used in
+ * each batch. */
 static bool find_processors(const struct config *config, struct session *session,
 			    struct machine_setup *setup)
 {
@@ -138,7 +140,7 @@ static bool find_processors(const struct config *config, struct session *session
 /* A debugger sets it (docs/DEBUGGING.md). */
 static volatile bool debugger_is_here;
 
-/* Only where the configuration asks for it: it waits as long as a human being needs. */
+/* Only if the configuration asks for it: it waits as long as a user needs. */
 static void wait_for_debugger(void)
 {
 	char line[80];
@@ -150,7 +152,7 @@ static void wait_for_debugger(void)
 		firmware_stall(1000);
 }
 
-/* A run on all processors that a reset has cut goes on with the batch that was being tested. */
+/* If a reset has cut a run on all processors, continue with the batch that was being tested. */
 static void find_batch(const struct config *config, struct session *session, bool configured)
 {
 	if (!session->resumed && configured && config->on == CONFIG_ON_ALL &&
@@ -214,8 +216,9 @@ static int start(struct config *config, struct session *session)
 				       run_tests(config, &session->soak, session->exit, exerciser);
 }
 
-/* On the firmware's console, wherever that is: our own screen may be none, or gone after this. It
- * may be the serial line too, where these lines mustn't be taken for the log's. */
+/* Print the result on the firmware's console, wherever it is: the harness may have no screen, or
+ * lose it after this. The console may be the serial line too, and there these lines must not look
+ * like lines of the log. */
 static void show_result(void)
 {
 	char text[SUMMARY_WIDTH + 3];
@@ -234,7 +237,7 @@ static void show_result(void)
 	firmware_wait_for_key(WAIT_SECONDS);
 }
 
-/* The keys of the summary. */
+/* Handle the keys of the summary. */
 static void ask_what_next(struct config *config, struct session *session)
 {
 	static char result[RESULT_SIZE];
@@ -269,7 +272,7 @@ static void ask_what_next(struct config *config, struct session *session)
 		}
 }
 
-/* Are there processors that it hasn't had yet? */
+/* Are there processors that this run hasn't tested yet? */
 static bool has_another_batch(const struct config *config, const struct session *session)
 {
 	return !config_errors.count && !screen_has_stopped() && !config->borrow_cycles &&
@@ -283,7 +286,7 @@ static int worse(int a, int b)
 	return a > b ? a : b;
 }
 
-/* Has a soak another run? */
+/* Does the soak have another run? */
 static bool goes_on(const struct config *config, const struct session *session)
 {
 	u64 minutes = (tsc_read() - session->began) / time_tsc_per_us / 60000000;
@@ -295,8 +298,8 @@ static bool goes_on(const struct config *config, const struct session *session)
 	return !session->soak.runs || session->soak.run < session->soak.runs;
 }
 
-/* What at_end asks for; returns where that is to return. QEMU's isa-debug-exit doesn't return from
- * the write: "iobase" takes what its exit status is made of. */
+/* Do what at_end says; returns if that is to return. QEMU's isa-debug-exit doesn't return from the
+ * write: its exit status is made from the value written to "iobase". */
 static void end_machine(const struct config *config, int exit_status)
 {
 	if (config->at_end == AT_END_EXIT)
@@ -307,7 +310,7 @@ static void end_machine(const struct config *config, int exit_status)
 		firmware_switch_off();
 }
 
-/* Nothing can be freed, and this image not be unloaded: a processor may still come to run in it. */
+/* Don't free any memory or unload this image: a processor may still begin to run in it. */
 static _Noreturn void stay(struct config *config)
 {
 	firmware_say("pmutest86: a processor doesn't return to the firmware; its memory can't be "
@@ -320,7 +323,7 @@ static _Noreturn void stay(struct config *config)
 		firmware_stall(SHOW_US);
 }
 
-/* One run, and what is wanted after it. */
+/* Do one run, and the actions after it. */
 static void run_once(struct config *config, struct session *session)
 {
 	int exit_status;

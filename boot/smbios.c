@@ -2,11 +2,11 @@
 /* See smbios.h. */
 #include "boot/smbios.h"
 
-/* Offsets in bytes. The entry point of 32 bits, and that of 64. */
+/* Offsets in bytes, in the 32-bit entry point and in the 64-bit one. */
 #define ENTRY32_LENGTH		5u
 #define ENTRY32_TABLE_LENGTH	22u
 #define ENTRY32_TABLE_ADDRESS	24u
-#define ENTRY32_LEAST		30u	/* its table's address and the count of structures */
+#define ENTRY32_LEAST		30u	/* with the table's address, the number of structures */
 #define ENTRY64_LENGTH		6u
 #define ENTRY64_TABLE_LENGTH	12u
 #define ENTRY64_TABLE_ADDRESS	16u
@@ -21,7 +21,7 @@
 #define SYSTEM_UUID		8u	/* of the system's */
 
 #define FIELDS			3u
-/* Where a structure keeps the numbers of its strings. */
+/* The offsets at which a structure has the numbers of its strings. */
 static const u8 fields[][FIELDS] = {
 	[SMBIOS_BIOS] = { 4, 5, 8 },	/* vendor, version, release date */
 	[SMBIOS_SYSTEM] = { 4, 5, 6 },	/* manufacturer, product name, version */
@@ -45,7 +45,7 @@ static bool begins(const u8 *bytes, size_t size, const char *anchor)
 	return true;
 }
 
-/* An entry point of that many bytes, whose sum is 0. */
+/* Is this an entry point of so many bytes with a checksum of 0? */
 static bool is_whole(const u8 *entry, size_t length, size_t least, size_t size)
 {
 	u8 sum = 0;
@@ -77,7 +77,8 @@ bool smbios_find(const u8 *entry, size_t size, struct smbios_table *table)
 	return table->address && table->length && table->address + table->length > table->address;
 }
 
-/* The two zeros that end a structure's strings, looked for from strings on; its end, or 0. */
+/* Find the two zeros that end a structure's strings, from `strings` on. Returns the offset after
+ * them; 0: none. */
 static size_t end_of(const u8 *table, size_t length, size_t strings)
 {
 	for (size_t at = strings; at + 1 < length; at++)
@@ -86,7 +87,8 @@ static size_t end_of(const u8 *table, size_t length, size_t strings)
 	return 0;
 }
 
-/* The first structure of a type; its end is *end. false: there is none that is whole. */
+/* Find the first structure of a type; *end: the offset after it. false: there is no complete
+ * one. */
 static bool smbios_search(const u8 *table, size_t length, u8 type, size_t *start, size_t *end)
 {
 	size_t at = 0;
@@ -107,7 +109,7 @@ static bool smbios_search(const u8 *table, size_t length, u8 type, size_t *start
 	return false;
 }
 
-/* Text that grows as long as it fits. */
+/* Text to which strings are appended as long as they fit. */
 struct text {
 	char *to;
 	size_t size, length;
@@ -119,14 +121,14 @@ static void smbios_add(struct text *text, char c)
 		text->to[text->length++] = c;
 }
 
-/* String number of those between strings and end, less blanks around it. */
+/* Append string `number` of the strings between `strings` and `end`, without surrounding blanks. */
 static void add_string(struct text *text, const u8 *table, size_t strings, size_t end, u8 number)
 {
 	size_t first = strings, last;
 
 	for (; number > 1 && first < end; number--) {
 		if (!table[first])
-			return;		/* there are fewer */
+			return;		/* there are fewer strings */
 		while (first < end && table[first])
 			first++;
 		first++;

@@ -15,7 +15,8 @@ static bool same_kind(const struct spread_place *a, const struct spread_place *b
 	return a->package == b->package && a->type == b->type;
 }
 
-/* Is there one of its package and type among those chosen; by_thread: and of its position? */
+/* Has a chosen processor the same package and type; by_thread: and the same position in its
+ * core? */
 static bool is_represented(const struct spread_place *places, unsigned index,
 			   const unsigned *chosen, unsigned n, bool by_thread)
 {

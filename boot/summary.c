@@ -12,7 +12,7 @@ static bool begins(const char *line, const char *with)
 	return !*with;
 }
 
-/* A point that a known erratum explains isn't one of them. */
+/* A point that a known erratum explains isn't included. */
 static bool is_point(const char *line)
 {
 	if (begins(line, "Bail out!"))
@@ -45,7 +45,7 @@ void summary_take(struct summary *summary, const char *line)
 			fmt_print(summary->more, sizeof(summary->more),
 				  "... and %u more that aren't ok", ++summary->left_out);
 	} else if (is_total(line)) {
-		/* The last ones: those before them matter less. */
+		/* Keep the last ones, because earlier totals matter less. */
 		if (summary->totals == SUMMARY_TOTALS) {
 			summary->totals--;
 			for (unsigned i = 0; i < summary->totals; i++)

@@ -12,7 +12,7 @@
 #include "kernel/processor/time.h"
 
 #define ROUNDS		3u
-#define READS_MOST	1000000u	/* of a clock that stands */
+#define READS_MOST	1000000u	/* reads of a clock that may be stopped */
 
 #define TIMER_MASK	0xffffffu
 #define TIMER_HZ	3579545u
@@ -44,7 +44,7 @@
  * time. */
 #define ASSUMED_PER_US	4000u
 
-/* One round: ticks of the TSC in a second; 0: the clock stands. */
+/* One round: TSC ticks in a second; 0: the timer doesn't run. */
 static u64 by_timer(void)
 {
 	const u16 port = direct.power.timer_port;
@@ -71,7 +71,7 @@ static u64 by_pit(void)
 	port_write8(PIT_CHANNEL_2, PIT_TICKS & 0xff);
 	port_write8(PIT_CHANNEL_2, PIT_TICKS >> 8);
 	start = tsc_read();
-	/* A bus on which nothing answers reads as ones. */
+	/* If no device answers, the bus reads as ones. */
 	if (port_read8(SYSTEM_PORT) & OUT_2)
 		reads = READS_MOST;
 	while (reads < READS_MOST && !(port_read8(SYSTEM_PORT) & OUT_2))

@@ -18,12 +18,12 @@
 
 #define TWO_MIB		BIT(21)
 #define FOUR_GIB	BIT(32)
-#define LOW_END		0xa0000u	/* where a SIPI can begin, below the video memory */
+#define LOW_END		0xa0000u	/* end of the memory for a SIPI, below the video memory */
 #define COM1		0x3f8
 #define PIC_FIRST_MASK	0x21		/* 8259A data sheet, "Operation Command Word 1" */
 #define PIC_SECOND_MASK	0xa1
 #define PIC_ALL		0xff
-#define END_US		1000000u	/* to switch off */
+#define END_US		1000000u	/* us until the machine is off */
 #define LEFT_SIZE	60
 
 /* "System Management BIOS Reference Specification", "Structure Table Entry Point". */
@@ -32,7 +32,7 @@
 
 struct direct direct;
 
-/* In front of what firmware_allocate() gives. */
+/* Stands before the memory that firmware_allocate() returns. */
 struct block {
 	u64 base, size;
 };
@@ -41,7 +41,7 @@ struct block {
 static struct {
 	u64 base, size;
 } arena;
-static u64 startup;	/* a page; 0: none */
+static u64 startup;	/* address of a page; 0: none */
 
 extern const u8 image_end[] __asm__("_end") __attribute__((visibility("hidden")));
 
@@ -52,8 +52,8 @@ const char *direct_init(u64 start_info)
 	u64 apic_page;
 
 	apic_find(&apic_page);
-	/* Nothing serves what the BIOS has left on. A request that is pending when its entry of the
-	 * local APIC is masked would be one without a vector to QEMU. */
+	/* No handler exists for devices that the BIOS has left on. QEMU takes a request that is
+	 * pending while the local APIC's entry is masked for one without a vector. */
 	port_write8(PIC_FIRST_MASK, PIC_ALL);
 	port_write8(PIC_SECOND_MASK, PIC_ALL);
 	direct.physical = physical_mapped(&mapped);

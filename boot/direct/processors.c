@@ -19,9 +19,9 @@
 #define XAPIC_IDS	255u		/* ids that an xAPIC can have */
 #define INIT_US		10000u
 #define SIPIS		2u
-#define SIPI_US		20000u		/* for one to come */
+#define SIPI_US		20000u		/* us until a processor has started */
 
-/* By APIC id. For processors.asm. */
+/* Indexed by APIC id, for processors.asm. */
 u64 direct_stacks[XAPIC_IDS + 1] __attribute__((visibility("hidden")));
 void direct_processor(u32 apic_id);
 void direct_processor_entry(void);
@@ -34,7 +34,7 @@ static struct call {
 
 static u32 ids[FIRMWARE_PROCESSORS];
 static unsigned count;
-static u64 page;		/* below 1 MiB; 0: none yet */
+static u64 page;		/* address below 1 MiB; 0: none yet */
 
 void direct_processor(u32 apic_id)
 {
@@ -67,7 +67,7 @@ bool firmware_processor(unsigned number, struct firmware_processor *processor)
 	return true;
 }
 
-/* Where processors begin, once. false: there is no page below 1 MiB. */
+/* Place the code at which processors start, once. false: there is no page below 1 MiB. */
 static bool place_startup(void)
 {
 	const struct startup startup = {

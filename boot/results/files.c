@@ -12,7 +12,7 @@
 #define PATH_SIZE	160
 #define BUFFER_SIZE	(64u << 10)
 
-/* Pieces are collected until there are enough of them for a write. */
+/* Small pieces are collected before a write. */
 struct output {
 	char path[PATH_SIZE];
 	firmware_status status;
@@ -62,7 +62,7 @@ struct maker {
 	const struct item *point;
 };
 
-/* One file, from its beginning. */
+/* Write one file from its beginning. */
 static bool make(const struct maker *maker, const char *name,
 		 void (*fn)(const struct maker *maker, const struct text_sink *sink), char *error,
 		 size_t size)
@@ -109,7 +109,7 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* The digits at the end of "record_N: TEXT: HEX", perhaps in quotes. */
+/* The digits after "record_N: TEXT: ", perhaps in quotes. */
 static struct span hex_of(struct span value)
 {
 	size_t end = value.length, begin;
@@ -126,7 +126,7 @@ static bool is_record(struct span key)
 	return span_begins(key, "record_");
 }
 
-/* The bytes of the records behind a failure. */
+/* Write the bytes of the records in a failure's block. */
 static void put_records(const struct item *point, const struct text_sink *sink)
 {
 	for (unsigned i = 0; i < point->details; i++) {
@@ -153,7 +153,7 @@ static void make_records(const struct maker *maker, const struct text_sink *sink
 	put_records(maker->point, sink);
 }
 
-/* A file for each point with records: records\NAME.bin. */
+/* Write a file for each point with records: records\NAME.bin. */
 static bool make_all_records(const struct maker *maker, char *error, size_t size)
 {
 	struct maker one = *maker;

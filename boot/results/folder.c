@@ -11,7 +11,7 @@
 /* Runs with the same name: those within one second, or all runs if the machine has no clock. */
 #define MAX_RUNS	10000u
 
-/* "": there is none. saved: bytes of the log that are in results.tap. */
+/* "": there is none. saved: bytes of the log that results.tap has. */
 static char folder[PATH_SIZE], path[PATH_SIZE];
 static size_t saved;
 

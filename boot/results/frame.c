@@ -3,13 +3,13 @@
 #include "boot/results/frame.h"
 #include "kernel/memory/string.h"
 
-/* 0x86 is in no text, so that no text looks like a head. */
+/* No text has the byte 0x86, so no text looks like a head. */
 static const u8 magic[8] = { 'P', 'M', 'U', 'T', 'J', 'R', 'N', 0x86 };
 
 struct head {
 	u8 magic[8];
 	u32 version;
-	u32 crc;	/* of the rest of the frame, without what fills its last sector */
+	u32 crc;	/* over the rest of the frame, without the padding of its last sector */
 	u64 run;
 	u32 number, kind, state_length, text_length;
 };
@@ -55,7 +55,7 @@ void frame_write(const struct frame *frame, u8 *bytes)
 	memcpy(bytes, &head, sizeof(head));
 }
 
-/* Is a frame of any run at data, of which there are `left` bytes? */
+/* Is there a frame of any run at data, of which `left` bytes remain? */
 static bool parse(const u8 *data, size_t left, struct frame *frame)
 {
 	struct head head;
@@ -78,7 +78,7 @@ static bool parse(const u8 *data, size_t left, struct frame *frame)
 	return true;
 }
 
-/* A run begins with its FRAME_BEGIN, of whose copies one may be damaged. */
+/* A run begins with FRAME_BEGIN, of which it has copies, because one may be damaged. */
 static bool belongs(const struct frame_reader *reader, const struct frame *frame)
 {
 	if (!reader->begun)

@@ -33,7 +33,7 @@ struct span span_after(struct span span, size_t length)
 	return (struct span){ span.text + length, span.length - length };
 }
 
-/* Where `c` is first; the span's length: nowhere. */
+/* The index of the first `c`; the span's length: there is none. */
 static size_t find(struct span span, char c)
 {
 	size_t i = 0;
@@ -86,7 +86,7 @@ static unsigned number_of(struct span span)
 	return number;
 }
 
-/* Where the directive begins: a '#' without a backslash before it. */
+/* The index of the directive: a '#' without a backslash before it. */
 static size_t find_directive(struct span span)
 {
 	for (size_t i = 0; i < span.length; i++) {
@@ -119,7 +119,7 @@ static void take_directive(struct item *item, struct span directive, bool ok)
 	item->reason = trimmed(directive);
 }
 
-/* "ok 12 - group.claim [PMI-01] # SKIP reason" */
+/* Parse "ok 12 - group.claim [PMI-01] # SKIP reason". */
 static void take_point(struct item *item, struct span line)
 {
 	bool ok = span_begins(line, "ok ");
@@ -136,7 +136,7 @@ static void take_point(struct item *item, struct span line)
 	take_directive(item, trimmed(span_after(rest, find_directive(rest) + 1)), ok);
 }
 
-/* The lines from "  ---" to "  ..." that follow. */
+/* Take the lines from "  ---" to "  ..." that follow a point. */
 static void take_block(struct item_reader *reader, struct item *item)
 {
 	struct item_reader ahead = *reader;
@@ -160,7 +160,7 @@ static void take_block(struct item_reader *reader, struct item *item)
 	*reader = ahead;
 }
 
-/* "check PMI-01 tests/core/interrupt.c:12 failed" */
+/* Parse "check PMI-01 tests/core/interrupt.c:12 failed". */
 static bool take_check(struct item *item, struct span text)
 {
 	struct span rest;

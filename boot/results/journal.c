@@ -8,21 +8,21 @@
 #include "kernel/processor/time.h"
 
 #define PATH_SIZE	32
-#define LONGEST		(64u << 20)	/* of a file that is read: no journal is longer */
-#define TEXT_MOST	(32u << 10)	/* in one frame */
+#define LONGEST		(64u << 20)	/* bytes read of a file: no journal is longer */
+#define TEXT_MOST	(32u << 10)	/* bytes of text in one frame */
 #define BEGINNINGS	2u		/* copies of FRAME_BEGIN */
 
-/* Bytes that are allocated at the beginning: a run takes 0.7 MB. The second is for a stick that is
- * nearly full. Beyond it the file grows. */
+/* Bytes that are allocated at the beginning: a run takes 0.7 MB. The second value is for a nearly
+ * full stick. After that the file grows. */
 static const u32 sizes[] = { 1u << 20, 256u << 10 };
 
 static struct {
 	bool open;
-	bool broken;		/* it could be written at first, and then not */
+	bool broken;		/* a write failed after earlier ones had succeeded */
 	char path[PATH_SIZE];
 	u64 run, at;
 	u32 number;
-	u8 *bytes;		/* of the largest frame */
+	u8 *bytes;		/* memory for the largest frame */
 } journal;
 
 static struct {
@@ -69,7 +69,7 @@ void journal_forget(void)
 	memset(&unfinished, 0, sizeof(unfinished));
 }
 
-/* The file, whole, and as much room for its text. */
+/* Read the whole file; the memory has as much room again for its text. */
 static firmware_status read_file(size_t *length)
 {
 	u64 size = 0;
@@ -86,7 +86,7 @@ static firmware_status read_file(size_t *length)
 	return file_read(journal.path, (char *)unfinished.data, size, length);
 }
 
-/* Lines count when a state comes after them. */
+/* Lines are valid only if a state follows them. */
 static void take(struct journal_found *found, const struct frame *frame, size_t *pending)
 {
 	switch (frame->kind) {
@@ -152,7 +152,7 @@ const struct journal_found *journal_find(const struct journal_run *run, char *er
 	}
 	found->run.folder[JOURNAL_FOLDER_SIZE - 1] = '\0';
 	found->same = is_same(&found->run, run);
-	found->boots++;		/* the first one has no FRAME_BOOT */
+	found->boots++;		/* the first boot has no FRAME_BOOT */
 	found->missing = reader.missing;
 	found->text = unfinished.text;
 	unfinished.run = reader.run;
@@ -254,7 +254,7 @@ void journal_end(void)
 {
 	char ignored[160];
 
-	/* One that broke off would be continued, although the run is over. */
+	/* A run whose journal broke off would be continued, although it is over. */
 	if (!journal.open && !journal.broken)
 		return;
 	journal_add(FRAME_END, NULL, 0, "", 0, ignored, sizeof ignored);

@@ -15,7 +15,7 @@
 #include "kernel/processor/time.h"
 #include "version.h"
 
-#define IN_VAIN_MOST	3u	/* boots in which no test began */
+#define IN_VAIN_MOST	3u	/* boots in a row in which no test began */
 #define NOTICE_SIZE	240
 #define NOTICES		3u
 #define NAME_SIZE	128
@@ -23,18 +23,18 @@
 
 static struct {
 	bool on;
-	bool occupied;		/* the journal holds another run, and nothing else does */
+	bool occupied;		/* the journal holds another run, and there is no other file */
 	struct suite *suite;
 	struct journal_run run;
-	const struct journal_found *found;	/* the run to be continued; NULL: none */
+	const struct journal_found *found;	/* the run to continue; NULL: none */
 	size_t journaled;			/* bytes of the log that the journal has */
-	char notice[NOTICES][NOTICE_SIZE];	/* to be said at the next borrow */
-	char earlier[VARIABLE_SIZE];		/* what a run without a file has left; said once */
+	char notice[NOTICES][NOTICE_SIZE];	/* texts to print at the next borrow */
+	char earlier[VARIABLE_SIZE];		/* an earlier run without a file; printed once */
 	bool said_earlier;
-	u64 writes, given, written;		/* before tests: how many; microseconds of each */
+	u64 writes, given, written;		/* before tests: count; microseconds of each kind */
 } keep;
 
-/* A place for one; the last one is used again where there are more. */
+/* Returns room for a notice; if there are too many, the last one is overwritten. */
 static char *notice(void)
 {
 	for (unsigned i = 0; i < NOTICES; i++)
@@ -43,7 +43,7 @@ static char *notice(void)
 	return keep.notice[NOTICES - 1];
 }
 
-/* Each line of it. */
+/* Print each of its lines. */
 static void say_earlier(struct tap *tap)
 {
 	char *line = keep.earlier;
@@ -81,7 +81,7 @@ void keep_say(struct tap *tap)
 	}
 }
 
-/* What the log holds that the journal hasn't. */
+/* Write the part of the log that the journal doesn't have yet. */
 static void journal(enum frame_kind kind, bool with_state)
 {
 	u8 state[SUITE_STATE_MAX] = { 0 };
@@ -95,7 +95,7 @@ static void journal(enum frame_kind kind, bool with_state)
 		keep.journaled = length;
 }
 
-/* A run that can't be continued: its lines, and which test it was that didn't end. */
+/* A run can't be continued: print its lines, and the test that didn't end. */
 static bool conclude(const struct journal_found *found)
 {
 	char name[NAME_SIZE], ignored[NOTICE_SIZE], text[LINE_SIZE];
@@ -286,7 +286,7 @@ void keep_save(void)
 	results_save(notice(), NOTICE_SIZE);
 	log_text(&length);
 	if (length < keep.journaled)
-		keep.journaled = length;	/* the log was emptied */
+		keep.journaled = length;	/* the log has been emptied */
 }
 
 /* The contents of results.tap, in memory that the caller frees. NULL: there is no such file. */
@@ -327,7 +327,7 @@ size_t keep_short_result(char *text, size_t size)
 	return length;
 }
 
-/* Where no file could be written. */
+/* Save a short result if no file could be written. */
 static void save_short(void)
 {
 	char text[VARIABLE_SIZE];
@@ -344,7 +344,8 @@ void keep_end(void)
 	if (!keep.on)
 		return;
 	results_save(notice(), NOTICE_SIZE);
-	/* What follows is made from results.tap: the room that the journal takes may be needed. */
+	/* Everything after this is made from results.tap; the space of the journal may be
+	 * needed. */
 	journal_end();
 	if (results_folder()[0]) {
 		results_write_reports(notice(), NOTICE_SIZE);

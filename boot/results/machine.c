@@ -8,7 +8,7 @@
 #include "kernel/memory/string.h"
 #include "kernel/output/fmt.h"
 
-/* Lines "key: text" that are said once, in this order. */
+/* Keys of lines "key: text" that are printed once, in this order. */
 static const char *const once[] = {
 	"version",    "processor", "microcode", "generation", "platform",  "perfmon",
 	"pebs",	      "firmware",  "bios",	"system",     "board",	   "acpi",
@@ -21,7 +21,7 @@ struct lines {
 	size_t length;
 };
 
-/* What comes after "key: " in the next comment that begins so. */
+/* The text after "key: " in the next comment with this key. */
 static bool next_said(struct item_reader *reader, const char *key, struct span *said)
 {
 	struct item item;
@@ -45,7 +45,7 @@ static struct item_reader from_the_beginning(const struct lines *lines)
 	return (struct item_reader){ .text = lines->text, .length = lines->length };
 }
 
-/* Up to the next blank; the rest without it. */
+/* The word up to the next blank; *rest: the text after it. */
 static struct span word(struct span *rest)
 {
 	struct span word = *rest;
@@ -92,8 +92,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The number after head, of at most four digits, in the next comment that has one there; the rest
- * comes after it. */
+/* The number after head, of at most four digits, in the next comment that has one; the rest of the
+ * line follows it. */
 static bool next_numbered(struct item_reader *reader, const char *head, unsigned *number,
 			  struct span *rest)
 {
@@ -115,8 +115,8 @@ static bool next_numbered(struct item_reader *reader, const char *head, unsigned
 	return false;
 }
 
-/* The next number of a processor of which something is said: the least that is greater than *cpu,
- * of all where that is ~0. false: there is none. */
+/* The next number of a processor in the comments: the smallest one greater than *cpu; if *cpu is
+ * ~0, the smallest one. false: there is none. */
 static bool next_processor(const struct lines *lines, unsigned *cpu)
 {
 	struct item_reader reader = from_the_beginning(lines);
@@ -130,8 +130,8 @@ static bool next_processor(const struct lines *lines, unsigned *cpu)
 	return next != ~0u;
 }
 
-/* "APIC id 0x1, thread 1 of core 0, package 0": each name's value; and what else is said of that
- * processor. */
+/* Print "APIC id 0x1, thread 1 of core 0, package 0" with each value's name, and further comments
+ * about that processor. */
 static void put_processors(const struct lines *lines, const struct text_sink *sink)
 {
 	unsigned cpu = ~0u;
@@ -158,7 +158,7 @@ static void put_processors(const struct lines *lines, const struct text_sink *si
 	}
 }
 
-/* "0000000b.1 00000001 00000002 00000201 00000000" */
+/* Print a line like "0000000b.1 00000001 00000002 00000201 00000000". */
 static void put_leaf(const struct text_sink *sink, struct span said)
 {
 	static const char *const names[] = { "eax", "ebx", "ecx", "edx" };
@@ -209,7 +209,7 @@ static void put_leaves(const struct lines *lines, const struct text_sink *sink, 
 	}
 }
 
-/* "0x1a0 = 0x850089 IA32_MISC_ENABLE" */
+/* Print a line like "0x1a0 = 0x850089 IA32_MISC_ENABLE". */
 static void put_registers(const struct lines *lines, const struct text_sink *sink, unsigned cpu)
 {
 	struct item_reader reader = from_the_beginning(lines);

@@ -30,7 +30,7 @@ static void json_point(const struct text_sink *sink, const struct item *point)
 	text_put(sink, "}}");
 }
 
-/* All items of that kind, as members of an array. */
+/* Print all items of this kind, as members of an array. */
 static void json_items(const struct text_sink *sink, const char *lines, size_t length,
 		       enum item_kind kind)
 {
@@ -51,7 +51,7 @@ static void json_items(const struct text_sink *sink, const char *lines, size_t l
 	}
 }
 
-/* What a run is called: its machine. */
+/* The name of a run is its machine. */
 static struct span title(const struct totals *totals)
 {
 	return totals->title.length ? totals->title : span_of("unknown machine");
@@ -157,7 +157,7 @@ static void junit_case(const struct text_sink *sink, const struct item *point)
 	text_put(sink, "  </testcase>\n");
 }
 
-/* What is wrong with the run as a whole is a case of its own. */
+/* A problem of the whole run is a separate test case. */
 static void junit_wrong(const struct text_sink *sink, const char *name, const char *what,
 			const char *text)
 {

@@ -4,13 +4,13 @@
 #include "kernel/memory/string.h"
 #include "kernel/output/fmt.h"
 
-/* While the run's items are taken. */
+/* The state while the run's items are taken. */
 struct taking {
 	struct totals *totals;
 	unsigned plan, claim, last;
 	bool planned, others;
 	struct span not_tested, bail_out;
-	struct item point;		/* the last one */
+	struct item point;		/* the last point */
 	bool pending;
 	struct span broken[TOTALS_BROKEN], failed[TOTALS_BROKEN];
 	unsigned broken_count, failed_count;
@@ -40,7 +40,7 @@ static bool is_open(enum item_verdict verdict)
 	return verdict == ITEM_SKIP || verdict == ITEM_INCONCLUSIVE;
 }
 
-/* The worst counts, but a SKIP or INCONCLUSIVE takes nothing from a PASS. */
+/* Keep the worst verdict; a SKIP or INCONCLUSIVE doesn't replace a PASS. */
 static void judge(struct totals *totals, struct span id, enum item_verdict verdict)
 {
 	unsigned i = 0;
@@ -61,7 +61,7 @@ static void judge(struct totals *totals, struct span id, enum item_verdict verdi
 		totals->requirement[i].verdict = verdict;
 }
 
-/* The ids that a failure's block names: "requirement", and the first word of each "also_N". */
+/* The ids in a failure's block: "requirement", and the first word of each "also_N". */
 static void find_broken(struct taking *taking)
 {
 	const struct item *point = &taking->point;
@@ -84,7 +84,7 @@ static void find_broken(struct taking *taking)
 	}
 }
 
-/* The last point and the checks after it are whole. */
+/* The last point and its checks are complete. */
 static void settle(struct taking *taking)
 {
 	struct span list = taking->point.requirements, id;
@@ -104,7 +104,7 @@ static void settle(struct taking *taking)
 			count = taking->broken_count;
 		}
 	}
-	/* Where something is broken, nothing is said of the others. */
+	/* If a requirement is broken, the point has no verdict on the others. */
 	while (!count && span_word(&list, &id))
 		if (!span_is(id, "-"))
 			judge(taking->totals, id, taking->point.verdict);

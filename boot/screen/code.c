@@ -6,17 +6,17 @@
 
 #define MARGIN		4u	/* light modules around a code: "Quiet zone" */
 #define VERSION_MOST	22	/* 103 modules a side, 1003 bytes */
-#define SIDE_LEAST	21u	/* of version 1, */
-#define SIDE_STEP	4u	/* and what each further one adds */
+#define SIDE_LEAST	21u	/* modules a side in version 1, */
+#define SIDE_STEP	4u	/* and the increase for each further version */
 #define TEXT_SIZE	1024u
 #define FIRST_COLUMN	1u
 
-/* As the library has it. */
+/* A code in the library's format. */
 struct code {
 	u8 bytes[qrcodegen_BUFFER_LEN_FOR_VERSION(VERSION_MOST)];
 };
 
-/* As many whole lines of the text as fit into a code of that version. */
+/* Encode as many whole lines of the text as a code of this version holds. */
 static bool encode(struct code *code, const char *text, int version_most)
 {
 	struct code work;
@@ -40,10 +40,10 @@ static bool encode(struct code *code, const char *text, int version_most)
 	}
 }
 
-/* Of the square with its margin, in units of which scale make a module. */
+/* Is a point of the square dark? The square has a margin; a module has `scale` units. */
 static bool is_dark(const struct code *code, u32 x, u32 y, u32 scale)
 {
-	/* What lies outside of the code is light. */
+	/* Outside of the code everything is light. */
 	return qrcodegen_getModule(code->bytes, (int)(x / scale) - (int)MARGIN,
 				   (int)(y / scale) - (int)MARGIN);
 }

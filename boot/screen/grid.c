@@ -3,10 +3,10 @@
 #include "boot/screen/grid.h"
 #include "kernel/output/fmt.h"
 
-#define LEAST_COLUMNS	80u	/* larger letters must leave room for these */
+#define LEAST_COLUMNS	80u	/* columns that must remain with larger letters */
 #define LEAST_ROWS	33u
 #define TEXT_SIZE	256u
-#define LINE_ROW	7u	/* of a glyph's pixels */
+#define LINE_ROW	7u	/* the row of a glyph's pixels */
 
 const struct grid_colours grid_colours[COLOUR_COUNT] = {
 	[COLOUR_TEXT] = { 0xd0d0d0, 0x101820 },
@@ -21,7 +21,8 @@ const struct grid_colours grid_colours[COLOUR_COUNT] = {
 	[COLOUR_FAILED] = { 0xffffff, 0xa00010 },
 	[COLOUR_NOT_TESTED] = { 0x201800, 0xf8d860 },
 	[COLOUR_NOT_TRUSTWORTHY] = { 0xffffff, 0x600080 },
-	/* Not the white of letters: tools/screen/screen.py tells the two sides by their colours. */
+	/* Not the white of letters: tools/screen/screen.py distinguishes text and code by the
+	 * colours. */
 	[COLOUR_CODE] = { 0x000000, 0xf4f4f4 },
 };
 
@@ -85,7 +86,7 @@ u32 grid_print(struct grid *grid, u32 x, u32 y, enum grid_colour colour, const c
 	return grid_text(grid, x, y, colour, text);
 }
 
-/* Characters of the next line. */
+/* The number of characters in the next line. */
 static u32 line_length(const char *text, u32 width)
 {
 	u32 length = 0, blank = 0;
@@ -117,8 +118,7 @@ u32 grid_wrap(struct grid *grid, u32 x, u32 y, u32 width, u32 skip, u32 most,
 	return lines;
 }
 
-/* Of large letters the two rows of pixels at the top and at the bottom, which are empty, are left
- * out. */
+/* Draw large letters without the two empty pixel rows at the top and at the bottom. */
 void grid_large(struct grid *grid, font_glyph *font, u32 x, u32 y, enum grid_colour colour,
 		const char *text)
 {

@@ -15,7 +15,7 @@ static bool is_list(enum page page)
 	return page == PAGE_END || page == PAGE_GROUPS || page == PAGE_TESTS;
 }
 
-/* Up and down by so many lines. */
+/* Move up or down by so many lines. */
 static void move(struct view *view, const struct progress *progress, bool down, u32 by)
 {
 	u32 *line = is_list(view->page) ? &view->selected : &view->scroll;
@@ -24,7 +24,7 @@ static void move(struct view *view, const struct progress *progress, bool down, 
 	if (!down)
 		*line -= by < *line ? by : *line;
 	else if (!is_list(view->page))
-		*line += by;		/* drawing knows where it ends */
+		*line += by;		/* the drawing code limits it */
 	else if (lines)
 		*line = by < lines - *line ? *line + by : lines - 1;
 }
@@ -41,7 +41,7 @@ static void open_point(struct view *view, const struct progress *progress)
 	view->scroll = 0;
 }
 
-/* The point before or after this one, of the list that it was chosen from. */
+/* The point before or after this one in the list from which it was chosen. */
 static void next_point(struct view *view, const struct progress *progress, bool forward)
 {
 	u32 selected = view->selected + (forward ? 1u : ~0u);
@@ -61,7 +61,7 @@ static enum key_action run_point(const struct progress *progress,
 	if (!point)
 		return ACTION_NONE;
 	progress_name(progress, point, tests, size);
-	/* "@cpu1": the processor that it ran on. */
+	/* "@cpu1": the processor that ran it. */
 	for (; *tests; tests++)
 		if (*tests == '@')
 			*tests = '\0';

@@ -5,18 +5,18 @@
 #include "kernel/output/fmt.h"
 #include "pmu/record.h"
 
-#define VALUE_COLUMN	13u	/* of "Label        value" */
-#define LARGE_ROWS	(GRID_LARGE_HEIGHT + 2)	/* large letters and what frames them */
-#define TEXT_SIZE	640u	/* the bytes of a record in hexadecimal, and some words */
+#define VALUE_COLUMN	13u	/* column of the value in "Label        value" */
+#define LARGE_ROWS	(GRID_LARGE_HEIGHT + 2)	/* large letters and their frame */
+#define TEXT_SIZE	640u	/* a record's bytes in hexadecimal, and some words */
 #define RECORD_COLUMNS	39u	/* "name                0x0123456789abcdef " */
 #define RECORD_VALUE	20u
-#define LEAST_BESIDE	20u	/* columns of a text beside a code */
-#define FAILURE_ROWS	3u	/* name, sentence, evidence */
+#define LEAST_BESIDE	20u	/* columns for a text next to a code */
+#define FAILURE_ROWS	3u	/* of a failure: name, sentence, evidence */
 
-/* A list that is longer than its place: lines are numbered from 0, whichever are shown. */
+/* Draws a list that may be longer than its area: all lines are numbered from 0, visible or not. */
 struct pen {
 	struct grid *grid;
-	u32 top, bottom;	/* rows, bottom excluded */
+	u32 top, bottom;	/* the rows of the area, without bottom */
 	u32 line, scroll;
 };
 
@@ -88,7 +88,7 @@ static void draw_label(struct grid *grid, u32 row, const char *label, const char
 		grid_text(grid, VALUE_COLUMN, row, COLOUR_TEXT, value);
 }
 
-/* "PEBS_FMT=2" of the capabilities' line. */
+/* Find "PEBS_FMT=2" in the line of the capabilities. */
 static const char *record_format(const struct progress *progress)
 {
 	static const char key[] = "PEBS_FMT=";
@@ -105,7 +105,7 @@ static const char *record_format(const struct progress *progress)
 	return NULL;
 }
 
-/* What the machine is, from row on. Returns the row after it. */
+/* Draw the description of the machine from this row on. Returns the row after it. */
 static u32 draw_machine(struct grid *grid, const struct progress *progress, u32 row)
 {
 	static const char *const labels[][2] = {
@@ -190,7 +190,7 @@ static void draw_progress(struct grid *grid, const struct progress *progress, u3
 	draw_label(grid, row + 2, "Running", progress->running);
 }
 
-/* The last points that aren't ok, the newest first. */
+/* Draw the last points that aren't ok, newest first. */
 static void draw_failures(struct grid *grid, const struct progress *progress, u32 row, u32 bottom)
 {
 	char text[TEXT_SIZE], got[128];
@@ -240,7 +240,7 @@ static enum grid_colour result_colour(enum progress_result result)
 	}
 }
 
-/* In large letters where there is room for them. Returns the row after it. */
+/* Draw the result, in large letters if there is room. Returns the row after it. */
 static u32 draw_result(struct grid *grid, font_glyph *font, const struct progress *progress,
 		       u32 row)
 {
@@ -262,7 +262,7 @@ static u32 draw_result(struct grid *grid, font_glyph *font, const struct progres
 	return row + LARGE_ROWS;
 }
 
-/* Does PAGE_END list it? */
+/* Does the list of PAGE_END have this point? */
 static bool is_worth_a_look(const struct progress_point *point)
 {
 	return progress_is_bad(point) || point->verdict == PROGRESS_KNOWN ||
@@ -297,7 +297,7 @@ u32 pages_lines(const struct progress *progress, const struct view *view)
 	}
 }
 
-/* So that the selected line shows. */
+/* Scroll so that the selected line is visible. */
 static void follow_selection(struct view *view, u32 lines, u32 rows)
 {
 	if (view->selected >= lines)
@@ -342,7 +342,7 @@ static void draw_points(struct grid *grid, const struct progress *progress, stru
 	}
 }
 
-/* Returns how many rows it takes. */
+/* Returns the number of rows. */
 static u32 draw_soak(struct grid *grid, const struct soak *soak, u32 row)
 {
 	grid_print(grid, 1, row, COLOUR_BRIGHT,
@@ -395,7 +395,7 @@ static void draw_end(struct grid *grid, font_glyph *font, const struct progress 
 		  "Q QR code  P power off  R return");
 }
 
-/* "key  value" in as many lines as it takes. */
+/* Draw "key  value" in as many lines as needed. */
 static void pen_pair(struct pen *pen, const char *key, const char *value, enum grid_colour colour)
 {
 	u32 width = pen->grid->columns > VALUE_COLUMN + 1 ? pen->grid->columns - VALUE_COLUMN - 1 :
@@ -410,7 +410,7 @@ static void pen_pair(struct pen *pen, const char *key, const char *value, enum g
 	pen->line += lines ? lines : 1;
 }
 
-/* The last line isn't scrolled past the bottom. */
+/* Stop scrolling when the last line is visible. */
 static void stop_at_end(struct view *view, const struct pen *pen)
 {
 	u32 rows = pen->bottom > pen->top ? pen->bottom - pen->top : 0;
@@ -446,7 +446,7 @@ static u32 hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? (u32)(c - 'a') + 10 : 16;
 }
 
-/* The bytes at the end of "text: HEX" as a record. false: they are none. */
+/* Read the bytes at the end of "text: HEX" as a record. false: they aren't one. */
 static bool read_record(const char *text, struct pebs_record *record)
 {
 	u8 bytes[RECORD_ADAPTIVE_MAX_SIZE];
@@ -471,7 +471,7 @@ static bool read_record(const char *text, struct pebs_record *record)
 	return false;
 }
 
-/* Its fields, as many side by side as there is room for. */
+/* Draw a record's fields, as many in a row as fit. */
 static void pen_record(struct pen *pen, const struct pebs_record *record)
 {
 	u32 each = pen->grid->columns > RECORD_COLUMNS ? pen->grid->columns / RECORD_COLUMNS : 1;
@@ -494,7 +494,7 @@ static void pen_record(struct pen *pen, const struct pebs_record *record)
 	pen->line += n % each != 0;
 }
 
-/* A line of a block: its key and its value; a record with its fields. */
+/* Draw a line of a block: its key and value; for a record its fields too. */
 static void pen_entry(struct pen *pen, const char *key, const char *value)
 {
 	struct pebs_record record;
@@ -575,7 +575,7 @@ static void draw_facts(struct grid *grid, const struct progress *progress, struc
 	draw_keys(grid, view, "Up, Down, PageUp, PageDown: scroll  Esc: back");
 }
 
-/* Line by line, beside the code where there is room, else instead of it. */
+/* Draw a code for each line of text: next to the text if there is room, else in its place. */
 static void draw_code(struct grid *grid, struct view *view)
 {
 	const char *text = view->result ? view->result : "";
@@ -637,6 +637,6 @@ void pages_draw(struct grid *grid, font_glyph *font, const struct progress *prog
 	u32 scroll = view->scroll;
 
 	draw_page(grid, font, progress, view, version);
-	if (view->scroll < scroll)	/* it was more than there is */
+	if (view->scroll < scroll)	/* limit it to the end */
 		draw_page(grid, font, progress, view, version);
 }

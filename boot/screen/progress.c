@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See progress.h; the forms of the lines are those of the README, "How to read a result". */
+/* See progress.h; the lines have the format of the README, "How to read a result". */
 #include "boot/screen/progress.h"
 #include "kernel/output/fmt.h"
 
 #define LINES_MAX	65535u
 #define US		1000000u
-#define LEAST_US	3000000u	/* before that nothing is said of what is left */
+#define LEAST_US	3000000u	/* no estimate of the remaining time before this */
 
-/* What follows with in line; NULL: it doesn't begin so. */
+/* The text after `with`, if line begins with it; else NULL. */
 static const char *after(const char *line, const char *with)
 {
 	while (*with && *line == *with) {
@@ -74,7 +74,7 @@ static enum progress_verdict verdict_of(const char *line, bool ok)
 	return after(directive, " # SKIP INCONCLUSIVE") ? PROGRESS_INCONCLUSIVE : PROGRESS_SKIP;
 }
 
-/* The index of a name's group, as far as there is room for them. */
+/* The index of a name's group. Once the table is full, the further groups share its last entry. */
 static u8 group_of(struct progress *progress, const char *name)
 {
 	char group[sizeof(progress->group[0].name)];
@@ -124,7 +124,7 @@ static bool has_room_for_blocks(const struct progress *progress)
 	return (u64)due * PROGRESS_LINE < progress->size - progress->used;
 }
 
-/* A line of the last point's block. */
+/* Take a line of the last point's block. */
 static void take_block(struct progress *progress, const char *line)
 {
 	struct progress_point *point = NULL;
@@ -224,7 +224,7 @@ enum progress_result progress_result(const struct progress *progress)
 		return RESULT_NOT_TRUSTWORTHY;
 	if (!progress->exit)
 		return RESULT_PASSED;
-	/* Nothing was decided; an error beside it is worse than that. */
+	/* Nothing was decided; an error would be worse. */
 	return progress->not_tested[0] && !progress->count[PROGRESS_ERROR] ? RESULT_NOT_TESTED :
 									     RESULT_NOT_TRUSTWORTHY;
 }
@@ -248,7 +248,7 @@ const char *progress_result_text(const struct progress *progress)
 	case RESULT_FAILED:
 		return "FAILED";
 	case RESULT_NOT_TESTED:
-		/* Or what was asked for decides nothing. */
+		/* Or the selected tests decide nothing. */
 		if (after(progress->not_tested, "no selected test") ||
 		    after(progress->not_tested, "each test was skipped"))
 			return "NOT TESTED";

@@ -9,19 +9,19 @@
 #include "kernel/processor/time.h"
 #include "version.h"
 
-#define DRAW_US		50000u	/* at least between two pictures of a run */
+#define DRAW_US		50000u	/* least time between two updates during a run */
 #define POLL_US		20000u
-#define VISIT_US	250000u	/* between two looks at the keys while tests run */
+#define VISIT_US	250000u	/* between two reads of the keys while tests run */
 
-/* The framebuffer; or one row of cells, which the firmware puts on the screen. */
+/* The framebuffer; or memory for one row of cells, which the firmware copies to the screen. */
 static struct raster raster;
-static bool by_firmware;	/* the other one */
+static bool by_firmware;	/* true: the firmware draws */
 static struct grid_size size;
 static struct grid wanted, shown;
 static struct progress progress;
 static struct view view;
 static bool is_open, stopped;
-static u64 next_picture, next_visit;	/* TSC */
+static u64 next_picture, next_visit;	/* TSC of the next update */
 static struct {
 	u32 on, off;
 } pixels[COLOUR_COUNT];
@@ -40,7 +40,7 @@ static void draw_cell(struct grid_cell cell, u32 x, u32 row_of_pixels)
 		     pixels[cell.colour].on, pixels[cell.colour].off);
 }
 
-/* A cell that stays as it is isn't touched: no flicker, and no time for it. */
+/* Cells that haven't changed aren't drawn: this avoids flicker and saves time. */
 static void draw_cells(u32 y)
 {
 	for (u32 x = 0; x < wanted.columns; x++) {
@@ -53,7 +53,7 @@ static void draw_cells(u32 y)
 	}
 }
 
-/* The same where the firmware has to do it: a row of cells in which one has changed. */
+/* The firmware draws: copy a row of cells if one of them has changed. */
 static void draw_row(u32 y)
 {
 	bool same = true;
@@ -78,12 +78,12 @@ static void draw(void)
 			draw_row(y);
 		else
 			draw_cells(y);
-	/* What write-combining buffers hold goes out now, not during the next test. */
+	/* Flush the write-combining buffers now, and not during the next test. */
 	__asm__ volatile("sfence" ::: "memory");
 	next_picture = time_deadline(DRAW_US);
 }
 
-/* A screen without a linear framebuffer, if there is one. */
+/* Open a screen without a linear framebuffer, if there is one. */
 static void open_graphics(void)
 {
 	u32 width, height;
@@ -99,7 +99,7 @@ static void open_graphics(void)
 	raster.base = arena_alloc((size_t)raster.pitch * raster.height);
 }
 
-/* What no cell covers is as dark as what is behind the letters. */
+/* Pixels outside of all cells have the background colour of the text. */
 static void clear_screen(void)
 {
 	if (by_firmware)
@@ -163,7 +163,7 @@ void screen_begin_test(const char *name)
 		return;
 	progress_begin_test(&progress, name);
 	progress_at(&progress, tsc_read() / time_tsc_per_us);
-	/* The firmware can't be asked now. */
+	/* The firmware can't be called now. */
 	if (!by_firmware && time_expired(next_picture))
 		draw();
 }
@@ -182,7 +182,7 @@ bool screen_is_due(void)
 	return is_open && (view.keys || by_firmware) && time_expired(next_visit);
 }
 
-/* Where the firmware draws this is when it can. */
+/* If the firmware draws, this is the time at which it can. */
 void screen_poll(void)
 {
 	if (!is_open)
@@ -216,7 +216,7 @@ void screen_end(void)
 {
 	if (!is_open)
 		return;
-	/* The firmware may have said something meanwhile. */
+	/* The firmware may have printed something in the meantime. */
 	shown = (struct grid){ .columns = shown.columns, .rows = shown.rows };
 	progress_begin_test(&progress, NULL);
 	view = (struct view){ .page = PAGE_END, .keys = view.keys };

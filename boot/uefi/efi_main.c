@@ -3,7 +3,7 @@
 #include "boot/session.h"
 #include "boot/uefi/uefi.h"
 
-/* From start.asm, in the C calling convention. */
+/* Called by start.asm, with the C calling convention. */
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)

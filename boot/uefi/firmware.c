@@ -11,11 +11,11 @@
 #define PAGE		4096u
 #define TWO_MIB		BIT(21)
 #define BELOW_4_GIB	(BIT(32) - 1)
-#define BELOW_640_KIB	0x9ffffu	/* where a SIPI can begin, and no video memory is */
-#define HIGHEST_RAM	BIT(46)		/* beyond any machine; half of what 4 levels map */
+#define BELOW_640_KIB	0x9ffffu	/* a SIPI can start there, and there is no video memory */
+#define HIGHEST_RAM	BIT(46)		/* more than any machine has; half of what 4 levels map */
 
 #define STALL_US	3000u
-#define POLL_US		1000u		/* between two looks for a tick */
+#define POLL_US		1000u		/* us between two checks for a tick */
 #define STALL_ROUNDS	3u
 #define TICK_100NS	20000u		/* 2 ms; the firmware's own tick may be longer */
 #define VENDOR_SIZE	64
@@ -26,7 +26,7 @@ static struct {
 	EFI_PHYSICAL_ADDRESS base;
 	UINTN pages;
 } arena;
-static EFI_PHYSICAL_ADDRESS startup;	/* a page; 0: none */
+static EFI_PHYSICAL_ADDRESS startup;	/* address of a page; 0: none */
 
 EFI_STATUS uefi_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
@@ -131,7 +131,7 @@ static EFI_STATUS find_memory_top(u64 *top)
 	return status;
 }
 
-/* Where a SIPI can begin; 0: there is no such page. */
+/* A page at which a SIPI can start; 0: there is none. */
 static u64 low_page(void)
 {
 	startup = BELOW_640_KIB;
@@ -166,7 +166,7 @@ firmware_status firmware_setup(struct machine_setup *setup, unsigned processors,
 		return status;
 	setup->memory_top = memory_top;
 	setup->arena_size = firmware_need(processors, spare);
-	/* Pages come aligned to 4 KiB: 2 MiB more hold an aligned start. */
+	/* The firmware aligns pages to 4 KiB: 2 MiB more make room for the alignment. */
 	arena.pages = (setup->arena_size + TWO_MIB + PAGE - 1) / PAGE;
 	arena.base = BELOW_4_GIB;
 	status = uefi.boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, arena.pages,
@@ -198,7 +198,7 @@ void firmware_measure_tsc(void)
 {
 	u64 least = UINT64_MAX;
 
-	/* Whatever disturbs a round makes it longer, so the shortest is the best. */
+	/* A disturbance makes a round longer, so the shortest round is the best. */
 	for (unsigned i = 0; i < STALL_ROUNDS; i++) {
 		u64 start = tsc_read(), ticks;
 

@@ -7,11 +7,11 @@
 
 static struct mp_services *services;
 
-/* What a processor runs. It outlives one that is late. */
+/* The function that a processor runs. Static, because a processor may be late. */
 static struct call {
 	void (*fn)(void *arg);
 	void *arg;
-	EFI_EVENT event;	/* signalled when it is back */
+	EFI_EVENT event;	/* signalled after the function has returned */
 } calls[FIRMWARE_PROCESSORS];
 
 static MP_SERVICES_CALL void procedure(void *argument)

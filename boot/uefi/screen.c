@@ -6,9 +6,9 @@
 #include "boot/screen/keys.h"
 #include "boot/uefi/uefi.h"
 
-#define POLL_US		20000u		/* between two looks for a key */
+#define POLL_US		20000u		/* us between two reads of the keys */
 
-/* false: there is none that is linear. */
+/* false: there is no linear framebuffer. */
 static bool describe_screen(const EFI_GRAPHICS_OUTPUT_PROTOCOL *screen, struct raster *raster)
 {
 	const EFI_GRAPHICS_OUTPUT_MODE_INFORMATION *mode = screen->Mode->Info;
@@ -42,7 +42,7 @@ static bool describe_screen(const EFI_GRAPHICS_OUTPUT_PROTOCOL *screen, struct r
 	return raster_is_usable(raster);
 }
 
-/* That of the console: of two graphics controllers, the one with the monitor. */
+/* The graphics of the console: with two graphics controllers, the one that has the monitor. */
 static EFI_GRAPHICS_OUTPUT_PROTOCOL *console_graphics(void)
 {
 	EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
@@ -54,7 +54,7 @@ static EFI_GRAPHICS_OUTPUT_PROTOCOL *console_graphics(void)
 	return protocol;
 }
 
-/* The first one that there is. */
+/* The first graphics protocol that exists. */
 static EFI_GRAPHICS_OUTPUT_PROTOCOL *any_graphics(void)
 {
 	EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;

@@ -7,7 +7,7 @@
 
 #define ATTRIBUTES	(EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS | \
 			 EFI_VARIABLE_RUNTIME_ACCESS)
-/* Firmware whose store is nearly full may not start any more. */
+/* Firmware whose variable store is nearly full may not start any more. */
 #define ROOM_LEAST	(16u << 10)
 
 #define UEFI_2_0	(2u << 16)
@@ -22,7 +22,7 @@ bool variable_save(const char *text, size_t length, char *error, size_t size)
 	UINT64 all = 0, left = ROOM_LEAST, most = length;
 	EFI_STATUS status;
 
-	/* Firmware before UEFI 2.0 can't say. */
+	/* Firmware before UEFI 2.0 doesn't have this service. */
 	if (runtime->Hdr.Revision >= UEFI_2_0)
 		runtime->QueryVariableInfo(ATTRIBUTES, &all, &left, &most);
 	if (left < ROOM_LEAST || most < length) {

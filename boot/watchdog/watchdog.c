@@ -24,7 +24,7 @@
 
 static struct {
 	bool is_there, has_reset;
-	const char *name, *why;		/* why: it isn't used */
+	const char *name, *why;		/* why: the reason for not using it */
 	struct watchdog_timer timer;
 } watchdog = { .why = "none that ACPI describes, and no ICH9" };
 
@@ -71,7 +71,8 @@ static u32 pci_read(u32 offset)
 	return port_read32(PCI_DATA);
 }
 
-/* If the timer is wanted, its resets are switched on for a moment, to see whether that works. */
+/* Describe the timer of an ICH9 in the format of the ACPI table. wanted: its resets are switched on
+ * for a moment, to see whether that works. */
 static bool find_ich9(struct wdat *wdat, bool wanted)
 {
 	u32 base = pci_read(LPC_PMBASE) & PMBASE_MASK, rcba = pci_read(LPC_RCBA);
@@ -79,7 +80,7 @@ static bool find_ich9(struct wdat *wdat, bool wanted)
 	if (pci_read(0) != LPC_ICH9 || !base || !(rcba & 1))
 		return false;
 	timer_of_ich9(wdat, base, rcba & RCBA_MASK);
-	/* A strap of the board may hold this bit. */
+	/* A strap of the board may fix this bit. */
 	if (wanted && !timer_can_reset(wdat, &io)) {
 		watchdog.why = "the board has its resets switched off (GCS.NR)";
 		return false;

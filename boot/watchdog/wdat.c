@@ -3,7 +3,7 @@
 #include "boot/watchdog/wdat.h"
 
 /* Offsets in bytes. */
-#define CHECKED_HEADER	36u	/* of ACPI; after it comes the table's own */
+#define CHECKED_HEADER	36u	/* bytes of ACPI's header; the table's own header follows */
 #define OWN_LENGTH	36u
 #define OWN_LEAST	32u
 #define PERIOD		48u
@@ -28,7 +28,7 @@
 #define SPACE_MEMORY	0u
 #define SPACE_IO	1u
 
-/* The real time clock with its memory: others use it, by an index in another port. */
+/* The real time clock with its memory: other software uses it, by an index in another port. */
 #define CLOCK_FIRST	0x70u
 #define CLOCK_LAST	0x77u
 
@@ -41,7 +41,7 @@ static u64 read_at(const u8 *bytes, size_t offset, unsigned count)
 	return value;
 }
 
-/* The access size says 1 for a byte, 2 for a word, 3 for 32 bits; 0: the width says it. */
+/* Access size 1 is a byte, 2 a word, 3 is 32 bits; 0: use the width. */
 static u8 bytes_of(unsigned access, unsigned width)
 {
 	if (access >= 1 && access <= 3)
@@ -85,7 +85,7 @@ static bool has(const struct wdat *wdat, enum wdat_action action)
 	return false;
 }
 
-/* Without these it can't be used. */
+/* A watchdog without these actions can't be used. */
 static bool is_usable(const struct wdat *wdat)
 {
 	return has(wdat, WDAT_RESET) && has(wdat, WDAT_SET_COUNTDOWN) &&
