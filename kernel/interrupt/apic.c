@@ -41,7 +41,7 @@ enum reg {
 #define ICR_TIMEOUT_US		1000
 #define CALIBRATION_US		5000
 
-/* Local sources, and the least "Max LVT Entry" of the version register with which each exists. */
+/* Local sources. Each exists if "Max LVT Entry" of the version register is at least this. */
 static const struct {
 	enum reg reg;
 	unsigned max_lvt;
@@ -101,7 +101,7 @@ static void order_stores(void)
 
 static void set_icr(u32 destination, u32 command)
 {
-	if (x2apic) {		/* no delivery status there */
+	if (x2apic) {		/* there is no delivery status */
 		order_stores();
 		msr_write(msr_of(REG_ICR), (u64)destination << 32 | command);
 		return;
@@ -166,7 +166,7 @@ void apic_resume(void)
 	apic_open_own_class();
 	apic_write_reg(REG_SVR, SVR_ENABLE | VECTOR_SPURIOUS);
 	/* TPR doesn't hold ExtINT and NMI, so LINT0 and LINT1 are masked at their source. A thermal
-	 * SMI is the platform's safety and none of our business. */
+	 * SMI protects the platform, so it isn't masked. */
 	for (unsigned i = 0; i < LVT_COUNT; i++)
 		if (lvt_exists(i) && (saved->lvt[i] & LVT_DELIVERY) != LVT_DELIVERY_SMI)
 			apic_write_reg(lvt[i].reg, saved->lvt[i] | LVT_MASKED);
@@ -193,13 +193,14 @@ static void restore_timer(void)
 	apic_write_reg(REG_TIMER_DIVIDE, saved->divide);
 	apic_write_reg(REG_LVT_TIMER, saved->lvt[0]);
 	if (mode == TIMER_TSC_DEADLINE) {
-		/* "TSC-Deadline Mode": the write to LVTT has to be over before the MSR's. */
+		/* "TSC-Deadline Mode": the write to LVTT must be complete before the write to the
+		 * MSR. */
 		order_stores();
 		msr_write(MSR_IA32_TSC_DEADLINE, saved->tsc_deadline);
 	} else if (mode == TIMER_PERIODIC) {
 		apic_write_reg(REG_TIMER_INITIAL, saved->initial);
 	} else if (saved->current) {
-		/* what was left of the one shot */
+		/* ticks that were left of the one-shot */
 		apic_write_reg(REG_TIMER_INITIAL, saved->current);
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GDT, TSS and IDT: "Segment Descriptors", "64-Bit Task State Segment", "64-Bit Mode IDT".
- * All 256 gates are interrupt gates to vectors.asm. NMI, #DF and #MC run on IST stacks, so that
- * they survive a broken stack pointer. Descriptors have their accessed bit set beforehand: the
- * processor has nothing to write into the table.
+ * GDT, TSS and IDT: "Segment Descriptors", "64-Bit Task State Segment", "64-Bit Mode IDT". All 256
+ * gates are interrupt gates to vectors.asm. NMI, #DF and #MC run on IST stacks, so that they
+ * survive a broken stack pointer. The descriptors' accessed bits are set in advance, so that the
+ * processor writes nothing into the table.
  */
 #include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
@@ -111,7 +111,8 @@ void descriptor_init(void)
 	set_gate(VECTOR_DF, stub(VECTOR_DF), IST_DF, 0);
 	set_gate(VECTOR_MC, stub(VECTOR_MC), IST_MC, 0);
 	set_gate(VECTOR_GUARD_ABORT, stub(VECTOR_GUARD_ABORT), IST_NONE, GATE_DPL3);
-	/* Not through the stub: few instructions at CPL 0 between CPL 3 and the caller. */
+	/* Not by way of the stub, so that few instructions run at CPL 0 between CPL 3 and the
+	 * caller. */
 	set_gate(VECTOR_USER_RETURN, user_return, IST_NONE, GATE_DPL3);
 }
 
@@ -122,7 +123,7 @@ void descriptor_load(unsigned cpu)
 	const struct segments segments = { .cs = SELECTOR_KERNEL_CODE,
 					   .ss = SELECTOR_KERNEL_DATA };
 
-	/* LTR marks the TSS busy and refuses one that is: the mark of the last borrow goes. */
+	/* LTR marks the TSS busy and refuses a busy TSS: clear the mark of the last borrow. */
 	*tss_descriptor(cpu) &= ~(2ULL << 40);
 	segments_load(&gdtr, &segments);
 	__asm__ volatile("ltr %w0" ::"r"(SELECTOR_TSS + cpu * TSS_DESCRIPTOR_SIZE));

@@ -13,7 +13,7 @@ void fault_rdpmc(struct fault *fault, u32 ecx, u64 *value);
 
 struct extable_row {
 	int32_t rip, fixup;
-}; /* each relative to its own address */
+}; /* each offset is relative to its own address */
 
 extern const struct extable_row extable_begin[] __asm__("__extable_begin")
 	__attribute__((visibility("hidden")));

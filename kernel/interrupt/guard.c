@@ -19,8 +19,8 @@
 #include "kernel/interrupt/trap.h"
 
 #define PANIC_US	10000000	/* long enough to photograph the screen */
-#define SHOW_US		2000000		/* results are saved up to the last group */
-#define NMI_MARGIN_US	100000		/* the second deadline is that much after the first */
+#define SHOW_US		2000000		/* results are collected up to the last group */
+#define NMI_MARGIN_US	100000		/* from the first deadline to the second one */
 
 /* guard.asm */
 void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top, u64 *caller_rsp);
@@ -65,7 +65,7 @@ static void on_timer(struct trap_frame *frame)
 		return;
 	if (time_expired(guard->deadline))
 		guard_end(GUARD_DEADLINE, frame, 0);
-	/* The timer's counter is shorter than the deadline, or the timer is a little fast. */
+	/* The timer's counter is shorter than the deadline, or the timer runs a little too fast. */
 	apic_timer_start(guard->deadline);
 }
 
@@ -79,7 +79,7 @@ bool guard_take_nmi(const struct trap_frame *frame)
 	guard->kicked = false;
 	if (guard->running && time_expired(guard->deadline))
 		guard_end(GUARD_DEADLINE, frame, 0);
-	if (guard->running && by_hpet)	/* the comparator was too narrow for the whole time */
+	if (guard->running && by_hpet)	/* the comparator is too narrow for the whole time */
 		hpet_nmi_at((guard->deadline - tsc_read()) / time_tsc_per_us + NMI_MARGIN_US);
 	return true;
 }

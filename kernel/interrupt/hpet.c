@@ -36,7 +36,7 @@
 #define FIRST_TIMER		2u
 #define FIRST_INPUT		16u
 #define LAST_INPUT		31u
-#define MAX_APIC_ID		254u	/* what a message and an entry of the I/O APIC can name */
+#define MAX_APIC_ID		254u	/* largest id in a message and in an I/O APIC's entry */
 #define FS_PER_US		1000000000ULL
 
 static u64 base;
@@ -63,7 +63,7 @@ static u64 hpet_read_reg(u64 reg)
 {
 	u32 before = get32(reg + 4), low = get32(reg), high = get32(reg + 4);
 
-	if (high != before)	/* the counter's low half wrapped in between */
+	if (high != before)	/* the low half of the counter has wrapped between the reads */
 		low = get32(reg);
 	return (u64)high << 32 | low;
 }
@@ -166,7 +166,8 @@ void hpet_return(void)
 	hpet_write_reg(message_reg(), hpet.route);
 	hpet_write_reg(comparator_reg(), hpet.comparator);
 	hpet_write_reg(REG_CONFIGURATION, hpet.configuration);
-	/* A counter that stood still did so at this value; it can be written only then. */
+	/* If the counter was stopped, restore this value; it can be written only while it is
+	 * stopped. */
 	if (!(hpet.configuration & CONFIGURATION_ENABLE))
 		hpet_write_reg(REG_COUNTER, hpet.counter);
 	hpet.taken = false;

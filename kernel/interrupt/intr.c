@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a vector to its handler. The order is: the exception table, the guard's own NMI and INT, the
+ * From a vector to its handler. The order is: the exception table, the guard's NMI and INT, the
  * vector's handler. If there is no handler, the guard ends the running test. See "Interrupt and
  * Exception Handling". A fault of the exception table inside an NMI handler ends in an IRETQ, which
  * unblocks NMIs early ("Handling Multiple NMIs"): a second NMI before the handler's end would reuse
@@ -17,7 +17,7 @@
 #include "kernel/processor/percpu.h"
 #include "kernel/interrupt/trap.h"
 
-#define FIRST_INTERRUPT	32	/* vectors below are the processor's own */
+#define FIRST_INTERRUPT	32	/* vectors below belong to the processor */
 #define DRAIN_ROUNDS	64
 
 /* In vectors.asm: bit n is vector n, whose exception pushes an error code. */
@@ -52,7 +52,7 @@ void intr_drain(void)
 {
 	bool *draining = &cpus[cpu_index()].draining;
 
-	apic_eoi_all();		/* what is in service holds back its whole class */
+	apic_eoi_all();		/* an interrupt in service blocks its whole class */
 	*draining = true;
 	for (unsigned i = 0; i < DRAIN_ROUNDS && apic_highest_irr() >= APIC_FIRST_OWN_VECTOR; i++)
 		intr_window();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* 82093AA I/O APIC data sheet, "Register Description". Registers are reached through an index and
- * a data window. Not handled: interrupt remapping, where entries have another meaning. */
+/* 82093AA I/O APIC data sheet, "Register Description". Registers are reached through an index and a
+ * data window. Not handled: interrupt remapping, which gives entries another meaning. */
 #include "kernel/interrupt/ioapic.h"
 
 #define INDEX		0x00
 #define WINDOW		0x10
 #define REG_VERSION	0x01
-#define REG_ENTRY	0x10		/* two registers an input */
+#define REG_ENTRY	0x10		/* two registers for each input */
 
 #define ENTRY_NMI	(4u << 8)	/* physical destination, edge, active high, not masked */
 #define ENTRY_MASKED	(1u << 16)

@@ -37,8 +37,9 @@
 
 #define CR0_OURS	(CR0_MP | CR0_NE | CR0_WP)
 #define CR0_NOT_OURS	(CR0_EM | CR0_TS | CR0_AM)
-/* CR4.DE on: DR4 and DR5 fault. Off: what denies CPL 0 the pages of CPL 3 or CPL 3 an
- * instruction, PCIDs, protection keys, and global pages, whose translations outlive CR3. */
+/* CR4.DE on: DR4 and DR5 raise #UD. Off: bits that deny CPL 0 the pages of CPL 3, or CPL 3 an
+ * instruction; PCIDs; protection keys; global pages, whose translations stay after a write of
+ * CR3. */
 #define CR4_OURS	CR4_DE
 #define CR4_NOT_OURS	(CR4_TSD | CR4_PGE | CR4_UMIP | CR4_PCIDE | CR4_SMEP | CR4_SMAP | \
 			 CR4_PKE | CR4_CET | CR4_PKS)
@@ -87,7 +88,8 @@ static bool map(void)
 
 	if (!apic_find(&apic_page) || !paging_init(top) || !stack_guard_pages())
 		return false;
-	/* A wild pointer that is NULL shall fault; nothing of ours lies in the first page. */
+	/* A stray access by a NULL pointer must fault; the harness uses nothing in the first
+	 * page. */
 	if (!paging_set(0, 0))
 		return false;
 	if (!paging_set_range(text, (u64)(text_end - text_begin), PAGE_CODE))
@@ -183,7 +185,7 @@ void machine_take(unsigned cpu, u64 rflags, bool cet)
 	borrowed[cpu] = true;
 }
 
-/* "IA-32 Processor States Following Power-up, Reset, or INIT": the rest is as it was. */
+/* "IA-32 Processor States Following Power-up, Reset, or INIT": everything else is unchanged. */
 void machine_resume_cpu(unsigned cpu)
 {
 	const struct saved *saved = &saved_states[cpu];
@@ -197,7 +199,8 @@ void machine_resume_cpu(unsigned cpu)
 	apic_resume();
 }
 
-/* LTR wants a free TSS and marks it busy; under our map the owner's GDT is writable. */
+/* LTR needs an available TSS and marks it busy; with our page tables the firmware's GDT is
+ * writable. */
 static void restore_tr(const struct saved *saved)
 {
 	u64 *descriptor = (u64 *)(uintptr_t)(saved->gdtr.base + (saved->tr & TR_INDEX));

@@ -21,18 +21,19 @@
 #include "spec/generation.h"
 #include "spec/msr.h"
 
-#define WAKE_US		100000	/* a wake-up that has no effect so long is sent again, */
-#define WAKES		50u	/* so often */
+#define WAKE_US		100000	/* after so long without an effect a wake-up is sent again, */
+#define WAKES		50u	/* at most so often */
 #define LATE_US		100000	/* after its deadline a processor is ended by NMI */
-#define KICK_US		100000	/* and has so long to come out */
-#define KICKS		10u	/* under a hypervisor another program may have it meanwhile */
+#define KICK_US		100000	/* time for it to leave its code after the NMI */
+#define KICKS		10u	/* under a hypervisor the processor may not run for a while */
 #define INIT_US		10000	/* "MP Initialization Protocol": INIT, 10 ms, SIPI, SIPI */
 #define STARTUP_US	1000000
 #define STARTUPS	2u
-#define LOOK_US		3000000	/* how often a sleeper looks after the first processor */
-#define OVERDUE_US	3000000	/* after its second deadline */
+#define LOOK_US		3000000	/* interval in which a sleeper checks the first processor */
+#define OVERDUE_US	3000000	/* after the second deadline */
 
-/* LEAVING: on its way back to the firmware. LEFT_OUT: it hasn't come in time, and isn't to. */
+/* LEAVING: on its way back to the firmware. LEFT_OUT: it hasn't arrived in time, and will not be
+ * used. */
 enum state { AWAY, IDLE, WORK, DONE, LEAVE, LEAVING, LOST, LEFT_OUT };
 
 static struct slot {
@@ -47,9 +48,9 @@ static struct slot {
 	bool has_run, has_tsc_adjust;
 	u64 tsc_adjust;
 	volatile bool woken, asleep;
-	volatile bool begun;		/* what WORK asks for */
-	struct guard_watch first;	/* how it sees the first processor's guard */
-	volatile bool wake_first;	/* which sleeps until this is done */
+	volatile bool begun;		/* the function to run in state WORK */
+	struct guard_watch first;	/* its view of the first processor's guard */
+	volatile bool wake_first;	/* wake the first processor, which sleeps until the end */
 	struct guard_report report;
 } slots[CPU_MAX];
 
@@ -70,7 +71,7 @@ static void on_wake(struct trap_frame *frame)
 	apic_eoi();
 }
 
-/* false: it is in another state. */
+/* false: the processor is in another state. */
 static bool change_state(unsigned cpu, enum state from, enum state to)
 {
 	u32 expected = (u32)from;
@@ -79,9 +80,9 @@ static bool change_state(unsigned cpu, enum state from, enum state to)
 					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-static volatile unsigned starting;	/* the processor that is being started again */
-static unsigned lost;			/* the last that got lost; 0: none */
-static bool settling;			/* no processor is to wait at a barrier any more */
+static volatile unsigned starting;	/* the processor that is being restarted */
+static unsigned lost;			/* the last processor that was lost; 0: none */
+static bool settling;			/* no processor may wait at a barrier any more */
 
 static struct topology topology_by(u32 initial_apic_id, u32 x2apic_id)
 {
@@ -112,8 +113,8 @@ static struct topology topology_read(void)
 	return here;
 }
 
-/* Of this processor, which is borrowed. It is read once: that takes twenty CPUIDs, and in a guest
- * each is an exit. */
+/* The topology of this borrowed processor. It is read once, because that takes twenty CPUIDs, and
+ * in a guest each is an exit. */
 static const struct topology *topology_here(void)
 {
 	struct slot *slot = &slots[cpu_index()];
@@ -129,7 +130,7 @@ struct topology smp_topology_of(u32 id)
 	return topology_by(id, id);
 }
 
-/* End what hangs there by an NMI, as long as it takes. false: nothing helps. */
+/* End the code that hangs there, by NMIs. false: the code doesn't end. */
 static bool kick(unsigned cpu)
 {
 	struct guard_watch watch = { .begun = false };
@@ -148,8 +149,9 @@ static bool kick(unsigned cpu)
 	return false;
 }
 
-/* The first one to see it tries an NMI, for a first processor without HPET, and ends the machine if
- * that doesn't help; none of the others is needed any more. */
+/* If the first processor hangs: the first sleeper that notices it sends an NMI, for a first
+ * processor without HPET, and ends the machine if that doesn't help. The other processors needn't
+ * do anything. */
 static void look_after_first(unsigned cpu)
 {
 	static bool seen;
@@ -170,7 +172,7 @@ static void on_look(struct trap_frame *frame)
 	apic_timer_start(time_deadline(LOOK_US));
 }
 
-/* Interrupts are off before and after. */
+/* Interrupts are disabled before and after this. */
 static void sleep(unsigned cpu)
 {
 	intr_set_handler(VECTOR_IPI, on_wake);
@@ -184,7 +186,7 @@ static void sleep(unsigned cpu)
 	apic_timer_stop();
 }
 
-/* Done; nothing is asked for until the first processor has seen that. */
+/* The work is done; wait until the first processor has seen this. */
 static void fall_back(unsigned cpu)
 {
 	u64 again = time_deadline(0);
@@ -207,7 +209,7 @@ void smp_serve(unsigned cpu)
 		return;
 	machine_borrow_cpu(cpu);
 	slot->apic_id = apic_id();
-	slot->has_topology = false;	/* another processor may have been here */
+	slot->has_topology = false;	/* another processor may have used the slot */
 	(void)topology_here();
 	slot->has_tsc_adjust = cpuid_get(CPUID_TSC_ADJUST);
 	if (slot->has_tsc_adjust)
@@ -292,7 +294,7 @@ unsigned smp_second(void)
 	return 0;
 }
 
-/* Of the kind of the first processor, or of another one. */
+/* A processor of the first one's kind, or of another kind. */
 static unsigned smp_find(bool same_core, bool same_kind)
 {
 	const struct topology *first = topology_here();
@@ -407,19 +409,19 @@ bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_m
 	return smp_wait(cpu, report);
 }
 
-/* From kernel/machine/startup.asm, on the processor that an INIT has set back. Its guard's
- * caller is still on the stack that the firmware gave it. */
+/* Called by kernel/machine/startup.asm on the processor that an INIT has reset. The caller of its
+ * guard is still on the stack from the firmware. */
 _Noreturn void smp_restarted(void);
 _Noreturn void smp_restarted(void)
 {
 	machine_resume_cpu(starting);
 	guard_restarted();
-	for (;;)		/* till the INIT that holds what is lost */
+	for (;;)		/* until the INIT that stops a lost processor */
 		__asm__ volatile("cli; hlt");
 }
 
-/* Begun, and in no guard: it is on its way into one or to DONE, and an INIT would find nothing that
- * it can go back to. */
+/* It has begun but isn't in a guard: it is about to enter one or to reach DONE, and after an INIT
+ * it would have no place to go back to. */
 static bool is_between(unsigned cpu)
 {
 	struct guard_watch watch = { .begun = false };
@@ -428,7 +430,7 @@ static bool is_between(unsigned cpu)
 	return slots[cpu].begun && !watch.running;
 }
 
-/* End what runs there by INIT, and have the processor go on after it. */
+/* End the code there by INIT, and let the processor continue after it. */
 static bool restart(unsigned cpu)
 {
 	struct slot *slot = &slots[cpu];
@@ -467,7 +469,7 @@ static bool wait_for_begin(unsigned cpu)
 	return begun;
 }
 
-/* Till it is done, or has made no progress for as long as it may, and a little longer. */
+/* Wait until the work is done, or has made no progress for the allowed time and a little more. */
 static bool wait_for_end(unsigned cpu)
 {
 	struct guard_watch watch = { .begun = false };
@@ -543,7 +545,7 @@ unsigned smp_lost(void)
 	return lost;
 }
 
-/* Is there a processor that won't come to any barrier again? A report is there before its processor
+/* Is there a processor that won't reach any barrier again? Its report is written before its state
  * is DONE. */
 static bool one_is_gone(void)
 {

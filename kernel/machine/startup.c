@@ -6,7 +6,7 @@
 #include "kernel/memory/string.h"
 #include "spec/msr.h"
 
-#define LAST_PAGE	0xff000u	/* that a SIPI's vector can name */
+#define LAST_PAGE	0xff000u	/* the last page that the vector of a SIPI can address */
 
 /* As kernel/machine/startup.asm lays it out. */
 struct startup_values {

@@ -4,8 +4,8 @@
 #include "kernel/memory/arena.h"
 #include "kernel/memory/paging.h"
 
-/* To split the large pages around: up to two of 2 MiB, and four levels for each of the high
- * addresses: these, the last ones before the multiple of 4 GiB and those from there on. */
+/* Tables to split the surrounding large pages: up to two of 2 MiB, and four levels for each of the
+ * high addresses. These are the last pages before the multiple of 4 GiB and the pages after it. */
 #define TABLES	14u
 
 static struct pages pages;
@@ -15,7 +15,7 @@ u64 pages_need(void)
 	return (u64)(PAGES_SMALL + 1 + TABLES) * PAGE_SIZE;
 }
 
-/* The first n pages once more, from there on. */
+/* Map the first n pages a second time, from this address on. */
 static bool map_again(u64 linear, unsigned n)
 {
 	for (u64 at = 0; at < (u64)n * PAGE_SIZE; at += PAGE_SIZE)

@@ -16,7 +16,7 @@
 
 static u64 *root;
 static unsigned depth;
-static u64 flags_mask;		/* without NX where there is none */
+static u64 flags_mask;		/* without NX if the processor doesn't have it */
 
 static u64 page_size(unsigned level)
 {
@@ -33,7 +33,7 @@ static u64 *table_of(u64 entry)
 	return (u64 *)(uintptr_t)(entry & ADDRESS_MASK);
 }
 
-/* Tables let everything through; the leaves decide. */
+/* Upper-level entries allow everything; the lowest level decides. */
 static bool new_table(u64 *entry)
 {
 	void *table = arena_alloc(PAGE_SIZE);
@@ -59,7 +59,7 @@ static bool split(u64 *entry, unsigned level)
 	return true;
 }
 
-/* The entry that maps address at this level; tables on the way are made. NULL: no memory. */
+/* The entry that maps address at this level. Missing tables are made. NULL: no memory. */
 static u64 *walk(u64 address, unsigned level)
 {
 	u64 *table = root;
@@ -76,7 +76,7 @@ static u64 *walk(u64 address, unsigned level)
 	return &table[index_of(address, level)];
 }
 
-/* By the same tables: what is set below is set there too. */
+/* Map it by the same tables: later changes in the lower tables apply there too. */
 static bool map_again(u64 address)
 {
 	const u64 *low = walk(0, TOP_LEVEL);

@@ -7,12 +7,12 @@
 
 #define STACK_SIZE	(64u * 1024)
 
-static u64 bottom[CPU_MAX][STACK_COUNT];	/* the missing page */
+static u64 bottom[CPU_MAX][STACK_COUNT];	/* the page that isn't present */
 static unsigned count;
 
 u64 stack_need(void)
 {
-	/* The missing pages lie in 2 MiB pages that are split for them. */
+	/* The guard pages are in 2 MiB pages that are split for them. */
 	return STACK_COUNT * (2 * PAGE_SIZE + STACK_SIZE);
 }
 

@@ -23,7 +23,8 @@ void *memmove(void *to, const void *from, size_t bytes)
 
 	if (end <= source || end >= source + bytes)
 		return memcpy(to, from, bytes);
-	/* Overlapping upwards: from the last byte down. Volatile keeps this loop a loop. */
+	/* If the ranges overlap and the destination is higher, copy from the last byte down.
+	 * volatile keeps the compiler from replacing this loop by a call. */
 	while (bytes-- > 0)
 		((volatile u8 *)end)[bytes] = source[bytes];
 	return to;

@@ -4,7 +4,7 @@
 #include "kernel/output/fbcon.h"
 
 #define WHITE		0xffffffu
-#define WIDE_SCREEN	1280u		/* each such width makes pixels larger by one */
+#define WIDE_SCREEN	1280u		/* pixels are larger by one for each such width */
 
 static struct {
 	struct raster raster;

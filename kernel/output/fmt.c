@@ -8,7 +8,7 @@
 
 struct out {
 	char *text;
-	size_t size, length;	/* length: of the whole text, also of what didn't fit */
+	size_t size, length;	/* length of the whole text, including what didn't fit */
 };
 
 struct spec {
@@ -111,7 +111,7 @@ static const char *parse_spec(const char *format, struct spec *spec)
 		else
 			spec->alternate = true;
 	}
-	/* 4 digits at most: a wild format must not make a line of gigabytes. */
+	/* At most 4 digits: a wrong format must not make a line of gigabytes. */
 	for (unsigned i = 0; i < 4 && *format >= '0' && *format <= '9'; i++, format++)
 		spec->width = spec->width * 10 + (unsigned)(*format - '0');
 	if (*format == 'z') {
@@ -127,7 +127,7 @@ static const char *parse_spec(const char *format, struct spec *spec)
 	return format;
 }
 
-/* false: not a conversion of ours; no argument was taken. */
+/* false: not one of these conversions; no argument was taken. */
 static bool convert(struct out *out, struct arguments *args, struct spec *spec, char conversion)
 {
 	char c;

@@ -25,7 +25,7 @@ u32 raster_bytes(u32 red, u32 green, u32 blue, u32 reserved)
 	return bytes;
 }
 
-/* The upper bits of an 8-bit component, where the mask has them. */
+/* The upper bits of an 8-bit component, at the position of the mask. */
 static u32 component(u32 value, u32 mask)
 {
 	u32 shift = 0, width = 0;
@@ -46,7 +46,7 @@ u32 raster_pixel(const struct raster *r, u32 colour)
 	       component(colour & 0xff, r->blue);
 }
 
-/* Returns what is after them. */
+/* Returns the address after the pixels. */
 static u8 *put(u8 *at, u32 pixel, u32 bytes, u32 count)
 {
 	for (; count; count--) {
@@ -79,7 +79,7 @@ void raster_fill(const struct raster *r, u32 x, u32 y, u32 width, u32 height, u3
 		    width);
 }
 
-/* One line of pixels of a glyph. */
+/* Draw one line of pixels of a glyph. */
 static void draw_line(const struct raster *r, u32 x, u32 y, u32 scale, u8 bits, u32 on, u32 off)
 {
 	u8 *at = r->base + (size_t)y * r->pitch + (size_t)x * r->bytes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 16550 UART (PC16550D data sheet, "Registers"). The owner's divisor stays, because the base clock
- * isn't 1.8432 MHz everywhere; if there is none, 115200 baud by that clock. The FIFO control
- * register isn't written: it can't be read, so it couldn't be restored. Not handled: flow control,
- * input.
+ * 16550 UART (PC16550D data sheet, "Registers"). The owner's divisor isn't changed, because the
+ * base clock isn't 1.8432 MHz on every machine. If no divisor is set, it is set to 115200 baud with
+ * that clock. The FIFO control register isn't written: it can't be read, so it couldn't be
+ * restored. Not handled: flow control, input.
  */
 #include "kernel/processor/cpu.h"
 #include "kernel/output/serial.h"
@@ -71,7 +71,7 @@ void serial_borrow(void)
 
 	if (!uart_port)
 		return;
-	/* What the owner has sent goes out at the owner's speed. */
+	/* Characters that the owner has sent are transmitted at the owner's speed. */
 	wait_until(is_empty, NULL, PUT_TIMEOUT_US);
 	lcr = serial_read_reg(LCR);
 	serial_write_reg(LCR, lcr | LCR_DLAB);

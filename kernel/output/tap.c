@@ -54,7 +54,7 @@ void tap_point(struct tap *tap, bool ok, const char *name, const char *directive
 	fmt_print(head, sizeof head, "%s %u - ", ok ? "ok" : "not ok", ++tap->points);
 	tap_add(&line, head);
 	for (; *name; name++) {
-		if (*name == '#' || *name == '\\')	/* else a '#' would begin a directive */
+		if (*name == '#' || *name == '\\')	/* a bare '#' would begin a directive */
 			add_char(&line, '\\');
 		add_char(&line, *name);
 	}
@@ -99,7 +99,7 @@ static bool is_word(char c)
 	       c == '_' || c == '/' || c == '.';
 }
 
-/* Can this stand in YAML without quotes, and mean just this text? Stricter than YAML asks. */
+/* Can this text be a YAML value without quotes? The rule is stricter than YAML's. */
 static bool is_plain(const char *value)
 {
 	size_t i;

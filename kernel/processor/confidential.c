@@ -5,7 +5,7 @@
 #define ENCRYPTION_SEV		BIT(1)		/* CPUID.8000001FH:EAX */
 #define ENCRYPTION_BIT		BITS(0, 5)	/* EBX */
 
-/* EBX, EDX, ECX, as leaf 0 has its vendor. */
+/* EBX, EDX, ECX have the text, in the order of leaf 0's vendor. */
 static bool is_tdx(const struct confidential_leaf *leaf)
 {
 	static const char name[12] = { 'I', 'n', 't', 'e', 'l', 'T', 'D', 'X', ' ', ' ', ' ', ' ' };
@@ -17,9 +17,8 @@ static bool is_tdx(const struct confidential_leaf *leaf)
 	return true;
 }
 
-/* The leaf says that a host can have such guests, too. In a guest the firmware maps its own memory
- * as private, and only in a guest is there such a map. MSR_AMD64_SEV would tell, but raises #GP in
- * most other guests. */
+/* This leaf also exists on a host that supports such guests. Only in a guest does firmware map its
+ * memory as private. MSR_AMD64_SEV would distinguish them, but raises #GP in most other guests. */
 static bool is_sev(const struct confidential_view *view)
 {
 	return (view->encryption.eax & ENCRYPTION_SEV) &&

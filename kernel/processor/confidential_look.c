@@ -9,7 +9,7 @@
 
 #define LEAF_TDX		0x21u
 #define LEAF_ENCRYPTION		0x8000001fu
-#define ENTRY_ADDRESS		BITS(12, 45)	/* below any encryption bit, beyond any machine */
+#define ENTRY_ADDRESS		BITS(12, 45)	/* below any encryption bit; no machine has more */
 #define ENTRIES			512u
 
 static struct confidential_leaf leaf(u32 number)

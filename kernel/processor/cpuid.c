@@ -20,7 +20,7 @@ static const struct row rows[] = {
 u32 cpuid_get(enum cpuid_field field)
 {
 	const struct row *row = &rows[field];
-	/* Each range of leaves has its largest one in EAX of its first leaf. */
+	/* EAX of a range's first leaf has the range's largest leaf. */
 	u32 first = row->leaf & 0x80000000;
 	struct cpuid r;
 	u32 value;

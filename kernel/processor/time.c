@@ -38,7 +38,7 @@ bool wait_until(bool (*cond)(void *arg), void *arg, u64 us)
 {
 	u64 deadline;
 
-	if (cond(arg))		/* most often, and reading the TSC isn't free everywhere */
+	if (cond(arg))		/* usually true, and reading the TSC takes time on some machines */
 		return true;
 	deadline = time_deadline(us);
 	while (!cond(arg)) {

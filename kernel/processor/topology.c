@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * APIC ids are threads below cores below packages, each in a field of its own. Leaf 0BH gives the
- * widths of the fields. Without it they follow from the numbers of ids in leaf 1 and leaf 4, each
- * rounded up to a power of two.
+ * An APIC id consists of the fields thread, core and package, from the lowest bits up. Leaf 0BH
+ * gives the widths of the fields. Without it they follow from the numbers of ids in leaf 1 and leaf
+ * 4, each rounded up to a power of two.
  */
 #include "kernel/processor/topology.h"
 
 /* Level types of leaf 0BH. */
 enum { LEVEL_INVALID, LEVEL_SMT, LEVEL_CORE };
 
-/* Bits that are needed to number that many things. */
+/* The number of bits that number so many things. */
 static unsigned width_of(u32 count)
 {
 	unsigned bits = 0;
