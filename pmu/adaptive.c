@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See adaptive.h. The manual's edition of 2016 doesn't have these records: the rows of
+ * See adaptive.h. The manual's edition of 2016 doesn't describe these records: the rows of
  * spec/adaptive.def are from Linux and kvm-unit-tests.
  */
 #include "pmu/adaptive.h"
@@ -10,7 +10,7 @@
 
 static const struct {
 	u64 bit;	/* of MSR_PEBS_DATA_CFG; 0: every record has the group */
-	u16 bytes;	/* the LBR group's: of one entry */
+	u16 bytes;	/* for the LBR group: size of one entry */
 } groups[GROUPS] = {
 #define PEBS_DATA_CFG_BASIC 0
 #define ADAPTIVE_GROUP(group, bytes, title, source) \
@@ -66,7 +66,7 @@ static unsigned bytes_of(const struct adaptive_layout *layout, enum adaptive_gro
 	return bytes;
 }
 
-/* Of the groups that *l has: where each is, and how long all are. */
+/* Compute the offset of each group that *l has, and the size of the record. */
 static void place_groups(struct adaptive_layout *l)
 {
 	unsigned at = 0;
@@ -107,8 +107,9 @@ static u64 little_endian(const u8 *bytes, unsigned size)
 }
 
 /*
- * The counters group of a record: its head says what it has, and the format word only that it is
- * there. Before it has been read *l has an empty one. false: it isn't all within size bytes.
+ * Read the counters group of a record. Its head lists the contents; the format word only says that
+ * the group exists. Before, *l has an empty counters group. false: the group isn't complete within
+ * size bytes.
  */
 static bool look_at_counters(const u8 *bytes, size_t size, struct adaptive_layout *l)
 {
@@ -125,7 +126,7 @@ static bool look_at_counters(const u8 *bytes, size_t size, struct adaptive_layou
 	return true;
 }
 
-/* Could a record with an empty counters group have that size with some values in it? */
+/* Could a record of this size be *l with some values in the counters group? */
 static bool could_be(const struct adaptive_layout *l, unsigned size)
 {
 	return size >= l->size && (size - l->size) % ARCH_PEBS_COUNTER_BYTES == 0 &&

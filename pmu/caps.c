@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Capabilities: SDM "Architectural Performance Monitoring", "IA32_PERF_CAPABILITIES MSR
- * Enumeration" and the CPUID instruction. A processor without a row in spec/generation.def still
- * has everything that is architectural. If CPUID leaf 23H exists, it lists the counters, because
+ * Enumeration" and the CPUID instruction. For a processor without a row in spec/generation.def all
+ * architectural features are still found. If CPUID leaf 23H exists, it lists the counters, because
  * leaf 0AH may list only what all cores of a hybrid processor have in common.
  */
 #include "pmu/caps.h"
@@ -32,8 +32,8 @@ static void find_generation(struct pmu_caps *caps)
 #include "spec/generation.def"
 }
 
-/* The core that this is, of a package whose row is found. An E-core of a hybrid that has no row
- * isn't what the package's row is about. */
+/* Find the type of this core in a package whose row is known. For an E-core of a hybrid without its
+ * own row, the package's row doesn't apply. */
 static void find_core(struct pmu_caps *caps)
 {
 	const struct generation *package = caps->generation;
@@ -77,7 +77,8 @@ static void doubt_model(struct pmu_caps *caps)
 	caps->facilities = 0;
 }
 
-/* Where 0AH names what the row has, it is taken at its word; so it is on an E-core. */
+/* Does CPUID report less than the processor has? If leaf 0AH has the counters of the row, it is
+ * trusted; also on an E-core. */
 static bool is_told_less(const struct pmu_caps *caps)
 {
 	const struct generation *g = caps->generation;
@@ -87,7 +88,7 @@ static bool is_told_less(const struct pmu_caps *caps)
 	return !g || caps->gp < g->gp || caps->fixed < g->fixed;
 }
 
-/* CPUID gives text four characters a register, first character lowest. */
+/* CPUID returns four characters in a register, the first one in the lowest byte. */
 static void put_text(char *text, u32 value)
 {
 	for (unsigned i = 0; i < 4; i++)
@@ -128,7 +129,7 @@ static void read_brand(struct pmu_caps *caps)
 			put_text(text + 16 * i + 12, r.edx);
 		}
 	}
-	while (text[from] == ' ')	/* some brands are right-justified */
+	while (text[from] == ' ')	/* some brand strings are right-justified */
 		from++;
 	while ((caps->brand[to++] = text[from++]))
 		;
@@ -146,7 +147,7 @@ static void read_model(struct pmu_caps *caps)
 		caps->family += cpuid_get(CPUID_EXT_FAMILY);
 }
 
-/* "Native Model ID Enumeration"; the leaf is 0 where there is none. */
+/* "Native Model ID Enumeration"; without the leaf the values are 0. */
 static void read_core(struct pmu_caps *caps)
 {
 	caps->hybrid = cpuid_get(CPUID_HYBRID);
@@ -206,7 +207,7 @@ static void read_perfmon(struct pmu_caps *caps)
 	caps->leaf_0a_ebx = cpuid_read(0xa, 0).ebx;
 	caps->leaf_0a_ecx = cpuid_read(0xa, 0).ecx;
 	caps->leaf_0a_edx = cpuid_read(0xa, 0).edx;
-	if (!caps->intel)	/* another vendor may use the leaf for something else */
+	if (!caps->intel)	/* other vendors may use the leaf differently */
 		return;
 	caps->version = cpuid_get(CPUID_PERFMON_VERSION);
 	if (!caps->version)
@@ -215,7 +216,7 @@ static void read_perfmon(struct pmu_caps *caps)
 	caps->gp_enumerated = caps->gp;
 	caps->gp_width = cpuid_get(CPUID_GP_WIDTH);
 	length = cpuid_get(CPUID_EVENTS_LENGTH);
-	/* A bit beyond the length of the vector says nothing: the event isn't enumerated. */
+	/* A bit beyond the vector's length has no meaning: the event isn't enumerated. */
 	caps->events_absent = caps->leaf_0a_ebx;
 	if (length < 32)
 		caps->events_absent |= ~0u << length;
@@ -260,7 +261,7 @@ static void read_microcode(struct pmu_caps *caps)
 	if (msr_try_read(MSR_IA32_BIOS_SIGN_ID, &value).raised)
 		return;
 	caps->microcode = (u32)(value >> 32);
-	if (caps->hypervisor)	/* it shows a revision of its own */
+	if (caps->hypervisor)	/* a hypervisor shows its own revision */
 		return;
 #define PEBS_MICROCODE(family_, model_, stepping_, least_, source) \
 	if (caps->family == (family_) && caps->model == (model_) && \
@@ -269,7 +270,7 @@ static void read_microcode(struct pmu_caps *caps)
 #include "claims/known.def"
 }
 
-/* IA32_PERF_CAPABILITIES[14] means something from format 4 on. With it PEBS is on each counter. */
+/* IA32_PERF_CAPABILITIES[14] is defined from format 4 on. With it each counter supports PEBS. */
 static void read_baseline(struct pmu_caps *caps)
 {
 	if (!caps->pebs || !caps->record_known || caps->record_format != RECORD_ADAPTIVE_BASIC)
@@ -316,8 +317,8 @@ static void read_pebs(struct pmu_caps *caps)
 #define MSR_NOWHERE	0x0fffffffu
 
 /*
- * Linux intel_rdpmc_ecx_to_pmc: to 6.8 ECX[31] was ignored, as on processors without architectural
- * performance monitoring; since then it raises #GP.
+ * Linux intel_rdpmc_ecx_to_pmc: up to 6.8 KVM ignored ECX[31], as processors without architectural
+ * performance monitoring do; later versions raise #GP.
  */
 static void read_kvm_version(struct pmu_caps *caps)
 {
@@ -387,8 +388,8 @@ const char *caps_core_name(u32 type)
 	return type == CORE_TYPE_ATOM ? ", an E-core" : "";
 }
 
-/* Architectural events have bits 0 to 12 of CPUID.0AH:EBX, of which EAX[31:24] are told of, and of
- * CPUID.(23H,3):EAX. */
+/* Architectural events have bits 0 to 12 in CPUID.0AH:EBX, of which the lowest EAX[31:24] are
+ * valid, and in CPUID.(23H,3):EAX. */
 #define EVENTS_KNOWN	0x1fffu
 
 u32 caps_absent_events(const struct pmu_caps *caps)

@@ -44,7 +44,7 @@ static u64 ones(unsigned bits)
 	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
 }
 
-/* Errata AAK100, AAP53, BD53; a guest's registers may refuse, and then its host has done it. */
+/* Errata AAK100, AAP53, BD53. A guest's write may be refused; then its host has done it. */
 static void set_up(void)
 {
 	static const u32 selects[] = {
@@ -68,7 +68,7 @@ static void set_up(void)
 	}
 }
 
-/* Of general-purpose counters with gaps between them. */
+/* The general-purpose counters, possibly with gaps, that can be read. */
 static u32 those_that_answer(u32 mask)
 {
 	u64 value;
@@ -87,7 +87,8 @@ void counter_init(void)
 
 	*caps = caps_read();
 	inventory_keep(caps);
-	/* An enumeration that promises too much is one test's business, and shouldn't end all. */
+	/* Use only existing counters: a test reports an enumeration of too many, but it must not
+	 * break all tests. */
 	while (caps->gp && (msr_try_read(MSR_IA32_PMC0 + caps->gp - 1, &value).raised ||
 			    msr_try_read(MSR_IA32_PERFEVTSEL0 + caps->gp - 1, &value).raised))
 		caps->gp--;
@@ -95,7 +96,7 @@ void counter_init(void)
 	found_keep();
 	if (caps->version)
 		reset_learn();
-	/* Last: what records and what freezes is off. */
+	/* This must come last: recording and freezing are off by then. */
 	if (caps->facilities & FAC_SETUP)
 		set_up();
 }
@@ -211,7 +212,7 @@ bool counter_write(unsigned counter, u64 value)
 
 void counter_preset(unsigned counter, u64 n)
 {
-	counter_write(counter, 0 - n);	/* fits either way of writing for n up to 2^31 */
+	counter_write(counter, 0 - n);	/* up to n = 2^31 both ways of writing accept this */
 }
 
 u64 counter_read(unsigned counter)
@@ -221,7 +222,7 @@ u64 counter_read(unsigned counter)
 	return msr_read(MSR_IA32_PMC0 + counter);
 }
 
-/* What is noted is outside of what counts. */
+/* Notes are made before counting starts. */
 void counters_enable(struct pmc_mask mask)
 {
 	written_note(MSR_IA32_PERF_GLOBAL_CTRL, mask.bits);

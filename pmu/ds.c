@@ -2,7 +2,7 @@
 /*
  * DS save area, 64-bit form: SDM "DS Save Area and IA-32e Mode Operation", Figure 18-22 "PEBS
  * Programming Environment", and the reset slots of adaptive records (spec/adaptive.def). The BTS
- * half describes an empty buffer and isn't used.
+ * fields describe an empty buffer and aren't used.
  */
 #include "pmu/ds.h"
 
@@ -28,7 +28,7 @@ enum ds_word {
 #define NO_SLOT		0u	/* DS_bts_buffer_base */
 #define GUARD_BYTES	0x400
 #define MEMORY_BYTES	(GUARD_BYTES + DS_BUFFER_BYTES + GUARD_BYTES)
-#define CARRY		0x10000		/* the buffer of DS_PLACED has a multiple of it inside */
+#define CARRY		0x10000		/* the buffer of DS_PLACED contains a multiple of this */
 
 #define DS_FIELD(field, offset, title) \
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
@@ -38,8 +38,8 @@ enum ds_word {
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
 #include "spec/ds.def"
 #include "spec/adaptive.def"
-/* The slots of each kind of counter follow each other, from format 5 on as many as there is room
- * for. */
+/* The slots of a kind of counter are consecutive; from format 5 on there is room for more of
+ * them. */
 enum { GP_SLOTS_OF_FORMAT_4 = 8, FIXED_SLOTS_OF_FORMAT_4 = 4, GP_SLOTS = 32, FIXED_SLOTS = 16 };
 _Static_assert(DS_pebs_counter7_reset == DS_pebs_counter0_reset + GP_SLOTS_OF_FORMAT_4 - 1 &&
 		       DS_pebs_fixed_counter0_reset == DS_pebs_counter7_reset + 1 &&
@@ -56,9 +56,10 @@ _Static_assert(GUARD_BYTES + DS_HIGH_CAPACITY * RECORD_MAX_SIZE + GUARD_BYTES <=
 _Static_assert(PAGES_CARRY == 3, "a page for the area, one on each side of the multiple of 4 GiB");
 _Static_assert(DS_CARRY_MOST + GUARD_BYTES <= PAGE_SIZE, "the buffer's beginning in a page");
 
-/* All memory of a processor is in one piece: for each area a page, and that of its buffer. */
+/* The memory of a processor is contiguous: for each area, a page for the area and the memory of its
+ * buffer. */
 #define SHARE		(PAGE_SIZE + (MEMORY_BYTES + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE)
-#define PLACED_PAGES	4	/* from the multiple of CARRY to the one that the area crosses */
+#define PLACED_PAGES	4	/* from the multiple of CARRY to the page that the area crosses */
 _Static_assert(CARRY + GUARD_BYTES + DS_PLACED_MOST + (PLACED_PAGES + 1) * PAGE_SIZE <=
 		       DS_AREAS * SHARE,
 	       "one of the multiples has room on both sides");
@@ -66,14 +67,14 @@ _Static_assert(CARRY + GUARD_BYTES + DS_PLACED_MOST + (PLACED_PAGES + 1) * PAGE_
 static struct ds {
 	volatile u64 *area;
 	u64 before[AREA_BYTES / 8];	/* the area as it was set up */
-	u8 *memory;			/* guard, buffer, guard */
+	u8 *memory;			/* guard page, buffer, guard page */
 	u8 *buffer;
 	size_t bytes_per_record;
-	size_t used;			/* of memory: what is filled and looked at */
-	bool opened;			/* since ds_forget() */
+	size_t used;			/* bytes of memory that are filled and compared */
+	bool opened;			/* linear addresses are higher by this */
 	u64 above;			/* what linear addresses are more than those here */
 } areas[CPU_MAX][DS_CARRY + 1];
-static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
+static unsigned chosen[CPU_MAX];	/* the area that ds_use() has selected */
 
 static struct ds *ds_this_cpu(void)
 {
@@ -82,7 +83,7 @@ static struct ds *ds_this_cpu(void)
 	return &areas[cpu][chosen[cpu]];
 }
 
-/* Differs from byte to byte and from page to page; no byte of it is 0 or FFH. */
+/* The pattern differs from byte to byte and from page to page; no byte is 0 or FFH. */
 static u8 pattern(size_t offset)
 {
 	return (u8)(0x11 + (offset * 37 + (offset >> 8) * 11) % 0xdd);
@@ -141,7 +142,7 @@ void ds_carry(unsigned buffer)
 	d->memory = d->buffer - GUARD_BYTES;
 }
 
-/* Where a counter's reset value is; NO_SLOT: the format has none for it. */
+/* The index of a counter's reset value; NO_SLOT: the format has none. */
 unsigned ds_reset_slot(unsigned counter)
 {
 	const unsigned format = counter_caps()->pebs_format;
@@ -171,7 +172,7 @@ void ds_open(const struct ds_setup *setup)
 	for (size_t i = 0; i < ds->used; i++)
 		ds->memory[i] = pattern(i);
 	memset((void *)(uintptr_t)ds->area, 0, AREA_BYTES);
-	/* An empty BTS buffer of its own, after the records, in case the processor reads it. */
+	/* A separate empty BTS buffer after the records, in case the processor reads it. */
 	ds->area[DS_bts_buffer_base] = base + DS_BUFFER_BYTES;
 	ds->area[DS_bts_index] = base + DS_BUFFER_BYTES;
 	ds->area[DS_bts_absolute_maximum] = base + DS_BUFFER_BYTES;

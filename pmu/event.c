@@ -18,13 +18,13 @@ static const struct row {
 static const struct lack {
 	unsigned family, model;
 	u16 code;
-	unsigned flags;		/* 0: the event */
+	unsigned flags;		/* flags that the model lacks; 0: the event */
 } lacks[] = {
 #define EVENT_NOT_ON(family, model, name, flags, source) { family, model, EVENT_##name, flags },
 #include "spec/event.def"
 };
 
-/* As this model has it; false: it hasn't. */
+/* Adjust the event to this model. false: the model doesn't have it. */
 static bool on_this_model(struct event *event)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -65,7 +65,7 @@ bool event_get(enum event_kind kind, unsigned flags, struct event *event)
 	return false;
 }
 
-/* The row of this processor with that code. */
+/* This processor's row with this code. */
 static const struct event *event_by_code(const struct generation *g, u16 code)
 {
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

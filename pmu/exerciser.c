@@ -5,7 +5,7 @@
 #include "kernel/processor/cpuid.h"
 #include "kernel/processor/time.h"
 
-#define DONE_US	100000u		/* by then a command has ended */
+#define DONE_US	100000u		/* the longest time of a command */
 
 static uintptr_t page;
 

@@ -12,7 +12,7 @@
 #define BANK_MAX	16u
 #define LINE_SIZE	600
 
-/* In the order in which they are put back: what lets counters count comes last. */
+/* In the order of restoring: registers that enable counters come last. */
 static const struct bank {
 	u32 msr;
 	const char *name;
@@ -42,7 +42,7 @@ static const struct bank {
 };
 #define BANKS	(sizeof(banks) / sizeof(banks[0]))
 
-/* What no test writes, for who wants to know the machine. */
+/* Registers that no test writes; they describe the machine. */
 static const struct {
 	u32 msr;
 	const char *name;
@@ -61,7 +61,7 @@ static struct found {
 	bool has_other[OTHERS];
 } cpus[CPU_MAX];
 
-/* Bit i: member i is there. */
+/* Bit i: register i of the bank exists. */
 static u32 members(const struct bank *bank)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -178,7 +178,7 @@ const char *found_differs(void)
 	return NULL;
 }
 
-/* ", NAME = value" onto a line; n: the member of a bank, or BANK_MAX. Returns its new length. */
+/* Append ", NAME = value" to a line; n: index in the bank, or BANK_MAX. Returns the new length. */
 static size_t found_add(char *line, size_t length, const char *name, unsigned n, u64 value)
 {
 	const char *comma = length ? ", " : "";

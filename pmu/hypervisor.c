@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signatures are searched at each place where a guest may find them. ECX[31] of CPUID.01H isn't
- * checked first, because a hypervisor may be configured to hide it and still have its leaves. For
- * such leaves a real processor returns the data of its highest basic leaf, so only known signatures
+ * The signature is searched at each leaf that may have it. ECX[31] of CPUID.01H isn't checked
+ * first, because a hypervisor may be configured to hide it and still have its leaves. For such
+ * leaves a real processor returns the data of its highest basic leaf, so only known signatures
  * count.
  */
 #include "pmu/hypervisor.h"

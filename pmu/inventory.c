@@ -64,7 +64,7 @@ void inventory_keep(const struct pmu_caps *caps)
 	cpu->kept = true;
 }
 
-/* " NAME" for a bit that is set, " NAME=value" for a field of several that isn't 0. */
+/* Append " NAME" for a set bit, " NAME=value" for a nonzero field of several bits. */
 static void put_words(char *line, size_t size, const char *msr, u64 value)
 {
 	size_t length = 0;
@@ -95,7 +95,7 @@ static bool same_leaf(const struct leaf *a, const struct leaf *b)
 	return b;
 }
 
-/* first: what needn't be said again, or NULL. */
+/* first: the processor whose values needn't be repeated, or NULL. */
 static void describe(struct tap *tap, unsigned number, const struct inventory *first)
 {
 	const struct inventory *cpu = &cpus[number];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SDM volume 2A, "CPUID - CPU Identification". Each loop over subleaves ends where the leaf says
- * so, and in any case after a few, because a hypervisor may return anything.
+ * SDM volume 2A, "CPUID - CPU Identification". Each loop over subleaves ends where the leaf's data
+ * says so, but in any case after a few, because a hypervisor may return anything.
  */
 #include "pmu/leaves.h"
 
@@ -11,13 +11,13 @@
 
 enum reg { EAX, EBX, ECX, EDX };
 
-/* Which further subleaves there are. */
+/* How to find the further subleaves. */
 enum more {
 	ALONE,
 	CACHES,		/* as long as EAX[4:0], the type, isn't 0 */
 	LEVELS,		/* as long as ECX[15:8], the type, isn't 0 */
-	COUNTED,	/* as many as subleaf 0 has in EAX */
-	LISTED,		/* those whose bit is set in EAX of subleaf 0 */
+	COUNTED,	/* EAX of subleaf 0 is their number */
+	LISTED,		/* EAX of subleaf 0 has a bit for each */
 };
 
 static const struct {
@@ -33,7 +33,7 @@ static const struct {
 #define LEVELS_MAX	6u
 #define COUNTED_MAX	2u
 #define LISTED_MAX	6u
-#define HYPERVISOR_MAX	8u	/* leaves from that of the signature on */
+#define HYPERVISOR_MAX	8u	/* leaves from the signature's leaf on */
 #define EXTENDED_MAX	9u	/* 80000000H to 80000008H */
 
 typedef void cpuid_function(u32 leaf, u32 subleaf, u32 regs[4]);
@@ -75,14 +75,14 @@ static void add_leaf(struct leaves *leaves, u32 number, enum more more, cpuid_fu
 	}
 }
 
-/* Those from first on whose number isn't above EAX of the first: `most` at most. */
+/* Add the leaves from `first` up to EAX of `first`, at most `most` of them. */
 static void add_range(struct leaves *leaves, u32 first, unsigned most, cpuid_function *cpuid)
 {
 	u32 regs[4];
 
 	cpuid(first, 0, regs);
 	leaves_add(leaves, first, 0, regs);
-	/* KVM has been seen with 0 there, and means its next leaf. */
+	/* KVM sometimes has 0 there, and means its next leaf. */
 	if (!regs[EAX])
 		regs[EAX] = first + 1;
 	for (u32 i = 1, last = regs[EAX]; i < most && first + i <= last; i++) {

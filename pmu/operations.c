@@ -20,8 +20,8 @@ static bool architectural_reset(struct reset_refusal *refusal)
 		return true;
 	if (!reset_all(refusal))
 		return false;
-	/* Linux, tfa_pmu: microcode takes IA32_PMC3 while transactions may run. Here it counts, and
-	 * each transaction aborts. */
+	/* Linux, tfa_pmu: microcode uses IA32_PMC3 while transactions may run. Here the counter
+	 * counts, and each transaction aborts. */
 	if (caps->tsx_force_abort)
 		(void)msr_try_write(MSR_IA32_TSX_FORCE_ABORT, IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT);
 	if ((caps->facilities & FAC_UNCORE) && uncore_present() && !uncore_reset()) {
@@ -55,7 +55,8 @@ static void architectural_interrupted(struct pmi_entry *entry, bool keep_countin
 		entry->arch_index = msr_read(MSR_IA32_PEBS_INDEX);
 }
 
-/* What an interrupt's status showed. A bit that nothing announces isn't written. */
+/* Clear the status bits that an interrupt has shown. Bits that CPUID doesn't enumerate aren't
+ * written. */
 static void architectural_clear(u64 status)
 {
 	counters_clear(status & reset_clearable_status());

@@ -15,15 +15,15 @@
 #include "pmu/counter.h"
 #include "pmu/ds.h"
 
-/* An interrupt may be late by time or by instructions, thousands of them. */
+/* An interrupt may be late by some time, or by thousands of instructions. */
 #define SETTLE_US		20
 #define SETTLE_INSTRUCTIONS	4096
-#define DRAIN_WINDOWS		16	/* one may be over before the interrupt is there */
+#define DRAIN_WINDOWS		16	/* a window may be over before the interrupt arrives */
 
 static struct pmi {
 	struct pmi_options options;
 	struct pmi_log log;
-	struct pmi_entry scratch;	/* for interrupts beyond the log */
+	struct pmi_entry scratch;	/* for interrupts that don't fit in the log */
 	bool listening;
 	volatile unsigned spurious;
 } states[CPU_MAX];
@@ -33,8 +33,8 @@ static struct pmi *pmi_this_cpu(void)
 	return &states[cpu_index()];
 }
 
-/* The vector also in NMI mode, where it means nothing: should the delivery mode be ignored, the
- * interrupt arrives where it can be told from an NMI. */
+/* The vector is also written in NMI mode, where it has no effect: if the delivery mode is ignored,
+ * the interrupt has a vector and is distinguished from an NMI. */
 static u32 lvtpc(const struct pmi *pmi, bool masked)
 {
 	u32 value = VECTOR_PMI;
@@ -47,7 +47,7 @@ static u32 lvtpc(const struct pmi *pmi, bool masked)
 
 static void look(const struct pmi *pmi, struct pmi_entry *entry, const struct trap_frame *frame)
 {
-	entry->index = ds_index();	/* first: nothing of the handler's may come before it */
+	entry->index = ds_index();	/* first, before the handler causes any record */
 	entry->vector = (u8)frame->vector;
 	entry->lvtpc = apic_lvtpc_read();
 	entry->rip = frame->rip;
@@ -101,14 +101,14 @@ void pmi_init(void)
 	pmi->options = (struct pmi_options){ .masked = true };
 	apic_lvtpc_write(lvtpc(pmi, true));
 	intr_set_handler(VECTOR_PMI, handler);
-	/* Vectors without a source: an interrupt with a vector other than LVTPC's is logged. */
+	/* These vectors have no source: an interrupt with a vector other than LVTPC's is logged. */
 	for (u8 vector = VECTOR_IPI + 1; vector < VECTOR_TIMER; vector++)
 		intr_set_handler(vector, handler);
 	intr_set_handler(VECTOR_SPURIOUS, last_vector);
 	intr_set_handler(VECTOR_NMI, handler);
 }
 
-/* An interrupt that was raised while LVTPC was masked may have waited: it is of no window. */
+/* An interrupt that was raised while LVTPC was masked may be pending: it belongs to no window. */
 static void drain_latched(struct pmi *pmi)
 {
 	unsigned spurious = pmi->spurious;

@@ -15,7 +15,7 @@
 
 static bool is_ours[CPU_MAX];
 
-/* One that has come too late goes back without having been set up. */
+/* A processor that arrived too late is given back without having been set up. */
 static void quiesce(void)
 {
 	if (!is_ours[cpu_index()])

@@ -55,7 +55,7 @@ static const u16 sizes[RECORD_FORMATS] = {
 	[RECORD_ADAPTIVE] = ADAPTIVE_BYTES,
 };
 
-/* No row may reach past its record, nor a record past the buffers that are made for it. */
+/* No row may extend beyond its record, and no record beyond the buffers for it. */
 #define RECORD_SIZE(format, bytes) \
 	enum { BYTES_##format = (bytes) }; \
 	_Static_assert((bytes) <= RECORD_MAX_SIZE, #format);
@@ -69,7 +69,7 @@ static const u16 sizes[RECORD_FORMATS] = {
 _Static_assert(ADAPTIVE_BYTES <= RECORD_MAX_SIZE, "RECORD_ADAPTIVE");
 _Static_assert(RECORD_FIELDS <= 32, "struct pebs_record.present is too small");
 
-/* Formats by their number in IA32_PERF_CAPABILITIES[11:8]. */
+/* The formats, by their number in IA32_PERF_CAPABILITIES[11:8]. */
 enum { FMT_NUMBER_FMT1 = 1, FMT_NUMBER_FMT2 = 2, FMT_NUMBER_FMT3 = 3 };
 
 bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format)
@@ -118,7 +118,8 @@ bool record_decode(enum record_format format, const void *bytes, size_t size,
 	return true;
 }
 
-/* Where a field of RECORD_ADAPTIVE is in a record of this layout; false: nowhere. */
+/* The place of a RECORD_ADAPTIVE field in a record of this layout. false: the record doesn't have
+ * it. */
 static bool place(const struct row *row, const struct adaptive_layout *layout, size_t *at)
 {
 	enum adaptive_group group = row->offset < MEMORY_AT ? GROUP_BASIC :

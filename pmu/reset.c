@@ -13,15 +13,15 @@
 #include "pmu/lbr/lbr.h"
 #include "pmu/written.h"
 
-/* Of IA32_DEBUGCTL: what changes what counters do. */
+/* Bits of IA32_DEBUGCTL that change how counters behave. */
 #define DEBUGCTL_DISTURBS (IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | \
 			   IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
 #define NOTHING_DISTURBS	0ULL
 #define ANYTHING_DISTURBS	(~0ULL)
 
-/* Refused, and with none of these bits set or not readable: left alone. A register of each counter
- * has the address of counter 0's, and stride more for each further one; fixed: of fixed counter 0.
- */
+/* The registers to reset. If the write is refused, the register is left alone, provided that no bit
+ * of `disturbs` is set in it or that it can't be read. If each counter has one: the address is that
+ * of counter 0, and stride the distance to the next counter's; fixed: that of fixed counter 0. */
 static const struct item {
 	u32 msr;
 	const char *name;
@@ -59,7 +59,7 @@ static const struct item {
 
 static struct reset {
 	u32 left;		/* bit n: item n is left alone */
-	u64 status;		/* bits that can be cleared */
+	u64 status;		/* status bits that can be cleared */
 } cpus[CPU_MAX];
 
 static struct reset *reset_this_cpu(void)
@@ -100,7 +100,7 @@ static bool exists(enum reset_item item)
 	}
 }
 
-/* The counters that have one; of a register that isn't a counter's, 0. */
+/* The counters that have this register; 0: it isn't a counter's register. */
 static u64 members(enum reset_item item)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -131,7 +131,7 @@ static u64 value_of(enum reset_item item)
 	return item == RESET_STATUS ? reset_this_cpu()->status : 0;
 }
 
-/* Registers of counters that follow each other go in one call. */
+/* Write consecutive registers of counters with one call. */
 static bool put_members(const struct item *item, u64 set, u64 value)
 {
 	bool good = true;
@@ -155,8 +155,8 @@ static bool reset_put(enum reset_item item)
 	return !msr_try_write(items[item].msr, value_of(item)).raised;
 }
 
-/* Those that may be reserved where CPUID promises them: a guest has no uncore, and filters know few
- * bits. */
+/* Bits that may be reserved although CPUID enumerates them: a guest has no uncore, and filters
+ * allow only few bits. */
 static const u64 optional_status[] = {
 	IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE, IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF,
 	IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD, IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ,
@@ -203,8 +203,8 @@ static void learn_status(void)
 		return;
 	for (unsigned i = 0; i < sizeof(optional_status) / sizeof(optional_status[0]); i++)
 		drop_refused(reset, optional_status[i]);
-	/* A broken processor may announce counters that it hasn't: tests say so, and can then run.
-	 */
+	/* A broken processor may enumerate counters that it doesn't have: tests report this, so
+	 * they must be able to run. */
 	FOR_EACH_COUNTER (c, counters_all().bits)
 		drop_refused(reset, BIT(c));
 }

@@ -5,7 +5,7 @@
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 
-/* Does it keep what is written, both ways round? It holds 0 afterwards. */
+/* Does the register hold what is written, each bit as 0 and 1? It holds 0 afterwards. */
 static bool uncore_holds(u32 msr, u64 mask)
 {
 	const u64 patterns[] = { mask, mask & 0x5555555555555555, 0 };
@@ -18,9 +18,9 @@ static bool uncore_holds(u32 msr, u64 mask)
 	return true;
 }
 
-/* Hypervisors exist that answer any read with 0 and drop any write: QEMU's TCG, KVM with
- * ignore_msrs. One register that holds its value will do: what is wrong with others is for tests.
- * No interrupt is enabled meanwhile. */
+/* Some hypervisors answer every read with 0 and drop every write: QEMU's TCG, KVM with ignore_msrs.
+ * One register that holds its value is enough: tests check the others. No interrupt is enabled
+ * during this. */
 bool uncore_present(void)
 {
 	return uncore_holds(MSR_UNCORE_PERF_GLOBAL_CTRL, UNCORE_PERF_GLOBAL_CTRL_EN_PC) ||

@@ -42,7 +42,7 @@ bool written_differs(struct written_change *change)
 {
 	u64 value = 0;
 
-	/* Version 1 has neither of them. */
+	/* Version 1 has neither register. */
 	if (counter_caps()->version < 2)
 		return false;
 	for (unsigned i = 0; i < REGISTERS; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See arch.h. A write to IA32_LBR_DEPTH, whatever it was before, clears the entries (Linux,
+/* See arch.h. Every write to IA32_LBR_DEPTH, also of the same value, clears the entries (Linux,
  * intel_pmu_arch_lbr_reset). */
 #include "pmu/lbr/arch.h"
 

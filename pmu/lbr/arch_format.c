@@ -9,7 +9,7 @@
 #define CONTROL_KINDS	BITS(16, 22)
 
 #define INFO_CYCLES	BITS(0, 15)
-#define INFO_EVENTS_SHIFT 32	/* of IA32_PMC0; two bits a counter */
+#define INFO_EVENTS_SHIFT 32	/* for IA32_PMC0; two bits for each counter */
 #define INFO_EVENTS	0x3u
 #define INFO_KIND_SHIFT	56
 #define INFO_KIND	0xfu

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See format.h. SDM "LBR Stack", "Last Branch Record Stack MSRs", "LBR Stack and IA-32
- * Processors" and Table 17-16 (MSR_LBR_INFO_x). Format 4's bits 62:61 are flags, so its address is
- * extended from bit 47 by software.
+ * See format.h. SDM "LBR Stack", "Last Branch Record Stack MSRs", "LBR Stack and IA-32 Processors"
+ * and Table 17-16 (MSR_LBR_INFO_x). Format 4's bits 62:61 are flags, so software extends its
+ * address from bit 47.
  */
 #include "pmu/lbr/format.h"
 
 #include "spec/lbr.h"
 
-#define ADDRESS_BITS	48	/* of formats 3 and 4 */
+#define ADDRESS_BITS	48	/* in formats 3 and 4 */
 
 #define FLAG_MISPREDICTED BIT(63)	/* of FROM in formats 3 and 4, of INFO in 5 and 7 */
 #define FLAG_IN_TX	  BIT(62)

@@ -2,8 +2,8 @@
 /*
  * NetBurst: SDM "Performance Monitoring (Processors Based on Intel NetBurst Microarchitecture)" and
  * "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on Intel
- * NetBurst Microarchitecture". MSR_TC_PRECISE_EVENT, which no metric of Table 19-31 needs, isn't
- * driven.
+ * NetBurst Microarchitecture". MSR_TC_PRECISE_EVENT isn't used, because no metric of Table 19-31
+ * needs it.
  */
 #include "pmu/netburst/netburst.h"
 
@@ -72,7 +72,7 @@ static u32 escr_msr(unsigned i)
 	return escrs[i].address;
 }
 
-/* In rows, as far as their addresses go: there are 80 of them. */
+/* Write consecutive addresses with one call: there are 80 registers. */
 static bool put_all(u32 (*msr)(unsigned i), unsigned count, u64 value)
 {
 	unsigned row;
@@ -209,8 +209,8 @@ void netburst_clear_all(u32 status)
 			netburst_clear(i);
 }
 
-/* Where the upstream event of a metric is selected. Table 19-33 wants split loads on the second of
- * its ESCRs, split stores on the first; Table 19-31 leaves it open. */
+/* The ESCR that selects a metric's upstream event. Table 19-33 requires the second of two ESCRs for
+ * split loads, and the first one for split stores; Table 19-31 allows either. */
 static enum netburst_escr upstream_escr(enum netburst_metric metric, unsigned counter)
 {
 	enum netburst_event event = metrics[metric].upstream;
@@ -221,7 +221,7 @@ static enum netburst_escr upstream_escr(enum netburst_metric metric, unsigned co
 	return events[event].escr[metric == NB_METRIC_SPLIT_LOAD_RETIRED];
 }
 
-/* "At least one of the counters must be enabled" that an ESCR can feed, also for tagging. */
+/* For tagging too, "at least one of the counters must be enabled" that the ESCR can feed. */
 static void tag(enum netburst_metric metric, struct netburst_setting *s)
 {
 	enum netburst_event event = metrics[metric].upstream;
@@ -277,7 +277,7 @@ static bool reset(struct reset_refusal *refusal)
 	return netburst_reset();
 }
 
-/* Without its CCCR's enable no counter counts. */
+/* A counter doesn't count without the enable flag of its CCCR. */
 static void quiet(void)
 {
 	(void)netburst_put(MSR_NB_PEBS_ENABLE, 0);

@@ -8,14 +8,14 @@
 #include "kernel/processor/percpu.h"
 #include "spec/msr.h"
 
-#define GUARD_BYTES	0x1000u		/* a page: the buffer begins at one */
+#define GUARD_BYTES	0x1000u		/* a page: the buffer begins at a page */
 #define BUFFER_BYTES	((u64)ARCH_PEBS_LEAST_BUFFER << ARCH_PEBS_LARGEST)
 #define MEMORY_BYTES	(GUARD_BYTES + BUFFER_BYTES + GUARD_BYTES)
 
-static u8 *memories[CPU_MAX];		/* guard, buffer, guard */
-static u64 used[CPU_MAX];		/* bytes of these: less for a smaller buffer */
+static u8 *memories[CPU_MAX];		/* guard page, buffer, guard page */
+static u64 used[CPU_MAX];		/* bytes in use: fewer for a smaller buffer */
 
-/* Differs from byte to byte and from page to page; no byte of it is 0 or FFH. */
+/* The pattern differs from byte to byte and from page to page; no byte is 0 or FFH. */
 static u8 pattern(u64 offset)
 {
 	return (u8)(0x11 + (offset * 37 + (offset >> 8) * 11) % 0xdd);

@@ -2,7 +2,7 @@
 /* See arch_record.h. The rows of spec/arch_pebs.def are from Linux. */
 #include "pmu/version6/arch_record.h"
 
-/* Bits of the header that could name a group, and that no row explains. */
+/* Header bits that may stand for groups which no row describes. */
 #define UNKNOWN_GROUPS	(BITS(56, 60) | BITS(42, 48))
 
 #define XER_SHIFT	ARCH_PEBS_XER_SHIFT
@@ -39,13 +39,13 @@ static unsigned ones_in(u64 set)
 	return n;
 }
 
-/* What is being laid out: nothing at or after limit may be read. */
+/* The record being read: nothing at or after limit may be read. */
 struct layout {
 	const u8 *bytes;
 	unsigned at, limit;
 };
 
-/* That many bytes more; false: they aren't all there. */
+/* Take so many more bytes. false: they aren't all there. */
 static bool take(struct layout *l, unsigned bytes)
 {
 	if (bytes > l->limit - l->at)
@@ -122,7 +122,7 @@ static bool take_groups(struct layout *l, struct arch_fragment *f)
 	       (!(h & ARCH_PEBS_CNTR) || take_counters(l, f));
 }
 
-/* No group and no CONT: an empty fragment, after which its record goes on. */
+/* A fragment with no group and no CONT is empty; its record continues after it. */
 static bool is_last(u64 header)
 {
 	return !(header & ARCH_PEBS_CONT) && (header & ARCH_PEBS_GROUPS & ~ARCH_PEBS_MODE_64);

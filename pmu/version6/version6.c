@@ -36,7 +36,7 @@ static u64 set_of(u32 gp, u32 fixed)
 	return gp | (u64)fixed << FIXED_FIRST;
 }
 
-/* Zeroes where sub-leaf 0 doesn't have it. */
+/* The registers are 0 if sub-leaf 0 doesn't list this sub-leaf. */
 static void read_subleaf(const struct version6 *v, enum subleaf n, cpuid_function *cpuid,
 			 u32 regs[4])
 {
