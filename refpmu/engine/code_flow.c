@@ -3,7 +3,7 @@
 #include "refpmu/engine/code_flow.h"
 #include "refpmu/engine/decode_insn.h"
 
-#define WINDOW	(CODE_FLOW_SETTLED + 6 * INSN_MAX_BYTES)	/* in which code is decoded */
+#define WINDOW	(CODE_FLOW_SETTLED + 6 * INSN_MAX_BYTES)	/* bytes that are decoded */
 #define MODES	2
 
 struct mode {
@@ -22,7 +22,7 @@ static bool is_of_a_transaction(const ZydisDecodedInstruction *zi)
 	       zi->attributes & ZYDIS_ATTRIB_HAS_XACQUIRE;
 }
 
-/* Decodes from each byte that code may begin at, and from each that such code comes to. */
+/* Decode from each byte at which code may begin, and from each byte that such code reaches. */
 static bool reaches(const ZydisDecoder *decoder, const u8 *page, unsigned size, unsigned at)
 {
 	int first = (int)at - (int)WINDOW;

@@ -6,8 +6,8 @@
 
 #define OPCODE_XABORT	0xc6
 #define OPCODE_XBEGIN	0xc7
-#define OPERAND		0xf8	/* of both, where others have their ModRM byte */
-#define OPERAND_SIZE	0x66	/* prefix: the distance has 16 bits */
+#define OPERAND		0xf8	/* second byte of both; other instructions have ModRM there */
+#define OPERAND_SIZE	0x66	/* prefix: the displacement has 16 bits */
 #define XACQUIRE	0xf2	/* prefix */
 #define LOCK		0xf0	/* prefix */
 #define OPCODE_XCHG	0x86	/* and 87H */
@@ -15,7 +15,7 @@
 #define ESCAPE		0x0f	/* to two-byte opcodes */
 #define MOD		0xc0	/* of ModRM: all ones, a register */
 #define LONGEST_BEHIND	6	/* XACQUIRE, two prefixes, REX, opcode, ModRM */
-#define MOST_PREFIXES	10	/* in front of it: an instruction has 15 bytes at most */
+#define MOST_PREFIXES	10	/* before the opcode: an instruction has at most 15 bytes */
 
 #define WORD		8u
 #define EACH_BYTE	0x0101010101010101ULL
@@ -27,7 +27,7 @@ static bool code_scan_holds(u64 word, u8 byte)
 	return (difference - EACH_BYTE) & ~difference & EACH_BYTE << 7;
 }
 
-/* Are these an XBEGIN's opcode, operand and distance? */
+/* Are these the opcode, operand and displacement of an XBEGIN? */
 static bool is_xbegin(const u8 *page, unsigned opcode)
 {
 	int32_t distance;
@@ -41,7 +41,7 @@ static bool is_xbegin(const u8 *page, unsigned opcode)
 	return distance < (int32_t)CODE_SCAN_FAR && distance > -(int32_t)CODE_SCAN_FAR;
 }
 
-/* Instructions that may have LOCK, in the map of one byte. */
+/* An opcode of the one-byte map that may have LOCK. */
 static bool may_be_locked(u8 opcode)
 {
 	if (opcode < 0x38)
@@ -50,7 +50,7 @@ static bool may_be_locked(u8 opcode)
 	       (opcode & 0xf6) == 0xf6;
 }
 
-/* Does XACQUIRE here stand in front of an instruction with a lock, in memory? */
+/* Is XACQUIRE here the prefix of a locked instruction with a memory operand? */
 static bool elides(const u8 *page, unsigned at)
 {
 	unsigned next = at + 1;
@@ -78,13 +78,14 @@ static bool is_one(const u8 *page, unsigned at, bool before)
 	if (page[at] != OPERAND)
 		return false;
 	if (!at)
-		/* The page before may end in either. */
+		/* The previous page may end in either byte. */
 		return !before || page[-1] == OPCODE_XABORT || page[-1] == OPCODE_XBEGIN;
 	return page[at - 1] == OPCODE_XABORT ||
 	       (page[at - 1] == OPCODE_XBEGIN && is_xbegin(page, at - 1));
 }
 
-/* One that ends in the page after it. Where that isn't known it is suspected itself. */
+/* Such an instruction may begin here and end in the next page. Without the next page's bytes it is
+ * suspicious. */
 static bool begins_one(const u8 *page, unsigned before)
 {
 	const unsigned last = CODE_SCAN_BYTES - 1;

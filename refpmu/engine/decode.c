@@ -13,7 +13,7 @@
 
 struct decode_cache {
 	ZydisDecoder decoder[3];	/* 16, 32 and 64-bit code */
-	struct decode_entry {	/* in one page, mostly */
+	struct decode_entry {	/* mostly in one page */
 		struct instruction insn;
 		struct emulate_op emulated;
 	} entry[CACHE_ENTRIES];
@@ -81,7 +81,7 @@ const struct instruction *decode_current(struct cpu *cpu)
 	return NULL;
 }
 
-/* Has the instruction these bytes still? left: how many may be read there. */
+/* Does the instruction still have these bytes? left: bytes that may be read there. */
 static bool is_unchanged(const struct instruction *insn, const u8 *host, u64 left)
 {
 	u64 is, was;

@@ -33,7 +33,7 @@ static u64 width_mask(unsigned bits)
 	return bits >= 64 ? ~0ULL : BIT(bits) - 1;
 }
 
-/* Instructions whose memory operand only names an address, or counts as none. */
+/* Instructions whose memory operand isn't accessed, or isn't counted as an access. */
 static bool touches_no_memory(const ZydisDecodedInstruction *zi)
 {
 	switch (zi->meta.category) {
@@ -50,7 +50,7 @@ static bool touches_no_memory(const ZydisDecodedInstruction *zi)
 	case ZYDIS_MNEMONIC_CLWB:
 	case ZYDIS_MNEMONIC_CLDEMOTE:
 	case ZYDIS_MNEMONIC_INVLPG:
-	/* Its frame was pushed by an event, which counts no stores. */
+	/* An event pushed its frame, and that counts as no stores. */
 	case ZYDIS_MNEMONIC_IRET:
 	case ZYDIS_MNEMONIC_IRETD:
 	case ZYDIS_MNEMONIC_IRETQ:
@@ -189,7 +189,7 @@ static void decode_memory(struct instruction *insn, const ZydisDecodedInstructio
 	}
 }
 
-/* A selector into a register; one operand of POP is the stack. */
+/* A selector is stored in a register. POP has a second operand, the stack. */
 static bool stores_segment(const ZydisDecodedOperand *operands)
 {
 	return operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -289,7 +289,7 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 	}
 }
 
-/* The decoder calls these branches. */
+/* The decoder calls these instructions branches. */
 static bool is_of_a_transaction(enum insn_kind kind)
 {
 	return kind == INSN_XBEGIN || kind == INSN_XEND || kind == INSN_XABORT;
@@ -333,7 +333,7 @@ static void find_store32(struct instruction *insn, const ZydisDecodedInstruction
 	insn->store32 = true;
 }
 
-/* Loads come before stores: MOVS names its destination first. */
+/* Put loads before stores: the decoder lists the destination of MOVS first. */
 static void order_accesses(struct instruction *insn)
 {
 	struct insn_access first;
@@ -345,7 +345,7 @@ static void order_accesses(struct instruction *insn)
 	}
 }
 
-/* Sums, products, comparisons and the like; moves, conversions and shuffles aren't. */
+/* Sums, products, comparisons and similar operations; not moves, conversions and shuffles. */
 static enum model_arithmetic arithmetic_of(const ZydisDecodedInstruction *zi,
 					   const ZydisDecodedOperand *operands)
 {
@@ -461,7 +461,7 @@ bool decode_condition(const struct instruction *insn, const u64 gpr[REG_COUNT], 
 	unsigned at = 0;
 	u8 opcode;
 
-	/* After prefixes: REX, operand and address size, branch hints, BND. */
+	/* The opcode follows prefixes: REX, operand and address size, branch hints, BND. */
 	for (at = 0; at + 1u < insn->length; at++) {
 		u8 b = insn->bytes[at];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which instructions abort a transaction: SDM volume 1, "Programming Considerations",
- * "Instruction Based Considerations". Of those that "may always cause" an abort in some
- * implementations, all do here.
+ * Which instructions abort a transaction: SDM volume 1, "Programming Considerations", "Instruction
+ * Based Considerations". Instructions that "may always cause" an abort in some implementations
+ * always do so here.
  */
 #include "refpmu/engine/decode_insn.h"
 
@@ -25,7 +25,8 @@ static bool category_unfriendly(ZydisInstructionCategory category)
 	}
 }
 
-/* Of friendly categories; and of those above, the friendly ones. */
+/* Unfriendly instructions of friendly categories, and friendly instructions of the categories
+ * above. */
 static bool mnemonic_decides(ZydisMnemonic mnemonic, bool *unfriendly)
 {
 	switch (mnemonic) {
@@ -96,7 +97,7 @@ static bool writes_system_register(const ZydisDecodedInstruction *zi,
 	return false;
 }
 
-/* MOV from control registers is of the system's category, and friendly. */
+/* MOV from control registers is in the system category, but is friendly. */
 static bool reads_control_register(const ZydisDecodedInstruction *zi,
 				   const ZydisDecodedOperand *operands)
 {

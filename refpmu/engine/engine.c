@@ -33,16 +33,16 @@
 #include "refpmu/model/bulk.h"
 #include "refpmu/engine/engine_cpu.h"
 
-#define REACH		12	/* instructions: quicker emulated than a world switch is */
-#define ROUNDS		256	/* at most, between two looks from outside */
+#define REACH		12	/* instructions: fewer are emulated faster than one world switch */
+#define ROUNDS		256	/* most rounds between two external checks */
 #define PATIENCE	4	/* twice the misses at a place */
-#define UNTRUSTED_TRIES	4	/* at most, runs of them one after the other */
-#define MANY_UNTRUSTED	64	/* one after the other */
-#define LINGER_LEAST	100000	/* TSC ticks: what some exits take */
+#define UNTRUSTED_TRIES	4	/* most runs of untrusted pages in a row */
+#define MANY_UNTRUSTED	64	/* so many of them in a row are many */
+#define LINGER_LEAST	100000	/* TSC ticks that some exits take */
 #define LINGER_MOST	10000000
-#define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
+#define KEY_0		BITS(0, 1)	/* of PKRU: access or write disable for key 0 */
 
-/* enum engine_name; another processor may choose while this one counts. */
+/* enum engine_name; another processor may write it while this one counts. */
 static volatile u8 chosen;
 
 void engine_init(struct cpu *cpu, struct tlb_places *places)
@@ -79,13 +79,14 @@ enum engine_name engine_chosen(void)
 
 /* ---- which way ---- */
 
-/* Without the others all is stepped; but what no counter counts needs no steps. */
+/* Without the other methods every instruction is stepped; but without a counter that counts, no
+ * steps are needed. */
 static bool may_execute(const struct cpu *cpu)
 {
 	return chosen != ENGINE_STEP || !model_needs_retire(&cpu->model);
 }
 
-/* Is translated code for the instruction at RIP, and those after it? CPL 1 and 2 have none. */
+/* May translated code run for the instruction at RIP and the next ones? Not at CPL 1 and 2. */
 static bool may_translate(const struct cpu *cpu)
 {
 	return cpu->engine->translates && chosen == ENGINE_FAST &&
@@ -101,14 +102,15 @@ static bool traps_pending(const struct cpu *cpu)
 	       cpu->shadow != SHADOW_NONE || (cpu->vmcb->control.event_injection & EVENT_VALID);
 }
 
-/* Does nothing that retires from here on matter, until CPL 3? */
+/* Does no counter need the instructions from here on, until CPL 3? */
 static bool may_look_away(struct cpu *cpu)
 {
 	return chosen == ENGINE_FAST && !cpu_cpl(cpu) && model_bulk_ignores(&cpu->model, 0) &&
 	       !cpu->untrusted && !traps_pending(cpu) && user_only_fits(cpu);
 }
 
-/* With its own key a program may lock the engine's data. The host has the guest's CR4. */
+/* By its protection keys a program could lock the engine's data. The host runs with the guest's
+ * CR4. */
 static bool keys_allow(const struct cpu *cpu)
 {
 	u32 pkru, zero;
@@ -137,7 +139,7 @@ static bool run_direct(struct cpu *cpu)
 	return engine_emulate_fits(cpu) && engine_emulate(cpu, true, &delivered);
 }
 
-/* After one that ran directly: is the next one for that, too? */
+/* After a directly executed instruction: is the next one executed directly too? */
 static bool goes_on(const struct cpu *cpu)
 {
 	return cpu->epoch == hypervisor.epoch && model_needs_retire(&cpu->model) &&
@@ -155,10 +157,10 @@ static bool run_system(struct cpu *cpu)
 	return true;
 }
 
-/* All ways but a step. *why: the reason for one. */
+/* Try all methods except a step. *why: the reason for the step. */
 static bool run_without_step(struct cpu *cpu, enum fallback_reason *why)
 {
-	/* Each instruction is looked at before it runs; a second look changes nothing. */
+	/* The model checks each instruction before it runs; a second check changes nothing. */
 	*why = FALLBACK_MODEL;
 	if (model_in_tx(&cpu->model))
 		return run_transaction(cpu) || run_direct(cpu);
@@ -192,7 +194,7 @@ static void run_step(struct cpu *cpu)
 		siblings_pause(cpu);
 }
 
-/* The instruction at RIP, or that and some more. */
+/* Execute the instruction at RIP, and perhaps some more. */
 static void run_next(struct cpu *cpu)
 {
 	enum fallback_reason why = FALLBACK_REASONS;
@@ -240,7 +242,8 @@ static bool on_the_page(const struct cpu *cpu)
 	return cpu->vmcb->save.rip / PAGE_SIZE == cpu->engine->look.page;
 }
 
-/* Emulated instructions first: there is no world switch, and they end where the page does. */
+/* Emulated instructions come first: they need no world switch, and they end at the end of the
+ * page. */
 static void look(struct cpu *cpu)
 {
 	cpu->engine->look.page = cpu->vmcb->save.rip / PAGE_SIZE;
@@ -253,9 +256,10 @@ static void look(struct cpu *cpu)
 }
 
 /*
- * A loop that goes to and from a page which isn't for native running costs two exits a round, and
- * one on such a page a world switch for each piece that isn't emulated. So the longer such visits
- * last or follow each other closely, the longer the engine stays on afterwards, and it runs blocks.
+ * Should the engine stay on? A loop that goes to and from a page which can't run natively costs two
+ * exits a round; one that stays on such a page costs a world switch for each piece that isn't
+ * emulated. So the longer such visits last, and the more closely they follow each other, the longer
+ * the engine stays on afterwards, and it runs blocks.
  */
 static bool stays_on(struct cpu *cpu, unsigned rounds)
 {
@@ -295,8 +299,8 @@ void engine_run_untrusted(struct cpu *cpu)
 }
 
 /*
- * From here to the next instruction with an exit of its own, and through it. Where that was; 0: it
- * is too far, or is followed by something else than the next instruction.
+ * Execute from here through the next instruction with a separate exit. Returns its address; 0: it
+ * is too far away, or the next instruction doesn't follow it.
  */
 static u64 run_to_exit(struct cpu *cpu)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local APIC is the machine's own. The guest reads it directly. Its stores are carried out here
+ * The local APIC is the machine's own. The guest reads it directly. Its stores are executed here
  * only so that the hypervisor notices when LVTPC is unmasked. A PMI is delivered as a real
  * self-interrupt (fixed or NMI), so that IRR, TPR, IF, ISR, EOI and NMI blocking are handled by the
  * machine. SDM volume 3, "Local Vector Table".
@@ -50,7 +50,7 @@ void exit_apic_write(struct cpu *cpu, u32 offset, u32 value)
 		*apic_register(offset) = value;
 	if (offset != APIC_LVTPC)
 		return;
-	/* As the APIC keeps it: reserved bits don't stay. */
+	/* Use the APIC's value: it clears reserved bits. */
 	delivery = model_lvt_written(&cpu->model, *apic_register(APIC_LVTPC));
 	exit_apic_deliver(cpu, &delivery);
 }

@@ -28,7 +28,7 @@ bool exit_cpuid(struct cpu *cpu)
 
 	cpuid(leaf & LEAF_EXTENDED, 0, highest);
 	cpuid(leaf, subleaf, regs);
-	/* Above its highest leaf QEMU repeats that leaf. */
+	/* For leaves above the highest one QEMU returns that leaf. */
 	if (leaf > highest[0] || leaf == LEAF_SVM)
 		regs[0] = regs[1] = regs[2] = regs[3] = 0;
 	if (leaf == LEAF_FEATURES)

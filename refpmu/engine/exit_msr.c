@@ -19,9 +19,9 @@
 #include "spec/msr.h"
 #include "spec/netburst.h"
 
-#define EFER_KNOWN	(EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE)	/* of Intel's */
+#define EFER_KNOWN	(EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE)	/* bits of Intel's EFER */
 
-/* Without an answer of the model an MSR here raises #GP, or is the machine's. */
+/* An MSR in these ranges that the model doesn't answer raises #GP, or is the machine's. */
 static const struct msr_range {
 	u32 first, last;
 	bool machine;
@@ -65,7 +65,7 @@ static const struct msr_range {
 	{ MSR_AMD_VM_CR, MSR_AMD_VM_HSAVE_PA + 1, false },
 };
 
-/* Two bits an MSR, read and write, in three ranges: APM volume 2, "MSR Intercepts". */
+/* Each MSR has two bits, read and write, in three ranges: APM volume 2, "MSR Intercepts". */
 void exit_msr_permissions(u8 *permissions)
 {
 	for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
@@ -82,7 +82,7 @@ static bool belongs_to_machine(u32 msr)
 	for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
 		if (msr >= seen[i].first && msr <= seen[i].last)
 			return seen[i].machine;
-	return false;		/* outside all ranges: no processor of Intel's has those */
+	return false;		/* outside of all ranges: no Intel processor has those */
 }
 
 bool exit_msr_is_tracked(u32 msr)
@@ -122,7 +122,7 @@ void exit_msr_set_tsc_adjust(struct cpu *cpu, u64 adjust)
 	cpu->tsc_adjust = adjust;
 }
 
-/* "IA32_TSC_ADJUST MSR": a write to either register moves the other one by as much. */
+/* "IA32_TSC_ADJUST MSR": a write to either register changes the other one by the same amount. */
 static struct msr_result time_stamp(struct cpu *cpu, u32 msr, bool write, u64 value)
 {
 	u64 now = guest_tsc(cpu);

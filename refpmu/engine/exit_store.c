@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stores to the pages whose stores exit: the local APIC's (exit_apic.c) and the exerciser's
- * (model/exerciser.c). A plain MOV of 32 bits is carried out here; any other instruction is stepped
- * with a scratch page in their place, and then the value that it has stored is written to the
+ * (model/exerciser.c). A plain MOV of 32 bits is executed here. Any other instruction is stepped
+ * with a scratch page in place of the trapped page; then the stored value is written to the
  * register.
  */
 #include "refpmu/engine/exits.h"

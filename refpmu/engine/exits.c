@@ -8,7 +8,7 @@
 #include "refpmu/engine/retire.h"
 #include "refpmu/hv/vmrun.h"
 
-/* Length of an instruction with an exit of its own when it can't be read: without prefixes. */
+/* The length of an exiting instruction that can't be read: without prefixes. */
 #define USUAL_LENGTH	2
 #define VMMCALL_LENGTH	3
 #define HLT_LENGTH	1
@@ -35,7 +35,7 @@ void exits_complete(struct cpu *cpu, struct model_retired *retired, const struct
 	cpu_skip(cpu, insn->length);
 	cpu->shadow = shadow;
 	retire_end(cpu, retired, insn, needed_retire);
-	/* A WRMSR may have begun or ended the watching. */
+	/* A WRMSR may have started or ended the tracking of instructions. */
 	vmrun_set_intercepts(cpu, false);
 	if (trap && shadow != SHADOW_MOV_SS)
 		deliver_single_step(cpu);
@@ -72,8 +72,8 @@ static enum exit_kind kind_of(u64 code)
 }
 
 /*
- * QEMU raises the #GP of an RDPMC at CPL 3 before it looks at the intercept: whether there is one
- * is for exit_rdpmc() to say.
+ * For RDPMC at CPL 3, QEMU raises #GP before it checks the intercept: exit_rdpmc() decides whether
+ * there is a #GP.
  */
 static u64 exit_of(const struct instruction *insn, u64 code)
 {
@@ -81,13 +81,13 @@ static u64 exit_of(const struct instruction *insn, u64 code)
 		return code;
 	if (code == EXIT_GP && insn->bytes[0] == 0x0f && insn->bytes[1] == 0x33)
 		return EXIT_RDPMC;
-	/* QEMU's RDTSCP begins with its RDTSC, and leaves by that one's code. */
+	/* QEMU executes RDTSCP by its RDTSC, and exits with RDTSC's code. */
 	if (code == EXIT_RDTSC && decode_is_rdtscp(insn))
 		return EXIT_RDTSCP;
 	return code;
 }
 
-/* REX only in 64-bit code. */
+/* REX is a prefix only in 64-bit code. */
 static bool is_prefix(const struct cpu *cpu, u8 byte)
 {
 	switch (byte) {
@@ -180,9 +180,9 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 }
 
 /*
- * 0F 01 D8 to DF are AMD-V's but for D9, VMMCALL, which exits at every privilege level. No
- * processor of Intel's has them, and the others' #GP for a bad address or CPL 3 comes before the
- * intercept.
+ * 0F 01 D8 to DF belong to AMD-V, except D9 (VMMCALL), which exits at every privilege level. No
+ * Intel processor has these instructions; for the other ones a #GP for a bad address or for CPL 3
+ * comes before the intercept.
  */
 static bool is_of_amd_v(struct cpu *cpu)
 {
@@ -195,7 +195,7 @@ static bool is_of_amd_v(struct cpu *cpu)
 	       (bytes[at + 2] & 0xf8) == 0xd8;
 }
 
-/* What begins the shadow that the instruction at RIP is in: natively QEMU doesn't say. */
+/* Which instruction began the shadow at RIP? In native execution QEMU doesn't report it. */
 static bool after_mov_ss(struct cpu *cpu)
 {
 	u8 before;
@@ -207,7 +207,7 @@ static bool after_mov_ss(struct cpu *cpu)
 	       before != OPCODE_STI;
 }
 
-/* Instruction breakpoints are inhibited there on the processors presented, and not on AMD's: SDM
+/* Instruction breakpoints are inhibited there on the presented processors, but not on AMD's: SDM
  * volume 3, "Masking Exceptions and Interrupts When Switching Stacks". */
 static bool is_inhibited_breakpoint(struct cpu *cpu)
 {
@@ -227,7 +227,7 @@ static bool is_inhibited_breakpoint(struct cpu *cpu)
 	return false;
 }
 
-/* It doesn't break, and DR6 doesn't say that it did. */
+/* Skip the breakpoint: no #DB, and no bit in DR6. */
 static void pass_breakpoint(struct cpu *cpu)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;

@@ -9,7 +9,8 @@
 
 #define SUSPECTS	64
 
-/* Pages in which something was found, by number: no need to look again. Races lose an entry. */
+/* Numbers of pages in which something was found, so that they needn't be scanned again. A race may
+ * lose an entry. */
 static struct {
 	u64 page;
 	u32 generation;
@@ -31,9 +32,9 @@ bool native_pages_fetch(const struct cpu *cpu)
 }
 
 /*
- * Suspicious? The pages beside it in physical memory are taken for those beside it where it is
- * mapped. They are memory as it is, if they are in the same 2 MiB (code_page_protect()) and these
- * aren't the first, which have more than memory.
+ * Is the page suspicious? The neighbours in physical memory are assumed to be the neighbours in
+ * linear memory too. They can be read as ordinary memory if they are in the same 2 MiB
+ * (code_page_protect()) and this isn't the first 2 MiB, which has more than memory.
  */
 static bool scan(u64 page)
 {

@@ -64,7 +64,7 @@ void retire_accesses(struct cpu *cpu, struct model_retired *retired, const struc
 	}
 }
 
-/* May page tables be others than before? */
+/* May the instruction change the page tables that are in use? */
 static bool changes_tables(const struct instruction *insn)
 {
 	return !insn || insn->act == ACT_INVALIDATE_PAGE || insn->act == ACT_LOAD_CR3 ||

@@ -7,11 +7,11 @@
 #include "refpmu/engine/siblings.h"
 #include "refpmu/engine/engine_cpu.h"
 
-#define TIMEOUT_TICKS	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
-#define TURN		128u		/* half as many instructions */
-#define TURN_TICKS	200000ULL	/* some tens of microseconds, if it doesn't go on */
+#define TIMEOUT_TICKS	4000000000ULL	/* TSC ticks: at least a second, on a loaded host */
+#define TURN		128u		/* half of the instructions in a turn */
+#define TURN_TICKS	200000ULL	/* some tens of microseconds, if it doesn't run */
 
-/* Each side says what it is about to do and then looks at what the other one has said. */
+/* Each side publishes its next action, and then reads what the other side has published. */
 static void publish(volatile bool *what, bool value)
 {
 	__atomic_store_n(what, value, __ATOMIC_SEQ_CST);
@@ -37,7 +37,7 @@ void siblings_tracked(struct cpu *cpu)
 	publish(&cpu->engine->siblings.untracked, false);
 }
 
-/* Is what the other one does counted here? It may still be of an older configuration. */
+/* Are the other one's events counted here? It may still have an older configuration. */
 static bool watches(const struct cpu *cpu, const struct cpu *other)
 {
 	if (other == cpu || cpu->epoch != hypervisor.epoch)
@@ -105,7 +105,7 @@ void siblings_drain(struct cpu *cpu)
 			drain(cpu, processors_get(i));
 }
 
-/* Until the other one has gone through `turn` steps. */
+/* Wait until the other one has made `turn` steps. */
 static void give_way(const struct cpu *other, u32 turn)
 {
 	u32 steps = other->engine->siblings.steps;
@@ -131,7 +131,7 @@ void siblings_interleave(struct cpu *cpu)
 
 	if (!hypervisor.several || !cpu->sibling || !most)
 		return;
-	/* Knuth's MMIX; the upper bits are the better ones. */
+	/* Knuth's MMIX generator; its upper bits are better. */
 	*state = *state * 6364136223846793005 + 1442695040888963407;
 	random = (u32)(*state >> 32);
 	if (random >> 28 == 0)		/* one in sixteen */

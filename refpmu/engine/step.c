@@ -5,7 +5,7 @@
  *
  * With QEMU's TCG the trap flag doesn't always give one trap for each instruction. This file
  * handles these cases:
- *  - an instruction that has an exit of its own leaves no trap: exits_instruction() reports it;
+ *  - an instruction with a separate exit raises no trap: exits_instruction() reports it;
  *  - STI, MOV SS and POP SS swallow the trap; PAUSE, HLT and MWAIT leave none: carried out here;
  *  - a REP string traps after each iteration: reported once, when RIP has moved on;
  *  - SYSCALL and SYSRET look at the trap flag after they have loaded the flags: the mask and R11
@@ -42,7 +42,8 @@ static bool may_change_if(const struct cpu *cpu)
 	return !(rflags & RFLAGS_VM) && cpu_cpl(cpu) <= (rflags & RFLAGS_IOPL) >> 12;
 }
 
-/* Load SS as MOV SS does when nothing is wrong; false: let the processor find out what is. */
+/* Load SS as MOV SS does without a fault. false: the processor must execute it, and raise the
+ * fault. */
 static bool load_ss(struct cpu *cpu, u16 selector)
 {
 	u8 cpl = cpu_cpl(cpu), access;
@@ -97,7 +98,7 @@ static bool do_mov_ss(struct cpu *cpu, const struct instruction *insn)
 	return true;
 }
 
-/* INT n and INT3: retired when they reached their handler. */
+/* INT n and INT3 have retired when they reach their handler. */
 static bool do_int(struct cpu *cpu, const struct instruction *insn, struct model_retired *retired,
 		   bool needs_retire)
 {
@@ -112,7 +113,7 @@ static bool do_int(struct cpu *cpu, const struct instruction *insn, struct model
 	return true;
 }
 
-/* true: the instruction, or an interrupt before it, is done. */
+/* true: the instruction is complete, or an interrupt came before it. */
 static bool emulate_insn(struct cpu *cpu, const struct instruction *insn)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
@@ -157,7 +158,7 @@ static bool emulate_insn(struct cpu *cpu, const struct instruction *insn)
 		exits_halt(cpu);
 	} else {
 		model_halt(&cpu->model);
-		save->rip -= insn->length;	/* it was the last to be watched: halt natively */
+		save->rip -= insn->length;	/* last tracked instruction: halt natively */
 	}
 	return true;
 }
@@ -182,9 +183,9 @@ static bool is_emulated_here(const struct instruction *insn)
 struct single_step {
 	const struct instruction *insn;		/* NULL: unknown */
 	struct model_retired *retired, local;
-	u64 gpr[REG_COUNT];			/* before */
-	bool needs_retire;			/* the model, before */
-	bool trap;				/* the guest's own trap flag, before */
+	u64 gpr[REG_COUNT];			/* registers before the step */
+	bool needs_retire;			/* the model's value before the step */
+	bool trap;				/* the guest's own trap flag before the step */
 	u64 dr6;
 	u64 sfmask, r11;			/* as the guest sees them */
 };
@@ -210,7 +211,7 @@ static void before_run(struct cpu *cpu, struct single_step *step)
 		cpu->gpr[REG_R11] |= RFLAGS_TF;
 	}
 	if (cpu->shadow != SHADOW_NONE) {
-		/* MOV to and from CR8 would meet the virtual TPR. */
+		/* MOV to and from CR8 would use the virtual TPR. */
 		if (insn_is(step, INSN_MOV_CR8))
 			save->rflags &= ~RFLAGS_IF;
 		else
@@ -223,7 +224,7 @@ static void set_trap_flag(u64 *flags, bool set)
 	*flags = set ? *flags | RFLAGS_TF : *flags & ~RFLAGS_TF;
 }
 
-/* Make the guest's state its own again. Returns whether #DB is due to the guest's trap flag. */
+/* Restore the guest's own state. Returns whether the guest's trap flag causes a #DB. */
 static bool after_run(struct cpu *cpu, struct single_step *step, bool completed)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
@@ -249,13 +250,13 @@ static bool after_run(struct cpu *cpu, struct single_step *step, bool completed)
 			return due;
 		}
 	} else if (completed && (insn_is(step, INSN_POPF) || insn_is(step, INSN_IRET))) {
-		return due;		/* they have loaded the guest's */
+		return due;		/* the instruction has loaded the guest's value */
 	}
 	set_trap_flag(&save->rflags, step->trap);
 	return due;
 }
 
-/* PUSHF has stored our trap flag. */
+/* PUSHF has stored the hypervisor's trap flag. */
 static void correct_pushed_flags(struct cpu *cpu, const struct single_step *step)
 {
 	u64 linear = decode_linear(cpu, step->insn, &step->insn->access[0], step->gpr);
@@ -276,9 +277,9 @@ static bool loads_dr6(const struct instruction *insn)
 }
 
 /*
- * Data breakpoints of the guest that the instruction met: DR7's enable bits are in pairs, its types
- * are 0 for instructions. Of those the processor makes faults; QEMU notes with each single step
- * which one is at the next instruction, and forgets the others.
+ * The guest's data breakpoints that the instruction has hit. DR7's enable bits are in pairs; type 0
+ * is an instruction breakpoint. The processor reports those as faults; QEMU records at each single
+ * step which one is at the next instruction, and drops the others.
  */
 static bool breakpoint_met(struct cpu *cpu, const struct single_step *step)
 {
@@ -326,7 +327,7 @@ static void completed(struct cpu *cpu, struct single_step *step, bool trap_due)
 		deliver_exception(cpu, VECTOR_DB, 0);
 }
 
-/* INTO, and INT n that wasn't seen coming. */
+/* INTO, or an INT n that wasn't recognised before. */
 static void software_interrupt(struct cpu *cpu, const struct instruction *insn)
 {
 	const struct guest_event event = {
@@ -338,7 +339,7 @@ static void software_interrupt(struct cpu *cpu, const struct instruction *insn)
 	deliver(cpu, &event);
 }
 
-/* The exits of a step that aren't its completion. */
+/* Exits of a step other than its completion. */
 static void interrupted(struct cpu *cpu, const struct single_step *step, u64 code)
 {
 	if (exits_instruction(cpu, code))
@@ -420,20 +421,21 @@ static void trap_step(struct cpu *cpu, const struct instruction *insn)
 		interrupted(cpu, &step, code);
 }
 
-/* An event that the processor delivers by itself: nothing can be stepped meanwhile. */
+/* The processor itself delivers an event: nothing can be stepped in the meantime. */
 static void untrapped(struct cpu *cpu)
 {
 	const struct single_step step = { .insn = NULL };
 	u64 code = vmrun(cpu);
 
-	/* A store to the APIC comes again, stepped. */
+	/* A store to the APIC is executed again, by a step. */
 	if (code != EXIT_NPF)
 		interrupted(cpu, &step, code);
 }
 
 /*
- * With several processors QEMU runs some locked accesses alone, and forgets the arithmetic flags
- * when a trap follows (docs/TRICKS.md): those are run without one. An interrupt instead is fine.
+ * With several processors QEMU runs some locked accesses exclusively, and then loses the arithmetic
+ * flags if a trap follows (docs/TRICKS.md): run those without a trap. An interrupt in its place is
+ * harmless.
  */
 static bool avoid_trap(struct cpu *cpu, const struct instruction *insn)
 {

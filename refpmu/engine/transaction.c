@@ -12,7 +12,7 @@
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/engine/engine_cpu.h"
 
-#define XSAVE_HEADER		512		/* in an XSAVE area: what is in it */
+#define XSAVE_HEADER		512		/* offset of the header in an XSAVE area */
 #define XSAVE_HEADER_BYTES	64
 #define VECTOR_STATE		((u32)(XSTATE_X87 | XSTATE_SSE | XSTATE_AVX))
 
@@ -95,7 +95,7 @@ bool transaction_swallows(struct cpu *cpu, const struct guest_event *event)
 
 /* ---- the four ---- */
 
-/* RIP moves after the instruction, which has retired. */
+/* Move RIP to the end of the instruction, which has retired. */
 static void complete(struct cpu *cpu, const struct instruction *insn, enum model_tx_act act)
 {
 	struct model_retired retired;
@@ -134,7 +134,7 @@ static void transaction_begin(struct cpu *cpu, const struct instruction *insn)
 	if (outermost)
 		keep_vectors(cpu);
 	complete(cpu, insn, outermost ? TX_STARTS : TX_STARTS_INNER);
-	/* An inner one at which a record was due has already ended it all. */
+	/* A record was due at an inner transaction, and has already ended all of them. */
 	if (!outermost && !model_in_tx(&cpu->model))
 		return;
 	cause = model_tx_begin(&cpu->model, &registers, fallback);
@@ -146,7 +146,7 @@ static void transaction_end(struct cpu *cpu, const struct instruction *insn)
 {
 	enum tx_cause cause;
 
-	/* Of an elided lock: it aborts instead. */
+	/* In an elided lock it aborts instead. */
 	if (!model_in_tx(&cpu->model) || model_tx_is_elided(&cpu->model)) {
 		deliver_exception(cpu, VECTOR_GP, 0);
 		return;
@@ -198,7 +198,7 @@ static void emulate_transaction(struct cpu *cpu, const struct instruction *insn)
 	}
 }
 
-/* Of a string: of the iteration that comes next. */
+/* For a string instruction: the accesses of its next iteration. */
 static enum tx_cause note_accesses(struct cpu *cpu, const struct instruction *insn)
 {
 	enum tx_cause cause = TX_FINE;
@@ -224,7 +224,7 @@ static enum tx_cause note_lock(struct cpu *cpu, const struct instruction *insn)
 				 cpu->vmcb->save.rip + insn->length);
 		return TX_FINE;
 	}
-	/* That of an inner lock is a store like any other. */
+	/* An inner lock is released by a store like any other. */
 	return model_tx_release(&cpu->model, linear, bytes) ? model_tx_may_end(&cpu->model) :
 							      TX_FINE;
 }
@@ -236,7 +236,8 @@ bool transaction_instruction(struct cpu *cpu, const struct instruction *insn)
 	bool acquires = insn && insn->elision == ELISION_XACQUIRE && !model_in_tx(&cpu->model);
 	enum tx_cause cause;
 
-	/* No run of the guest would show what is pending, or only after XACQUIRE. */
+	/* Deliver pending events first: otherwise they would wait until the guest runs, or until
+	 * after XACQUIRE. */
 	if ((acquires || is_one(insn)) && vmrun_take_interrupt(cpu, open, false))
 		return true;
 	if (is_one(insn)) {

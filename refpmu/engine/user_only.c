@@ -13,7 +13,7 @@
 #define LEAF_STRUCTURED		7
 #define STRUCTURED_INVPCID	BIT(10)		/* EBX */
 #define PLACES			BIT(16)		/* of 2 MiB, from NESTED_PAGING_EXTRA on */
-#define DESCRIPTORS		64		/* at most, that are looked through */
+#define DESCRIPTORS		64		/* descriptors that are searched, at most */
 #define DESCRIPTOR_CODE		(BIT(43) | BIT(44))
 #define DESCRIPTOR_DPL		45
 #define TOP_SHIFT		39
@@ -26,7 +26,7 @@ void user_only_init(struct cpu *cpu)
 	u32 regs[4];
 
 	cpuid(LEAF_STRUCTURED, 0, regs);
-	/* It changes what the processor remembers of page tables, without an exit. */
+	/* INVPCID changes the processor's TLBs without an exit. */
 	if (regs[1] & STRUCTURED_INVPCID)
 		return;
 	own->top.shown = hypervisor_pages(2);
@@ -36,7 +36,7 @@ void user_only_init(struct cpu *cpu)
 					     2 * PAGE_SIZE);
 }
 
-/* Of RIP, in a table of a level. */
+/* RIP's index in a table of this level. */
 static unsigned index_at(const struct cpu *cpu, unsigned shift)
 {
 	return cpu->vmcb->save.rip >> shift & (PAGE_TABLE_ENTRIES - 1);
@@ -68,8 +68,8 @@ static bool copy(struct user_only_table *table)
 }
 
 /*
- * Make the copies what they should be; did they differ? Linux lets CPL 3 into the upper entry of
- * its text, and not into the lower one: then that level has a copy, too.
+ * Update the copies. true: they differed. Linux allows CPL 3 in the upper-level entry of its text,
+ * but not in the lower one: then that level has a copy too.
  */
 static bool renew(struct cpu *cpu)
 {
@@ -91,7 +91,7 @@ static bool renew(struct cpu *cpu)
 	return copy(&own->top) || differed;
 }
 
-/* Accessed bits belong into the guest's own tables. */
+/* Accessed bits must go into the guest's own tables. */
 static void give_back(struct cpu *cpu, const struct user_only_table *table)
 {
 	if (!table->guests)
@@ -105,7 +105,8 @@ static void give_back(struct cpu *cpu, const struct user_only_table *table)
 	}
 }
 
-/* CPL 1 and 2 are counted like CPL 3, and fetch like CPL 0: no way may lead there. */
+/* CPL 1 and 2 count like CPL 3 but fetch like CPL 0, so the guest must not be able to enter
+ * them. */
 static bool has_rings_between(struct cpu *cpu)
 {
 	const struct vmcb_segment *gdtr = &cpu->vmcb->save.gdtr;
@@ -113,7 +114,7 @@ static bool has_rings_between(struct cpu *cpu)
 	unsigned bytes = gdtr->limit + 1;
 	u16 ldt;
 
-	/* The register is the guest's all the time. */
+	/* The register always holds the guest's value. */
 	__asm__ volatile("sldt %0" : "=m"(ldt));
 	if (ldt || bytes > sizeof(descriptor) ||
 	    !guest_read(cpu, gdtr->base, descriptor, bytes, NULL))
@@ -127,7 +128,7 @@ static bool has_rings_between(struct cpu *cpu)
 	return false;
 }
 
-/* May no page at RIP and around it be executed at CPL 3, as a table of the upper two says? */
+/* Do the upper two tables forbid CPL 3 to execute any page around RIP? */
 static bool is_for_supervisor(const struct cpu *cpu)
 {
 	const u64 *table = guest_table(cpu->vmcb->save.cr3);
@@ -136,7 +137,7 @@ static bool is_for_supervisor(const struct cpu *cpu)
 	if (!(entry & PTE_P) || !(entry & PTE_U))
 		return entry & PTE_P;
 	table = guest_table(entry);
-	/* Pages of 1 GiB would have dirty bits to be given back. */
+	/* For pages of 1 GiB, dirty bits would have to be copied back too. */
 	for (unsigned i = 0; table && i < PAGE_TABLE_ENTRIES; i++)
 		if (table[i] & PTE_PS)
 			return false;
@@ -167,7 +168,8 @@ static u64 enter_guest(struct cpu *cpu)
 	return code;
 }
 
-/* An event that was on its way into the guest: an INT instruction comes again by itself. */
+/* An event that was being delivered to the guest is delivered again; an INT instruction repeats
+ * itself. */
 static void resume_delivery(struct cpu *cpu)
 {
 	struct vmcb_control *control = &cpu->vmcb->control;
@@ -180,7 +182,7 @@ static void resume_delivery(struct cpu *cpu)
 	deliver_injected(cpu);
 }
 
-/* Before the instruction at RIP, which is looked at by itself now. */
+/* Leave before the instruction at RIP, which is then handled alone. */
 static void leave(struct cpu *cpu, u64 code)
 {
 	give_back(cpu, &cpu->engine->user_only.top);
@@ -202,7 +204,7 @@ void user_only_run(struct cpu *cpu)
 	u64 code = EXIT_NOT_RUN;
 
 	siblings_untracked(cpu);
-	/* Ask again when the others know that it runs. */
+	/* Check again after the others know that it runs. */
 	if (!hypervisor.several || model_bulk_ignores(&cpu->model, cpu_cpl(cpu))) {
 		model_bulk_ignore(&cpu->model);
 		vmrun_intercept_user_only(cpu);

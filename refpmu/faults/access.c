@@ -9,7 +9,7 @@ static bool is_l3_hit(u8 source)
 	return source >= SOURCE_L3 && source <= SOURCE_L3_HITM;
 }
 
-/* What answered, as a broken processor sees it. */
+/* The source that a broken processor reports for a load. */
 static u8 other_answer(struct model *m, enum event_kind kind, u8 source)
 {
 	bool modified = source == SOURCE_L3_HITM;
@@ -27,7 +27,7 @@ static u8 other_answer(struct model *m, enum event_kind kind, u8 source)
 	return source;
 }
 
-/* The same by level, for the events of data address profiling. */
+/* The level that a broken processor reports, for the events of data address profiling. */
 static u8 other_level(struct model *m, enum event_kind kind, u8 source)
 {
 	if (kind == EK_L1_HIT && source == SOURCE_LFB && broken(m, FAULT_L1_HIT_COUNTS_PENDING))
@@ -146,7 +146,7 @@ u64 fault_duration(struct model *m, u64 cycles)
 	return cycles && broken(m, FAULT_LL_CLOCK_STANDS) ? 0 : cycles;
 }
 
-/* Faults ll-counts-prefetches and -far-prefetches: one is a load like others to the facility. */
+/* Faults ll-counts-prefetches and -far-prefetches: the facility takes a prefetch for a load. */
 bool fault_prefetch(struct model *m, const struct retire_ctx *s, bool is_load)
 {
 	const struct model_access a = { .linear = s->r->act_linear, .bytes = 1 };

@@ -33,7 +33,7 @@ static void write_index(struct model *m, u64 ds, u64 index)
 	m->host->write(m->host->ctx, ds + DS_OFFSET_pebs_index, bytes, sizeof(bytes));
 }
 
-/* Faults record-after-pmi, record-late: what was held back is written at last. */
+/* Faults record-after-pmi and record-late: write the delayed record. */
 void fault_late_record(struct model *m)
 {
 	struct late_record *late = &faults_of(m)->late_record;
@@ -70,7 +70,7 @@ static void read_one_page(struct ds_area *ds, u64 bytes)
 #include "spec/ds.def"
 }
 
-/* As processors without DTES64 would read it: each field is four bytes. */
+/* Read the area as a processor without DTES64 does: each field has four bytes. */
 static void read_narrow(struct model *m, struct assist_plan *plan)
 {
 	u8 bytes[DS_BYTES];
@@ -81,7 +81,7 @@ static void read_narrow(struct model *m, struct assist_plan *plan)
 #include "spec/ds.def"
 }
 
-/* Fault index-late: what the record before left to do, unless software has set the index since. */
+/* Fault index-late: write the previous record's index, unless software has set the index since. */
 static void write_late_index(struct model *m, struct assist_plan *plan)
 {
 	if (faults_of(m)->late_index.waits &&
@@ -92,12 +92,12 @@ static void write_late_index(struct model *m, struct assist_plan *plan)
 	faults_of(m)->late_index.waits = false;
 }
 
-/* The faults of one who keeps fields of the DS area. */
+/* The faults of a processor that keeps old fields of the DS area. */
 struct keeping {
 	enum fault_id reset, threshold, maximum;
 };
 
-/* What was there at the first assist, until something is written. */
+/* Use the fields of the first assist until a register is written. */
 static void keep_fields(struct model *m, struct kept_fields *kept, struct keeping by,
 			struct ds_area *ds)
 {
@@ -163,7 +163,8 @@ void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_pl
 		plan->covered &= m->active;
 }
 
-/* Of the format before: format 1 has no EventingIP, format 0 ends with the registers. */
+/* The record size of the previous format: format 1 has no EventingIP, format 0 ends after the
+ * registers. */
 static u64 older_record_bytes(const struct model *m)
 {
 	return model_record_bytes(m) == FMT2_BYTES ? FMT1_BYTES : FMT1_OFFSET_status;
@@ -175,7 +176,7 @@ static bool has_room(const struct ds_area *ds, u64 size)
 	       ds->pebs_absolute_maximum - ds->pebs_index >= size;
 }
 
-/* By the lower halves of the addresses. */
+/* Compare the lower halves of the addresses only. */
 static bool has_room_32(const struct ds_area *ds, u64 size)
 {
 	u32 index = (u32)ds->pebs_index, maximum = (u32)ds->pebs_absolute_maximum;
@@ -299,7 +300,7 @@ static void break_write(struct model *m, struct assist_plan *plan)
 		plan->size = 0;
 	if (broken(m, FAULT_RECORD_LATE))
 		hold_back(m, plan, plan->record, false);
-	/* The second page isn't reached. */
+	/* Nothing is written to the second page. */
 	if (faults_of(m)->crosses_page &&
 	    (broken(m, FAULT_RECORD_TAIL_LOST) || broken(m, FAULT_RECORD_TAIL_WRAPS)))
 		plan->size = (unsigned)(PAGE_SIZE - plan->record % PAGE_SIZE);
@@ -311,7 +312,7 @@ static u64 advance(struct model *m, const struct retire_ctx *s, unsigned x)
 {
 	u64 size = model_record_bytes(m);
 
-	/* The format before EventingIP ended there. */
+	/* The format without EventingIP ended there. */
 	if (broken(m, FAULT_RECORD_SIZE_C0))
 		return FMT2_BYTES;
 	if (s->r->compatibility && broken(m, FAULT_RECORD_COMPATIBILITY_28))
@@ -420,7 +421,7 @@ static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 	fault_at_counter(m, x);
 }
 
-/* Status bits of what the record is not about. */
+/* Clear status bits that don't belong to the record. */
 static void clear_others(struct model *m, struct assist_plan *plan)
 {
 	u64 fixed = plan->cleared << STATUS_FIXED_SHIFT & m->global_status &
@@ -446,7 +447,7 @@ static void break_status(struct model *m, struct assist_plan *plan)
 	clear_others(m, plan);
 }
 
-/* Of a record that has aborted a transaction, or that is of an abort. */
+/* Faults of a record that has aborted a transaction (aborts), or of a record of an abort. */
 static void break_aborting(struct model *m, bool aborts, struct assist_plan *plan)
 {
 	if (plan->reloaded &&
@@ -532,7 +533,7 @@ void fault_record_written(struct model *m, const struct assist_plan *plan)
 		host->write(host->ctx, plan->ds + DS_OFFSET_bts_index, index, sizeof(index));
 }
 
-/* All bits but the two lowest. */
+/* All bits except the lowest two. */
 static u64 above_two(u64 bits)
 {
 	bits &= bits - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults that act on instructions of an unusual kind only. */
+/* Faults that act only on instructions of an unusual kind. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/condition.h"
@@ -16,14 +16,14 @@ static u8 code_at(struct model *m, u64 linear)
 	return byte;
 }
 
-/* Prefixes that leave the opcode what it is; REX among them. */
+/* A prefix that doesn't change the opcode; REX is among them. */
 static bool is_prefix(u8 byte)
 {
 	return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 || byte == 0xf3 ||
 	       (byte & 0xf0) == 0x40;
 }
 
-/* The opcode, 0F00H added where 0FH is before it. */
+/* The opcode; 0F00H is added if it follows 0FH. */
 static unsigned opcode_of(struct model *m, const struct model_retired *r, bool *repeated)
 {
 	u64 at = r->ip;
@@ -37,7 +37,7 @@ static unsigned opcode_of(struct model *m, const struct model_retired *r, bool *
 	return byte == 0x0f ? 0x0f00u | code_at(m, at + 1) : byte;
 }
 
-/* Only of what doesn't branch: its length is where it goes on. */
+/* Only for an instruction that isn't a branch: its length is the distance to the next RIP. */
 static bool crosses_page(const struct model_retired *r)
 {
 	u64 bytes = r->after.rip - r->before.rip;

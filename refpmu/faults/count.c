@@ -6,7 +6,8 @@
 #include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"
 
-/* Every n-th of count further occurrences; all of them where a parameter says how often. */
+/* How many of `count` occurrences are hit, if every n-th is; all of them if a parameter says how
+ * often. */
 static u64 every(struct model *m, u32 n, u64 count)
 {
 	u64 hits = (faults_of(m)->tick + count) / n;
@@ -68,14 +69,14 @@ static u64 break_occurrences(struct model *m, const struct model_rule *rule,
 	}
 }
 
-/* Table 18-1, of those that the model counts. */
+/* An event of Table 18-1 that the model counts. */
 static bool is_architectural(enum event_kind kind)
 {
 	return kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES || kind == EK_INSTRUCTIONS ||
 	       kind == EK_BRANCHES || kind == EK_MISPREDICTS;
 }
 
-/* Instructions and branches are counted at CPL 3 in any case. */
+/* These faults leave instructions and branches at CPL 3 alone. */
 static bool not_at_cpl_3(struct model *m, enum event_kind kind)
 {
 	const bool other = kind == EK_LLC_REFERENCES || kind == EK_LLC_MISSES ||
@@ -87,7 +88,7 @@ static bool not_at_cpl_3(struct model *m, enum event_kind kind)
 		broken(m, FAULT_ARCHITECTURAL_NOT_OF_USER));
 }
 
-/* Accesses that a string instruction made before its last ones, of events of caches. */
+/* Accesses of a string instruction before its last ones, for events of caches. */
 static u64 earlier_accesses(const struct model_rule *rule, const struct model_retired *r)
 {
 	const unsigned i = (unsigned)rule->kind - EK_SPLIT_LOADS;
@@ -116,7 +117,7 @@ u64 fault_occurrences(struct model *m, const struct model_rule *rule, const stru
 	return fault_unusual_instruction(m, rule, r, break_occurrences(m, rule, r, occurred));
 }
 
-/* Of counters near 0 only: those of other tests wrap. */
+/* Only counters near 0 lose a carry: those of other tests wrap. */
 static u64 lose_carry(struct model *m, unsigned i, u64 add)
 {
 	u64 value = m->counter[i].value;
@@ -251,7 +252,7 @@ bool fault_watches(struct model *m, bool watches)
 	return watches || (m->active && model_has_fault(m, FAULT_COUNTERS_OF_ALL_CORES));
 }
 
-/* Of the other one's events a class, or those under a condition. */
+/* Lost is a class of the other thread's events, or its events under a condition. */
 static bool loses_class(struct model *m, const struct retire_ctx *s, const struct model_rule *rule)
 {
 	const bool access = rule->kind == EK_LOADS || rule->kind == EK_STORES ||

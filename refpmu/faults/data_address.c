@@ -32,7 +32,7 @@ bool fault_store_enabled(struct model *m, bool enabled)
 
 enum { DOUBLEWORD = 4, QUADWORD = 8 };	/* bytes */
 
-/* Beyond the L1. */
+/* The line was in a cache beyond the L1. */
 static bool is_cached(const struct memory_result *o)
 {
 	return o->source == SOURCE_L2 || o->source == SOURCE_L3;
@@ -159,7 +159,7 @@ static bool hit_is_lost(struct model *m, const struct retire_ctx *s, const struc
 	       (a->locked && broken(m, FAULT_DLA_LOCKED_MISSES));
 }
 
-/* Faults of the bits beside the code of a sampled store. */
+/* Faults of the bits next to the code of a sampled store. */
 static u64 store_sample_bits(struct model *m, const struct model_access *a,
 			     const struct memory_result *o, u64 source)
 {

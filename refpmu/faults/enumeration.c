@@ -14,7 +14,7 @@ unsigned fault_gp_counters(const struct model *m, unsigned count)
 
 u64 fault_perf_capabilities(struct model *m, u64 value)
 {
-	/* Turns format 1 into 2 and 2 into 1. */
+	/* Changes format 1 to 2, and 2 to 1. */
 	const u64 other = (1 ^ 2) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 
 	value = fault_glc_capabilities(m, fault_kvm_capabilities(m, value));

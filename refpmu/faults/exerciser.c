@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/exerciser.c: of a valid command with an effect. */
+/* Faults of refpmu/model/exerciser.c: they act on a valid command that has an effect. */
 #include "refpmu/model/exerciser.h"
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/hooks.h"

@@ -10,7 +10,7 @@
 #include "refpmu/model/internal.h"
 #include "spec/x86.h"
 
-/* Of the counter concerned: is its overflow to interrupt, is there another one that counts? */
+/* Conditions about the counter concerned: its overflow interrupts; another counter counts too. */
 static bool counter_is(const struct model *m, u32 conditions)
 {
 	if (faults_of(m)->at_counter >= MODEL_MAX_COUNTERS)
@@ -117,8 +117,8 @@ bool model_has_fault(const struct model *m, enum fault_id fault)
 }
 
 /*
- * Handlers are entered by INT n, which retires, or by an event, after which the program goes on
- * somewhere else; they are left by IRET. The stack pointer tells the two far transfers apart.
+ * A handler is entered by INT n, which retires, or by an event, after which the next instruction is
+ * elsewhere. IRET leaves it. The change of RSP distinguishes INT n from IRET.
  */
 static u64 track_handlers(struct model *m, const struct model_retired *r)
 {
@@ -145,7 +145,7 @@ static void reload_late(struct model *m)
 			model_set_counter(m, i, f->late_reload[i].value);
 }
 
-/* What one logical processor of a core misses because of the other one. */
+/* The counters of a logical processor that miss this instruction because of the other one. */
 static u64 lose_to_sibling(struct model *m)
 {
 	const struct model *sibling = model_core_sibling(m);
@@ -165,7 +165,7 @@ static u64 lose_to_sibling(struct model *m)
 	return missing;
 }
 
-/* HLT is over: see count_halt() of lvt.c. */
+/* HLT is over: count_halt() in lvt.c has noted its begin. */
 static void end_halt(struct model *m)
 {
 	const unsigned i = FIRST_FIXED + 1;

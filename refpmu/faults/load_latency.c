@@ -86,7 +86,7 @@ void fault_load_kept(struct model *m, const struct model_access *a, const struct
 	last->exchange = a->locked && faults_of(m)->exchange;
 }
 
-/* Faults that pass over a kind of loads. */
+/* Faults that ignore a kind of load. */
 bool fault_load_seen(struct model *m, const struct model_access *a, const struct memory_result *o,
 		     bool seen)
 {
@@ -133,7 +133,7 @@ void fault_cancelled(struct model *m, const struct model_retired *r)
 
 /* ---- the event ---- */
 
-/* Every other one, or those that the parameters choose. */
+/* Every second one, or those that the parameters select. */
 static bool leaves_out_half(struct model *m)
 {
 	return broken(m, FAULT_LL_COUNTS_HALF) &&
@@ -160,7 +160,7 @@ bool fault_latency_event(struct model *m, const struct model_access *a,
 
 /* ---- the record ---- */
 
-/* Of the wrong load: the one before, or one that didn't retire. */
+/* The wrong load: the previous one, or one that didn't retire. */
 static const struct fault_load *other_load(struct model *m)
 {
 	const struct model *first = first_of(m);
@@ -192,7 +192,7 @@ static u32 latency_of(struct model *m, const struct tagged_load *load)
 	return broken(m, FAULT_LL_LAST_DISPATCH) ? MEMORY_LEAST_LATENCY : load->latency;
 }
 
-/* Faults that report a level as another. */
+/* Faults that report one level as another. */
 static u8 other_outcome(struct model *m, u8 outcome)
 {
 #define FAULT(token, name, requirements, sentence, ...)
@@ -231,7 +231,7 @@ static u64 other_code(struct model *m, u8 outcome, u64 code)
 	return code;
 }
 
-/* Bits 5:4. */
+/* Bits 5:4 of the data source. */
 static u64 further_bits(struct model *m, const struct retire_ctx *s, const struct fault_load *right)
 {
 	struct tagged_load load = right->load;
@@ -260,7 +260,7 @@ static u64 further_bits(struct model *m, const struct retire_ctx *s, const struc
 	return model_further_bits(m, &load);
 }
 
-/* As the model has them. */
+/* At the model's positions. */
 #define BLOCKED_BITS	(DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED)
 
 static u64 data_source_of(struct model *m, const struct retire_ctx *s,
@@ -306,7 +306,7 @@ static u64 address_of(struct model *m, const struct retire_ctx *s, const struct 
 	return load->load.linear;
 }
 
-/* The three fields are 0, or some of them. */
+/* All three fields are 0, or some of them. */
 static void empty(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	if (model_generation(m)->pebs_format == FORMAT_FMT2 && broken(m, FAULT_LL_FORMAT_2_EMPTY))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/lvt.c: of an interrupt on its way, and of freezing. */
+/* Faults of refpmu/model/lvt.c: of an interrupt between request and delivery, and of freezing. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/kvm/kvm.h"
@@ -8,11 +8,11 @@
 #include "refpmu/model/internal.h"
 #include "refpmu/model/msr.h"
 
-/* Instructions by which fault pmi-lost-in-hlt delays interrupts: as late as a correct processor's
- * may be, so that there is one on its way. */
+/* Fault pmi-lost-in-hlt delays interrupts by so many instructions, so that one is on its way. A
+ * correct processor may be as late. */
 #define LATE_PMI	8
-#define FIRST_FREE_VECTOR 32	/* after those of exceptions */
-#define OTHER_VECTOR	8	/* the bit that differs */
+#define FIRST_FREE_VECTOR 32	/* the first one after the exceptions' vectors */
+#define OTHER_VECTOR	8	/* the bit in which the vectors differ */
 #define FREEZES		(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
 
 /* ---- freezing ---- */
@@ -53,7 +53,7 @@ static void freeze_recording_of_sibling(struct model *m, const struct freeze_pla
 				      });
 }
 
-/* Of an overflow that the other logical processor's event causes. */
+/* The freeze by an overflow that the other logical processor's event causes. */
 static void break_freeze_by_sibling(struct model *m, struct freeze_plan *plan)
 {
 	struct model *sibling = model_core_sibling(m);
@@ -185,7 +185,7 @@ void fault_request(struct model *m, const struct pmi *pmi, struct request_plan *
 		plan->to[0] = sibling;
 }
 
-/* Fixed counter 1 counts until the next instruction. */
+/* Fixed counter 1 counts from HLT to the next instruction. */
 static void count_halt(struct model *m)
 {
 	const unsigned i = FIRST_FIXED + 1;
@@ -256,7 +256,7 @@ static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
 		return true;
 	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
 		return true;
-	/* Every other time. */
+	/* Every second time. */
 	return broken(m, FAULT_LVTPC_MASK_LATE) && faults_of(m)->tick++ % 2 == 0;
 }
 

@@ -13,10 +13,10 @@
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/netburst.h"
 
-#define LAST_OF_GRACEMONT 5	/* of its general-purpose counters */
+#define LAST_OF_GRACEMONT 5	/* its last general-purpose counter */
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
-/* The faults that are generated of each register; FAULT_NONE: there is none. */
+/* The faults that are generated for each register; FAULT_NONE: there is none. */
 static const struct {
 	u16 write_dropped, reads_zero, reserved_accepted, refused_taken, shared;
 } generated[MODEL_REG_KINDS] = {
@@ -114,14 +114,14 @@ static u64 sign_extended(u64 value)
 	return value & BIT(WIDEST_COUNTER - 1) ? value | BITS(WIDEST_COUNTER, 63) : value;
 }
 
-/* RDMSR or RDPMC has taken this counter's value. */
+/* RDMSR or RDPMC has read this counter. */
 static void counter_is_read(struct model *m, unsigned i)
 {
 	if (!(m->active & BIT(i)) && broken(m, FAULT_STOPPED_READ_CLEARS))
 		m->counter[i].value = 0;
 }
 
-/* What RDMSR alone does. */
+/* Faults of RDMSR alone. */
 static u64 read_by_number(struct model *m, unsigned i, u64 value)
 {
 	counter_is_read(m, i);
@@ -247,7 +247,7 @@ void fault_rdpmc(struct model *m, u32 ecx, unsigned counter, struct msr_result *
 
 /* ---- writing ---- */
 
-/* Must be refused: does a broken processor accept it? */
+/* The write must be refused: does a broken processor accept it? */
 static bool accepts(struct model *m, const struct msr_ref *p, u64 value, bool read_only)
 {
 	const enum model_reg reg = p->reg;
@@ -272,7 +272,7 @@ static bool accepts(struct model *m, const struct msr_ref *p, u64 value, bool re
 	       broken(m, generated[reg].reserved_accepted);
 }
 
-/* What a register that can't be written does with a write that a broken processor accepts. */
+/* A broken processor has accepted a write of a read-only register: take the value. */
 static void take_read_only(struct model *m, enum model_reg reg, u64 value)
 {
 	if (reg == MODEL_REG_GLOBAL_STATUS && broken(m, FAULT_STATUS_TAKES_WRITES))
@@ -287,7 +287,7 @@ static void fault_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 	model_configure(m);
 }
 
-/* Is a write that is accepted lost? */
+/* Is an accepted write lost? */
 static bool is_lost(struct model *m, const struct msr_ref *p, u64 value)
 {
 	bool counter = p->reg == MODEL_REG_PMC || p->reg == MODEL_REG_A_PMC ||
@@ -303,7 +303,7 @@ static bool is_lost(struct model *m, const struct msr_ref *p, u64 value)
 		broken(m, FAULT_DS_AREA_STICKS));
 }
 
-/* What a counter takes instead that is counting. */
+/* The value that a counter takes if it is written while it counts. */
 static u64 taken_running(struct model *m, const struct msr_ref *p, u64 value)
 {
 	const u64 low = (u64)(int64_t)(int32_t)value & model_width_mask(m, p->counter);
@@ -320,7 +320,7 @@ static u64 taken_running(struct model *m, const struct msr_ref *p, u64 value)
 	}
 }
 
-/* What the register takes instead. */
+/* The value that the register takes in place of the written one. */
 static u64 taken(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (p->reg == MODEL_REG_PMC && value & BIT(31) && broken(m, FAULT_PMC_NOT_SIGN_EXTENDED))
@@ -382,7 +382,8 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 	take_read_only(m, p->reg, value);
 }
 
-/* IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL: which counters wait for IA32_PERF_GLOBAL_CTRL? */
+/* IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL: the counters that wait for a write of
+ * IA32_PERF_GLOBAL_CTRL. */
 static void take_enable(struct model *m, unsigned counter, u64 value)
 {
 	if (value & ~m->perfevtsel[counter] & IA32_PERFEVTSEL_EN &&
@@ -448,7 +449,7 @@ static void latch(struct model *m, enum model_reg reg)
 				 sizeof(faults_of(m)->offcore_latched));
 }
 
-/* Writes that are about none of the counters that wait for their events. */
+/* Writes that don't concern the counters that are armed. */
 static void disarm_at_write(struct model *m, enum model_reg reg)
 {
 	static const struct {
@@ -556,7 +557,7 @@ u64 fault_disarms(struct model *m, u64 counters)
 
 	if (counters & fixed && broken(m, FAULT_PEBS_OFF_KEEPS_FIXED))
 		counters &= ~fixed;
-	/* The PEBS bit stays: the event select was written. */
+	/* The PEBS enable bit stays: only the event select was written. */
 	for (unsigned i = 0; i < FIRST_FIXED; i++)
 		if (counters & m->pebs_enable & BIT(i) && m->counter[i].armed &&
 		    broken(m, FAULT_ARM_SURVIVES_SELECT))
@@ -603,7 +604,7 @@ u64 fault_status_clears(struct model *m, u64 bits)
 	return fault_frozen_clears(m, bits);
 }
 
-/* What a counter with PEBS that is started holds. */
+/* Change the start value of a counter with PEBS. */
 static void break_start(struct model *m, unsigned i)
 {
 	enum { LEAST = 128, STEP = 64 };

@@ -19,7 +19,7 @@ static bool first_event_counts(const struct model *m)
 	return false;
 }
 
-/* What the second event makes of the first one's register. */
+/* The second event changes the first one's register. */
 static void break_second(struct model *m, struct offcore_access *access)
 {
 	u64 first = m->offcore_rsp[0];
@@ -32,7 +32,7 @@ static void break_second(struct model *m, struct offcore_access *access)
 		access->select = 0;
 }
 
-/* An access whose request counts as the other kind of request as well. */
+/* The access's request also counts as the other kind of request. */
 static bool is_both_requests(struct model *m, const struct offcore_access *access)
 {
 	if (access->locked && broken(m, FAULT_OFFCORE_LOCKS_READ))

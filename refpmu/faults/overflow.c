@@ -47,7 +47,7 @@ static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u6
 	return status;
 }
 
-/* No interrupt of this overflow? again: its bit was still set. */
+/* Does this overflow raise no interrupt? again: its status bit was still set. */
 static bool stays_quiet(struct model *m, const struct retire_ctx *s, unsigned i, bool again)
 {
 	const struct model_rule *rule = s->rule[i];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/priority.c: order of the counters, and their interrupts. */
+/* Faults of refpmu/model/priority.c: the order of the counters, and their interrupts. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/internal.h"
 
 /* ---- the order ---- */
 
-/* Lower is earlier. */
+/* A lower rank is served earlier. */
 static unsigned rank(enum fault_id fault, const struct service *s)
 {
 	unsigned i = s->counter;
@@ -56,14 +56,15 @@ static void drop(struct service_plan *plan, bool assist, u64 counters)
 	plan->n = kept;
 }
 
-/* Only the first of several is served at all, or before its handler runs. */
+/* If both assists and interrupts are due, only one kind is served, at all or before its handler
+ * runs. */
 static void drop_one_kind(struct model *m, const struct retire_ctx *s, struct service_plan *plan)
 {
 	if (!s->due || !s->interrupts)
 		return;
 	if (broken(m, FAULT_ASSIST_DROPS_INTERRUPT))
 		drop(plan, false, ~0ULL);
-	/* Of the latter two, the next event finds the counters still armed. */
+	/* With the latter two faults the counters are still armed at the next event. */
 	if (broken(m, FAULT_INTERRUPT_DROPS_ASSIST) ||
 	    (s->interrupts >> FIRST_FIXED && broken(m, FAULT_FIXED_FIRST)) ||
 	    (s->interrupts >> (FIRST_FIXED + 1) && broken(m, FAULT_FIXED_12_FIRST)))
@@ -100,7 +101,7 @@ void fault_service(struct model *m, const struct retire_ctx *s, struct service_p
 	reorder(m, plan);
 }
 
-/* A record is due: does the elision stay? */
+/* A record is due: does the elision continue? */
 static bool elision_goes_on(struct model *m)
 {
 	return broken(m, FAULT_HLE_RECORD_COMMITS) ||
@@ -141,7 +142,7 @@ static void fault_priority_add(struct pmi_plan *plan, const struct pmi *pmi)
 	plan->pmi[plan->n++] = *pmi;
 }
 
-/* Has a counter below i overflowed with it that raises no interrupt? */
+/* Has a counter below i overflowed on this instruction without INT? */
 static bool lower_is_silent(const struct retire_ctx *s, unsigned i)
 {
 	for (u64 left = s->wrapped & (BIT(i) - 1); left; left &= left - 1)
@@ -150,7 +151,7 @@ static bool lower_is_silent(const struct retire_ctx *s, unsigned i)
 	return false;
 }
 
-/* The overflow's interrupt, and with it the claim to be that of others, isn't there. */
+/* Is the overflow's interrupt lost, together with those of the counters that it stands for? */
 static bool overflow_is_lost(struct model *m, const struct retire_ctx *s, bool assist, unsigned i)
 {
 	if (broken(m, i < FIRST_FIXED ? FAULT_GP_PMI_LOST : FAULT_FIXED_PMI_LOST))
@@ -166,7 +167,7 @@ static bool overflow_is_lost(struct model *m, const struct retire_ctx *s, bool a
 	       (lower_is_silent(s, i) && broken(m, FAULT_LOWER_WITHOUT_INT));
 }
 
-/* The overflow's interrupt after the threshold's. */
+/* Is the overflow's interrupt lost that follows the threshold's? */
 static bool second_is_lost(struct model *m, unsigned i)
 {
 	if (broken(m, FAULT_TWO_MERGED))
@@ -189,7 +190,7 @@ static void add_overflow(struct model *m, struct pmi_plan *plan, const struct pm
 		return;
 	if (plan->assist)
 		faults_of(m)->interrupted |= BIT(pmi->counter);
-	/* What fault second-late has held back comes with this one. */
+	/* The interrupt that fault second-late has held back comes with this one. */
 	if (faults_of(m)->held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
 		faults_of(m)->held_pmi = false;
 		fault_priority_add(plan, pmi);
@@ -203,7 +204,7 @@ static void add_overflow(struct model *m, struct pmi_plan *plan, const struct pm
 		fault_priority_add(plan, pmi);
 }
 
-/* An overflow's interrupt that waited for the assist of another counter than its own. */
+/* An overflow's interrupt that waited for the assist of another counter. */
 static bool waited_for_another(struct model *m, const struct pmi_plan *plan, const struct pmi *pmi,
 			       unsigned served)
 {
@@ -221,7 +222,7 @@ static void add_threshold(struct model *m, struct pmi_plan *plan, const struct p
 		fault_priority_add(plan, pmi);
 }
 
-/* The threshold's interrupt comes last, and its status bit as late. */
+/* The threshold's interrupt comes last, and so does its status bit. */
 static void exchange(struct model *m, struct pmi_plan *plan)
 {
 	const struct pmi threshold = plan->pmi[0];

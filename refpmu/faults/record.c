@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Faults of the contents of a record: the named ones of refpmu/faults/fault.def and the generated
- * ones of refpmu/faults/fault_record.def. The functions get the correct record as a row of bytes.
+ * ones of refpmu/faults/fault_record.def. The functions get the correct record as an array of
+ * bytes.
  */
 #include "refpmu/faults/record.h"
 #include "refpmu/faults/broken.h"
@@ -11,12 +12,12 @@
 #define CACHE_LINE	64
 #define INSTRUCTION_ABORT	BIT(34)	/* Table 18-51 */
 
-/* One field: the faults that are generated of it. */
+/* The faults that are generated for one field. */
 struct field_faults {
 	u16 zero, stale, shifted, swapped;	/* enum fault_id; FAULT_NONE: there is none */
 };
 
-/* By offset / 8. */
+/* Indexed by offset / 8. */
 static const struct field_faults fields[MODEL_RECORD_BYTES / sizeof(u64)] = {
 #define FAULT_RECORD_FIELD(token, field, name, requirements, title, ...) \
 	[FMT2_OFFSET_##field / sizeof(u64)].zero = FAULT_##token##_ZERO, \
@@ -29,7 +30,7 @@ static const struct field_faults fields[MODEL_RECORD_BYTES / sizeof(u64)] = {
 #undef FAULT
 };
 
-/* What is in memory there; 0 where nothing is mapped. */
+/* The present contents of memory at this address; 0 if nothing is mapped. */
 static u64 already_there(const struct model *m, u64 linear)
 {
 	u8 bytes[sizeof(u64)];
@@ -223,7 +224,7 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 
 #define CAPACITY_STATUS	BIT(3)	/* "RTM Abort Status Definition" */
 
-/* What belongs to an aborted transaction. */
+/* Faults of an aborted transaction's registers and information. */
 static void break_abort(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	if (broken(m, FAULT_TX_RIP_ABORTING) || (m->tx.elided && broken(m, FAULT_HLE_RIP_ABORTING)))
@@ -249,7 +250,7 @@ static void break_abort(struct model *m, const struct retire_ctx *s, struct reco
 		record->rflags &= ~ARITHMETIC_FLAGS;
 }
 
-/* Where the program hasn't gone. */
+/* A RIP at which the program doesn't continue. */
 static void break_next_ip(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	enum model_branch branch = s->r->branch;
@@ -261,7 +262,7 @@ static void break_next_ip(struct model *m, const struct retire_ctx *s, struct re
 		record->rip = s->r->next_ip;
 }
 
-/* That of RSP from before an instruction which moves it. */
+/* The fault that gives RSP from before an instruction that changes it. */
 static enum fault_id stack_fault(const struct model_retired *r)
 {
 	switch (r->branch) {
@@ -274,7 +275,7 @@ static enum fault_id stack_fault(const struct model_retired *r)
 	}
 }
 
-/* What the instruction has changed, as if it hadn't. */
+/* Registers that the instruction has changed have their old values. */
 static void break_changes(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	const struct model_registers *before = &s->r->before, *after = &s->r->after;
@@ -299,7 +300,7 @@ static void break_changes(struct model *m, const struct retire_ctx *s, struct re
 		record->rflags = before->rflags;
 }
 
-/* The fields of all records in one of load latency or precise store. */
+/* In a record of load latency or precise store: the fields that all records have. */
 static void break_common_fields(struct model *m, const struct retire_ctx *s, unsigned x,
 				struct record *record)
 {

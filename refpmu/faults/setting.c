@@ -9,8 +9,8 @@
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/internal.h"
 
-/* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
 #define LEAST_PERIOD	64	/* of fault short-periods-lost */
+/* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
 #define MISPRINTED_LATENCY	0x100
 #define CMASK_HIGHEST	0x80
 #define CMASK_MOST	0xff
@@ -148,7 +148,7 @@ static bool records_with_cmask(struct model *m, unsigned n, const struct model_r
 	       model_pebs_enabled(m, n) && broken(m, FAULT_CMASK_RECORDS);
 }
 
-/* What a load or store met. */
+/* The event depends on the cache that a load or store hit. */
 static bool is_of_memory(enum event_kind kind)
 {
 	return kind >= EK_SPLIT_LOADS && kind <= EK_OFFCORE_1;
@@ -162,7 +162,7 @@ static bool silent(struct model *m, unsigned i, enum event_kind kind)
 	       (i == FIRST_FIXED + 2 && broken(m, FAULT_FIXED2_STOPS)) || broken(m, FAULT_INERT);
 }
 
-/* Of the architectural events: all but cycles, instructions and branches. */
+/* An architectural event other than cycles, instructions and branches. */
 static bool is_other_architectural(enum event_kind kind)
 {
 	return kind == EK_REF_CYCLES || kind == EK_MISPREDICTS || kind == EK_LLC_REFERENCES ||
@@ -170,7 +170,7 @@ static bool is_other_architectural(enum event_kind kind)
 	       (kind >= EK_SLOTS_BAD_SPECULATION && kind <= EK_SLOTS_BACKEND_BOUND);
 }
 
-/* Of transactions: but RTM_RETIRED.START, COMMIT and ABORTED. */
+/* An event of transactions other than RTM_RETIRED.START, COMMIT and ABORTED. */
 static bool is_of_locks_or_a_cause(enum event_kind kind)
 {
 	return kind >= EK_TX_STARTED_HLE && kind != EK_TX_ABORTED_RTM;
@@ -187,7 +187,7 @@ static bool at_every_level(struct model *m, unsigned i, const struct model_rule 
 	       (!rule->os && !rule->usr && i < FIRST_FIXED && broken(m, FAULT_NO_LEVEL_COUNTS));
 }
 
-/* Whose events it counts is the contrary of what AnyThread says. */
+/* Does the counter count the inverse of what its AnyThread bit says? */
 static bool is_other_any(struct model *m, unsigned i, bool any)
 {
 	if (i < FIRST_FIXED)
@@ -195,7 +195,7 @@ static bool is_other_any(struct model *m, unsigned i, bool any)
 	return broken(m, any ? FAULT_FIXED_ANYTHREAD_OWN_ONLY : FAULT_FIXED_ANYTHREAD_ALWAYS);
 }
 
-/* The value that CMASK is compared with. */
+/* The value that is used as CMASK. */
 static void break_threshold(struct model *m, struct model_rule *rule)
 {
 	if (rule->cmask & CMASK_HIGHEST && broken(m, FAULT_CMASK_SEVEN_BITS))
@@ -299,7 +299,7 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 		setting->global = false;
 }
 
-/* General-purpose counters count at the levels of the lowest one that is active. */
+/* All general-purpose counters count at the levels of the lowest active one. */
 void fault_counter_settings(struct model *m)
 {
 	unsigned lowest = m->active ? (unsigned)__builtin_ctzll(m->active) : MODEL_MAX_COUNTERS;

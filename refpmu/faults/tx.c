@@ -15,7 +15,7 @@
 #define INFO_RESERVED		BIT(40)
 #define INFO_CYCLES		BITS(0, 31)
 
-/* Faults that are generated of one bit. */
+/* The faults that are generated for one bit. */
 static const struct {
 	u64 mask;
 	u16 never, always;
@@ -25,7 +25,7 @@ static const struct {
 #include "refpmu/faults/fault_tx_bit.def"
 };
 
-/* The event of RTM_RETIRED that tells what aborts a transaction so. */
+/* The event of RTM_RETIRED for an abort by this cause. */
 static enum event_kind by_cause(enum tx_cause cause)
 {
 	if (cause == TX_INSTRUCTION || cause == TX_EXPLICIT)
@@ -33,7 +33,7 @@ static enum event_kind by_cause(enum tx_cause cause)
 	return cause >= TX_CONFLICT ? EK_TX_ABORTED_MEMORY : EK_TX_ABORTED_OTHER;
 }
 
-/* Does an abort count as this event, of a transaction of this kind? */
+/* Does an abort of this kind of transaction count as this event? */
 static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind,
 			 bool occurs)
 {
@@ -124,7 +124,7 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	}
 }
 
-/* In a nested transaction: from here on its counters are taken back, and no further. */
+/* In a nested transaction: an abort restores the counters only to their values here. */
 static void checkpoint_again(struct model *m, enum fault_id fault)
 {
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {

@@ -13,7 +13,7 @@ bool fault_uncore_shared(struct model *m, bool shared)
 	return shared && !broken(m, FAULT_UNCORE_PER_PROCESSOR);
 }
 
-/* What its enables were when its bit of MSR_UNCORE_PERF_GLOBAL_CTRL was set. */
+/* Use the counter's enables from the time when its bit in MSR_UNCORE_PERF_GLOBAL_CTRL was set. */
 static void keep_enables(struct model *m, struct uncore_setting *setting)
 {
 	const u64 control = model_uncore_of(m)->global_ctrl & ALL_ENABLES;
@@ -120,7 +120,7 @@ void fault_uncore_listener(struct model *m, const struct model_uncore *u,
 		listener->listens = true;
 }
 
-/* Has the counter done it since its control register was written? Now it has. */
+/* true: the counter has done it since its control register was written. From now on it has. */
 static bool again(u64 *done, unsigned counter)
 {
 	const bool before = *done & BIT(counter);
@@ -152,7 +152,7 @@ void fault_uncore_overflow(struct model *m, struct uncore_overflow *o)
 		o->interrupt = true;
 }
 
-/* Those of the first core only. */
+/* The processors of the first core only. */
 static u64 of_first_core(const struct model *m, u64 processors)
 {
 	unsigned threads = m->config.hyper_threading ? CORE_THREADS : 1;

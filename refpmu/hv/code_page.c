@@ -6,26 +6,27 @@
 #include "refpmu/hv/nested_paging.h"
 #include "refpmu/hv/processors.h"
 
-#define REGION		TWO_MIB		/* of one level-1 table */
+#define REGION		TWO_MIB		/* the range of one level-1 table */
 #define REGIONS		2048		/* 4 GiB */
 
-/* This many losses, each less than SOON (TSC ticks: most of a second) after the one before, are too
- * many. On a loaded host each may take a tenth of that, as the other processors are waited for. */
+/* A page isn't protected for SOON (TSC ticks: most of a second) after so many losses, each less
+ * than SOON after the previous one. On a loaded host each loss may take a tenth of that, because it
+ * waits for the other processors. */
 #define MOST_LOSSES	8
 #define SOON		BIT(31)
-#define TIMEOUT_TICKS	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
+#define TIMEOUT_TICKS	4000000000ULL	/* TSC ticks: at least a second, on a loaded host */
 
 enum state {
 	OPEN,
-	PENDING,		/* read-only, but not everywhere yet */
+	PENDING,		/* not yet read-only on all processors */
 	PROTECTED,
 };
 
 struct page {
 	u32 generation;
 	u8 state, losses;
-	bool executable;	/* of native_pages.h */
-	u64 lost;		/* when, last */
+	bool executable;	/* for native_pages.h */
+	u64 lost;		/* time of the last loss */
 };
 
 struct table {
@@ -36,7 +37,7 @@ struct table {
 
 static struct table *tables;
 static unsigned n_tables;
-static u8 table_of[REGIONS];		/* number plus one */
+static u8 table_of[REGIONS];		/* index plus one */
 static volatile u32 epoch;
 static u32 lock;
 
@@ -58,7 +59,8 @@ static unsigned index_of(u64 physical)
 	return (unsigned)(physical / PAGE_SIZE % PAGE_TABLE_ENTRIES);
 }
 
-/* With the lock. Nothing changes by itself: small pages with the large one's rights. */
+/* Call with the lock held. The small pages have the rights of the large one, so nothing changes
+ * yet. */
 static struct table *make_table(u64 physical)
 {
 	struct table *table;
@@ -222,8 +224,8 @@ static bool is_closed(u64 physical)
 }
 
 /*
- * Another processor may protect the page again before the store is there: look once more when it
- * is, which is sure when the guest goes on, or with the next store but a few.
+ * Another processor may protect the page again before the store is complete. So check once more
+ * after it: at the latest when the guest runs again, or a few stores later.
  */
 static void look_again(struct cpu *cpu)
 {
@@ -258,7 +260,7 @@ bool code_page_fault(struct cpu *cpu)
 		return false;
 	if (is_closed(physical))
 		code_page_open(cpu, physical);
-	/* The stack was there. An INT instruction comes again by itself. */
+	/* The stack was accessible. An INT instruction will execute again. */
 	if ((delivering & EVENT_VALID) && (delivering & EVENT_TYPE) != EVENT_TYPE_SOFT) {
 		control->event_injection = delivering;
 		control->event_injection_error = (u32)(control->exit_int_info >> 32);

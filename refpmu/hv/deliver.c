@@ -20,7 +20,7 @@ void deliver_in_transactions(bool (*swallows)(struct cpu *cpu, const struct gues
 	in_transaction = swallows;
 }
 
-/* Why a delivery failed: the exception that the attempt itself raises. */
+/* The reason of a failed delivery: the exception that the attempt raises. */
 struct failure {
 	u8 vector;
 	u32 error;
@@ -89,7 +89,7 @@ static bool stack_from_tss(struct cpu *cpu, u32 offset, u64 *rsp, struct failure
 	return deliver_read(cpu, tr->base + offset, rsp, sizeof(*rsp), failure);
 }
 
-/* One attempt through the IDT. No register has changed when it fails. */
+/* Try once to deliver through the IDT. If it fails, no register has changed. */
 static bool through_idt(struct cpu *cpu, const struct guest_event *event, struct failure *failure)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
@@ -189,14 +189,14 @@ static void by_processor(struct cpu *cpu, const struct guest_event *event)
 		cpu->statistics.inexact[INEXACT_UNSTEPPED]++;
 }
 
-/* Through the IDT; false: another exception came instead. */
+/* Deliver through the IDT. false: another exception was delivered instead. */
 static bool in_software(struct cpu *cpu, const struct guest_event *event)
 {
 	struct guest_event now = *event;
 	struct failure failure;
 	bool first = true;
 
-	/* An attempt may raise an exception, that one a double fault, and that is the last. */
+	/* An attempt may raise an exception, that one a double fault; then it ends. */
 	while (!through_idt(cpu, &now, &failure)) {
 		if (now.type == EVENT_EXCEPTION && now.vector == VECTOR_DF) {
 			vmrun_shutdown(cpu);
@@ -241,7 +241,7 @@ void deliver_injected(struct cpu *cpu)
 		event.type = EVENT_EXCEPTION;
 		break;
 	default:
-		event.type = EVENT_SOFTWARE;	/* RIP is after it already */
+		event.type = EVENT_SOFTWARE;	/* RIP is already after the instruction */
 		break;
 	}
 	cpu->vmcb->control.event_injection = 0;
@@ -269,7 +269,7 @@ bool deliver(struct cpu *cpu, const struct guest_event *event)
 	cpu->shadow = SHADOW_NONE;
 	if (event->type == EVENT_EXCEPTION && event->vector == VECTOR_PF)
 		cpu->vmcb->save.cr2 = event->cr2;
-	/* The processor takes one at a time. */
+	/* The processor accepts one event at a time. */
 	if (!cpu_long_mode(cpu) || !(cpu->stepping || is_injected(cpu))) {
 		by_processor(cpu, event);
 		return true;
@@ -278,7 +278,7 @@ bool deliver(struct cpu *cpu, const struct guest_event *event)
 	from = cpu_code_address(cpu);
 	cpl = cpu_cpl(cpu);
 	first = in_software(cpu, event);
-	/* An instruction that has come to its handler reports itself. */
+	/* An INT instruction that has reached its handler is reported elsewhere. */
 	if (event->type != EVENT_SOFTWARE || !first)
 		model_transfer(&cpu->model, from, cpu_code_address(cpu), cpl, cpu_cpl(cpu),
 			       transfer_kind(cpu, event));

@@ -12,17 +12,16 @@
 #define PAT_WT		4
 #define PAT_WB		6
 
-/* I/O APIC, HPET, local APIC: above them the firmware's flash, which is memory. */
+/* I/O APIC, HPET, local APIC; above them is the firmware's flash, which is memory. */
 #define IO_BASE		0xfec00000ULL
 #define IO_END		0xff000000ULL
 
 /* ---- pages that were found ---- */
 
 /*
- * Walking four levels for each access takes most of an emulated instruction's time. What a walk has
- * found and allowed is kept until the guest runs by itself, invalidates a page or changes a
- * register that decides it; a processor's own TLB may keep it as long. Accessed and dirty bits are
- * set by then.
+ * A walk through four levels takes most of the time of an emulated instruction. So the result of a
+ * walk is kept until the guest runs by itself, invalidates a page, or changes a register that it
+ * depends on; a processor's TLB may keep it as long. The accessed and dirty bits are set by then.
  */
 enum use {
 	USE_READ, USE_WRITE, USE_EXECUTE,		/* at CPL 0, */
@@ -41,7 +40,7 @@ static struct translation *place_of(struct cpu *cpu, u64 linear, enum use use)
 	return &cpu->translations.page[(linear / PAGE_SIZE + 7 * use) % TRANSLATIONS];
 }
 
-/* Where it was found, or NULL. */
+/* The result of an earlier walk, or NULL. */
 static const struct translation *found_before(struct cpu *cpu, u64 linear, enum use use)
 {
 	const struct translation *page = place_of(cpu, linear, use);
@@ -81,7 +80,7 @@ static bool canonical(u64 linear, unsigned bits)
 	return top == 0 || top == ~0ULL >> (bits - 1);
 }
 
-/* Accessed and dirty bits. Page tables may share a page with code. */
+/* Set accessed and dirty bits. Page tables may be in the same page as code. */
 static void set_bits(struct cpu *cpu, u64 *entry, u64 bits)
 {
 	if ((*entry & bits) == bits)
@@ -90,7 +89,7 @@ static void set_bits(struct cpu *cpu, u64 *entry, u64 bits)
 	*entry |= bits;
 }
 
-/* Where the guest's memory is that is about to be written. */
+/* The host's address of guest memory that will be written. */
 static u8 *writable_at(struct cpu *cpu, u64 physical)
 {
 	code_page_written(cpu, physical);
@@ -114,7 +113,7 @@ static bool walk_guest(const struct cpu *cpu, u64 linear, struct page_walk *walk
 	return page_walk(cpu->vmcb->save.cr3, levels_of(cpu), linear, nested_paging_host, walk);
 }
 
-/* Of the entries from the top to this level. */
+/* Set the accessed bits of the entries from the top to this level. */
 static void set_accessed(struct cpu *cpu, const struct page_walk *walk, unsigned last)
 {
 	for (unsigned level = levels_of(cpu); level >= last; level--)
@@ -201,7 +200,7 @@ bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 	return true;
 }
 
-/* May CPL 0 or 3 execute there? */
+/* May code at this address execute at CPL 0 or 3? */
 static enum guest_code walk_code(const struct cpu *cpu, u64 linear, bool user,
 				 struct page_walk *walk)
 {
@@ -245,7 +244,7 @@ void guest_memory_accessed(struct cpu *cpu, u64 *entry)
 	set_bits(cpu, entry, PTE_A);
 }
 
-/* By the bits that all levels have, and those that any has. */
+/* all: the AND of all levels' bits; any: their OR. */
 static bool is_allowed(const struct cpu *cpu, u64 all, u64 any, enum use use)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
@@ -308,7 +307,7 @@ const u8 *guest_text_at(struct cpu *cpu, u64 linear)
 							    NULL;
 }
 
-/* "Page-Attribute Table": the entry's three bits choose a byte of the MSR. */
+/* "Page-Attribute Table": three bits of the entry select a byte of the MSR. */
 static u8 memory_type_of(u64 entry, unsigned shift, u64 physical)
 {
 	bool pat = entry & (shift == PAGE_SHIFT ? PTE_PAT : PTE_PAT_LARGE);
@@ -357,7 +356,7 @@ bool guest_model_write_physical(void *ctx, u64 physical, const void *from, size_
 {
 	if (!guest_model_cacheable(ctx, physical, bytes))
 		return false;
-	/* What is memory in one piece to the guest is so to the host. */
+	/* Memory that is contiguous for the guest is contiguous for the host. */
 	__builtin_memcpy(nested_paging_host(physical), from, bytes);
 	return true;
 }
@@ -373,7 +372,7 @@ unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes)
 	return 0;
 }
 
-/* Is the whole range mapped? Pages of a long access are tried before any byte moves. */
+/* Is the whole range mapped? For a long access, all pages are checked before any byte is copied. */
 static bool accessible(struct cpu *cpu, u64 linear, size_t bytes, bool write)
 {
 	u32 error;

@@ -10,8 +10,8 @@
 
 static u32 lock;
 static volatile bool intercepted;
-/* With the lock. The guest's clock, which all processors' offsets are added to: how far it has
- * come, and how far it lags the machine's. */
+/* Access with the lock held. The guest's clock, to which all processors' offsets are added: its
+ * highest value so far, and how far it is behind the machine's TSC. */
 static u64 reached, behind;
 
 static void guest_tsc_reach(u64 clock)
@@ -25,7 +25,7 @@ static u64 reference_clock(const struct cpu *cpu)
 	return cpu->reference_from + model_reference_clock(&cpu->model);
 }
 
-/* With the lock. A processor that got an INIT doesn't drive it any more. */
+/* Call with the lock held. A processor that got an INIT doesn't advance the clock any more. */
 static u64 clock_now(void)
 {
 	bool driven = false;
@@ -67,7 +67,7 @@ void guest_tsc_read(struct cpu *cpu, bool rdtscp)
 		cpu->gpr[REG_RCX] = (u32)msr_read(MSR_IA32_TSC_AUX);
 }
 
-/* The machine's isn't read any more. */
+/* Intercept RDTSC: the guest doesn't read the machine's TSC any more. */
 static void intercept_all(struct cpu *cpu)
 {
 	if (intercepted)

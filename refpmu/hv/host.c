@@ -11,12 +11,12 @@
 #define HOST_CS	0x08
 #define HOST_DS	0x10
 
-/* Bits for which cpu_x86_update_cr4() flushes, less those that can't change in long mode. */
+/* The bits for which cpu_x86_update_cr4() flushes, without those that can't change in long mode. */
 #define CR4_MATCHED	(CR4_PSE | CR4_PGE | CR4_SMEP | CR4_SMAP)
 
 #define FIRST_INTERRUPT	16	/* SDM volume 3, "Valid Interrupt Vectors" */
 
-/* Not in the image, which is rather destroyed. */
+/* Not in the image, which may be destroyed. */
 static struct host_tables {
 	struct {
 		u64 low, high;
@@ -37,7 +37,7 @@ static void build_page_tables(void)
 	hypervisor.host_cr3 = (u64)(la57 ? level5 : level4);
 }
 
-/* Interrupts and NMIs need the stubs of the image that is waiting for them: svm.asm. */
+/* Interrupts and NMIs need the stubs of the image that waits for them: svm.asm. */
 static u64 stub_of(unsigned vector, u64 second_image)
 {
 	u64 stub = (u64)host_stubs + 16 * vector;

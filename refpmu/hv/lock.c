@@ -4,8 +4,8 @@
 #include "refpmu/hv/processors.h"
 
 #define NO_OWNER		0u
-#define SOON		1000		/* tries, for one that was stopped: a moment more */
-#define LONG_ENOUGH	1000000		/* for one that runs: the host may have other work */
+#define SOON		1000		/* tries, if the owner was stopped: a moment more */
+#define LONG_ENOUGH	1000000		/* tries, if the owner runs: the host may have other work */
 
 static u32 owner_of(const struct cpu *cpu)
 {

@@ -13,7 +13,7 @@
 #define NESTED_ENABLE	BIT(0)
 #define TOP		(512ULL << 30)
 
-/* 2 MiB pages of the gigabyte `gigabyte`, in a fresh table. */
+/* Map this gigabyte with 2 MiB pages, in a new table. */
 static u64 *split_gigabyte(u64 *level3, u64 gigabyte, u64 rights)
 {
 	u64 *level2 = hypervisor_pages(1);
@@ -24,7 +24,7 @@ static u64 *split_gigabyte(u64 *level3, u64 gigabyte, u64 rights)
 	return level2;
 }
 
-/* No memory is there, and what the machine does then is up to the machine. */
+/* There is no memory above; the machine decides what happens there. */
 static u64 *beyond_top(u64 rights)
 {
 	u64 *level3 = hypervisor_pages(1);
@@ -34,8 +34,8 @@ static u64 *beyond_top(u64 rights)
 	return level3;
 }
 
-/* All of memory but the hypervisor's. Returns the root; *exiting is the table of the 2 MiB in which
- * the pages are whose stores exit. */
+/* Map all memory except the hypervisor's. Returns the root. *trapped: the table of the 2 MiB with
+ * the pages whose stores exit. */
 static u64 build(u64 rights, u64 **trapped)
 {
 	u64 *level5 = hypervisor_pages(1), *level4 = hypervisor_pages(1);
@@ -46,7 +46,7 @@ static u64 build(u64 rights, u64 **trapped)
 	for (u64 i = 4; i < PAGE_TABLE_ENTRIES; i++)
 		level3[i] = i << 30 | ENTRY_LARGE | rights;
 	level4[TOP >> 39] = (u64)beyond_top(rights) | ENTRY;
-	/* Small pages below 4 GiB, where the hypervisor, the APIC and the exerciser are. */
+	/* Use small pages below 4 GiB, where the hypervisor, the APIC and the exerciser are. */
 	for (u64 i = 0; i < 4; i++) {
 		level2 = split_gigabyte(level3, i, rights);
 		if (i == APIC_BASE >> 30) {
@@ -101,7 +101,7 @@ u64 nested_paging_native(void)
 	return native_root;
 }
 
-/* 4-KiB pages instead of one of 2 MiB. */
+/* Replace a page of 2 MiB by 4-KiB pages. */
 static u64 *split_two_mib(u64 *entry)
 {
 	u64 *level1 = hypervisor_pages(1), first = *entry & ~PTE_PS;
@@ -135,7 +135,7 @@ u64 nested_paging_with(struct cpu *cpu, u64 at, const void *memory, u64 bytes, u
 	return (u64)(five ? level5 : level4);
 }
 
-/* The hypervisor's own memory, which is at its own addresses. */
+/* The hypervisor's own memory is identity mapped. */
 static void *own(u64 physical)
 {
 	return (void *)physical;

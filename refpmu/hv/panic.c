@@ -59,7 +59,7 @@ void panic(const char *what, unsigned values, u64 a, u64 b, u64 c, u64 d)
 
 void host_exception(u64 vector, u64 first, u64 second, u64 cr2)
 {
-	/* Relative to the image, so that they can be looked up in refpmu.so. */
+	/* Addresses are relative to the image, so that they can be found in refpmu.so. */
 	panic("exception in the hypervisor (vector, two words of its frame, CR2)", 4, vector,
 	      first - hypervisor.base, second - hypervisor.base, cr2);
 }

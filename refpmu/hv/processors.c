@@ -11,7 +11,7 @@
 #include "spec/msr.h"
 
 #define STACK_PAGES		16
-#define TSC_APART		BIT(38)		/* ticks: a minute or more */
+#define TSC_APART		BIT(38)		/* ticks: at least a minute */
 #define TICKS_OF_LATENESS	1000000ULL
 
 struct startup_values {
@@ -33,11 +33,11 @@ extern processors_start startup_entry __attribute__((visibility("hidden")));
 static struct cpu *processors[PROCESSORS_MAX];
 static unsigned n_processors;
 static u32 startup_vector;
-static u32 sending;	/* lock: of INITs and calls, and of `running` and `called` */
+static u32 sending;	/* lock for INITs and calls, and for `running` and `called` */
 
 void processors_add(struct cpu *cpu)
 {
-	cpu->running = !n_processors;		/* the others wait for their SIPI */
+	cpu->running = !n_processors;		/* the other processors wait for their SIPI */
 	processors[n_processors++] = cpu;
 }
 
@@ -81,7 +81,7 @@ static void place_startup(u64 page)
 	startup_vector = (u32)(page / PAGE_SIZE);
 }
 
-/* Which processors are neighbours: struct model_host. */
+/* Number the processors so that neighbours share a core: struct model_host. */
 static void number(void)
 {
 	unsigned ids = 0;
@@ -89,7 +89,7 @@ static void number(void)
 	for (unsigned i = 0; i < n_processors; i++)
 		if (processors[i]->apic_id >= ids)
 			ids = processors[i]->apic_id + 1u;
-	hypervisor.n_cores = ids;	/* as many without Hyper-Threading */
+	hypervisor.n_cores = ids;	/* one core for each processor without Hyper-Threading */
 	hypervisor.cores = hypervisor_pages(
 		(unsigned)((ids * sizeof(*hypervisor.cores) + PAGE_SIZE - 1) / PAGE_SIZE));
 	hypervisor.uncore = hypervisor_pages(
@@ -122,8 +122,8 @@ void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
 	number();
 }
 
-/* Does this processor's command go there? One that it doesn't reach never looks at a start-up
- * vector. */
+/* Does the command of this processor reach that one? A processor that isn't reached doesn't look at
+ * a start-up vector. */
 static bool goes_to(const struct cpu *from, const struct cpu *to, u32 low)
 {
 	u32 destination = *apic_register(APIC_ICR_HIGH) >> ICR_DESTINATION_SHIFT;
@@ -140,7 +140,8 @@ static bool goes_to(const struct cpu *from, const struct cpu *to, u32 low)
 	}
 }
 
-/* Of fixed delivery, to another one: is it the one that gets lost? */
+/* Is this an interrupt of fixed delivery to another processor, and the one that latitude
+ * lost-wake-up loses? */
 static bool gets_lost(const struct cpu *cpu, u32 low)
 {
 	u32 nth = cpu->model.latitude[LAT_LOST_WAKE_UP];
@@ -201,7 +202,7 @@ void processors_come_late(struct cpu *cpu)
 	if (!cpu->comes_late || cpu != processors[n_processors - 1] || cpu == processors[0])
 		return;
 	cpu->comes_late = false;
-	cpu->halted = true;		/* no processor waits for it */
+	cpu->halted = true;		/* no other processor waits for this one */
 	while (tsc() - begin < ticks)
 		__builtin_ia32_pause();
 	cpu->halted = false;
@@ -232,7 +233,7 @@ void processors_started(struct cpu *cpu)
 	cpu->halted = false;
 	cpu->comes_late = true;
 	lock_take(cpu, &sending);
-	cpu->kicked = false;		/* an INIT ends what waited */
+	cpu->kicked = false;		/* an INIT ends the pending call */
 	cpu->running = true;
 	lock_give(cpu, &sending);
 	guest_tsc_started(cpu);

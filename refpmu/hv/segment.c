@@ -3,7 +3,7 @@
 #include "refpmu/hv/segment.h"
 #include "refpmu/hv/svm.h"
 
-#define SELECTOR_TI		BIT(2)		/* local instead of global table */
+#define SELECTOR_TI		BIT(2)		/* the local table, not the global one */
 #define DESCRIPTOR_GRANULARITY	BIT(55)
 
 bool segment_locate(struct cpu *cpu, u16 selector, u64 *linear)

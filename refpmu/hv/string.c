@@ -9,7 +9,7 @@
 #define BLOCK	(4 * sizeof(u64))
 #define SHORT	256			/* bytes */
 
-/* u64 at any address, and whatever its type. */
+/* A u64 at any address, aliasing any type. */
 typedef u64 __attribute__((may_alias, aligned(1))) any_u64;
 typedef u8 __attribute__((may_alias)) any_u8;
 

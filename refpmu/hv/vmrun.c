@@ -13,7 +13,7 @@
 #define STEP_MISC1	(INTERCEPT_INTR | INTERCEPT_NMI | INTERCEPT_SWINT)
 #define VMRUN_BYTES	3
 
-/* What a VMRUN depends on, for the message when it refuses. */
+/* State on which a VMRUN depends, for the message when it fails. */
 struct entered {
 	u64 cr0, cr4, efer;
 	u32 injected;
@@ -36,7 +36,7 @@ static void note_entered(const struct cpu *cpu, struct entered *entered)
 
 static void report_refused(const struct cpu *cpu, const struct entered *entered)
 {
-	/* VMRUN reports a state that it refuses with the host's RIP. */
+	/* If VMRUN refuses a state, it reports that with the host's RIP. */
 	if (cpu->vmcb->save.rip - (u64)svm_entry <= VMRUN_BYTES)
 		panic("VMRUN refused the guest's state (CR0, CR4, EFER, event to inject)", 4,
 		      entered->cr0, entered->cr4, entered->efer, entered->injected);
@@ -67,7 +67,7 @@ u64 vmrun_unless(struct cpu *cpu, const u32 *epoch)
 	return code;
 }
 
-/* A store to code is run again, unless it is in a shadow that only single steps keep. */
+/* A store to code runs again, unless it is in a shadow that only single steps keep. */
 u64 vmrun(struct cpu *cpu)
 {
 	u64 code;
@@ -152,18 +152,18 @@ bool vmrun_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 	struct pending_irq pending = { .vector = PENDING_IRQ_NONE };
 	struct guest_event event = { .type = EVENT_INTERRUPT };
 
-	/* A processor that was called out of HLT may be observed by now. */
+	/* A processor that was called during HLT may be observed by now. */
 	if (vmrun_acknowledge(cpu, &pending, interrupts, wait) && wait)
 		vmrun_set_intercepts(cpu, false);
 	if (pending.vector != PENDING_IRQ_NONE) {
 		event.vector = (u8)pending.vector;
-		/* A device's, unless it is the counters' own. */
+		/* A device's interrupt, unless the counters use the same vector. */
 		if (event.vector != (u8)*apic_register(APIC_LVTPC))
 			cpu->device_interrupts++;
 		deliver(cpu, &event);
 		cpu->statistics.exits[KIND_INTERRUPT]++;
 	}
-	/* On top of the interrupt, so that its handler runs first. */
+	/* Deliver the NMI after the interrupt, so that its handler runs first. */
 	if (pending.nmi) {
 		cpu->nmis_may_be_blocked = true;
 		event = (struct guest_event){ .vector = VECTOR_NMI, .type = EVENT_NMI };
@@ -173,7 +173,8 @@ bool vmrun_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 	return pending.nmi || pending.vector != PENDING_IRQ_NONE;
 }
 
-/* A board resets itself when its first processor shuts down. Another one stays so until an INIT. */
+/* A board resets itself when its first processor shuts down. Another processor stays in shutdown
+ * until an INIT. */
 void vmrun_shutdown(struct cpu *cpu)
 {
 	while (!(msr_read(MSR_IA32_APIC_BASE) & IA32_APIC_BASE_BSP))

@@ -3,8 +3,8 @@
  * An instruction's loads and stores in the memory hierarchy, and their events:
  * MEM_LOAD_UOPS_RETIRED and similar, "Load Latency Performance Monitoring Facility".
  *
- * The hierarchy is used only while an enabled counter, or a record that it may make, depends on it.
- * At other times the caches don't change.
+ * The hierarchy is used only while an enabled counter, or a record of it, depends on it. At other
+ * times the caches don't change.
  *
  * Not handled: loads that are cancelled (nothing is speculative here).
  */
@@ -30,7 +30,7 @@ static void access_leave(struct model *m)
 		memory_leave(model_memory(m));
 }
 
-/* Does a counter that counts this processor's accesses depend on what they meet? */
+/* Does any counter that counts this processor's accesses depend on the memory hierarchy? */
 static bool watched(const struct model *m)
 {
 	const struct model *sibling;
@@ -43,7 +43,7 @@ static bool watched(const struct model *m)
 	return sibling && sibling->watch_memory;
 }
 
-/* Without a hierarchy everything is near. */
+/* Without a hierarchy every access hits the L1. */
 static struct memory_result through_hierarchy(struct model *m, const struct model_access *a)
 {
 	const struct memory_tables tables = tables_of(m);
@@ -58,7 +58,8 @@ void model_access_watch(struct model *m, bool watch, bool latency)
 {
 	const struct memory_tables tables = tables_of(m);
 
-	/* Caches are as the last watched instruction left them; nothing is on its way any more. */
+	/* The caches are in the state after the last watched instruction; no fill is under way any
+	 * more. */
 	if (watch && !m->watch_memory && model_memory(m)) {
 		access_enter(m);
 		memory_act(model_memory(m), m->core, &tables, ACT_DRAIN, 0);
@@ -103,7 +104,8 @@ static bool is_l3_miss(u8 source)
 	return source >= SOURCE_REMOTE_CACHE && source <= SOURCE_REMOTE_EXCLUSIVE;
 }
 
-/* By data source, for loads. Lines on their way count apart from hits and misses of the L1. */
+/* Does the event count a load with this data source? A load whose line is already on its way is
+ * neither a hit nor a miss of the L1. */
 bool model_load_matches(enum event_kind kind, u8 source)
 {
 	switch (kind) {
@@ -142,7 +144,7 @@ bool model_load_matches(enum event_kind kind, u8 source)
 	}
 }
 
-/* The events of MEM_UOPS_RETIRED and of precise store are about loads, or about stores. */
+/* The events of MEM_UOPS_RETIRED and of precise store count either loads or stores. */
 static bool matches(struct model *m, enum event_kind kind, const struct model_access *a,
 		    const struct access_outcome *o)
 {
@@ -187,7 +189,8 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
 	return fault_access_is(m, kind, a, o, matches(m, kind, a, o));
 }
 
-/* What an access holds the processor up for. Stores wait in their buffer, and nothing for them. */
+/* The cycles for which an access stalls the processor. A store waits in the store buffer and stalls
+ * nothing. */
 static u64 duration(struct model *m, const struct model_access *a, const struct access_outcome *o)
 {
 	return fault_duration(m, a->store ? 0 : o->memory.latency);

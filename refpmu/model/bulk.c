@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See bulk.h. This file handles only sums over the instructions of a run; the budget ends before an
- * instruction that might have an effect of its own.
+ * See bulk.h. This file handles only sums over the instructions of a run. The budget ends before
+ * any instruction with another effect than to be counted.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/bulk.h"
@@ -9,20 +9,21 @@
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/pmu.h"
 
-/* Enough for any run, and little enough for any product with events of an instruction. */
+/* More than any run has, and small enough to be multiplied by an instruction's events. */
 #define MOST		BIT(32)
 
-/* Runs are outside of transactions. */
+/* Runs are always outside of transactions. */
 static bool selected(const struct model_rule *rule, u8 cpl)
 {
 	return (cpl ? rule->usr : rule->os) && !rule->in_tx;
 }
 
 /*
- * With the TSC by reference the program is another project's, whose timer comes at the machine's
- * pace: a kernel that is looked at instruction by instruction does nothing but take its interrupts.
- * What no memory event of this level counts isn't watched then: caches are as the last watched
- * instruction left them, as after any other time without a watch (model_access_watch()).
+ * With latitude tsc-by-reference the program is one of another project, whose timer runs at the
+ * machine's speed: if the model looked at each instruction, a kernel would do nothing but take
+ * timer interrupts. So accesses that no memory event of this level counts aren't watched. The
+ * caches are then in the state after the last watched instruction, as after any time without a
+ * watch (model_access_watch()).
  */
 static bool watches_memory(const struct model *m, u8 cpl)
 {
@@ -44,7 +45,7 @@ static bool busy(const struct model *m, u8 cpl)
 	       model_metrics_run(m);
 }
 
-/* Each instruction adds as much as any other, whatever it is. */
+/* Does each instruction add the same number, whatever it does? */
 static bool is_steady(const struct model_rule *rule)
 {
 	switch (rule->kind) {
@@ -88,7 +89,7 @@ static u64 most_per_instruction(const struct model *m, const struct model_rule *
 	}
 }
 
-/* How often a run has it isn't summed. */
+/* A run has no sum of this event, so its instructions are counted one by one. */
 static bool is_seen_alone(enum event_kind kind)
 {
 	return kind == EK_NEAR_INDIRECT || kind == EK_COND_TAKEN_BACKWARD ||
@@ -97,7 +98,7 @@ static bool is_seen_alone(enum event_kind kind)
 
 bool model_bulk_possible(const struct model *m, u8 cpl)
 {
-	/* Its counters are the other logical processor's as well. */
+	/* The other logical processor uses its counters too. */
 	if (pmu_is_shared(m))
 		return false;
 	if (busy(m, cpl) || !fault_permits_bulk(m, true) || !model_core_is_quiet(m) ||
@@ -109,10 +110,10 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 
 		if (c->armed)
 			return false;
-		/* Which of a run's events are between which of its branches isn't known. */
+		/* In a run it isn't known between which branches an event occurred. */
 		if (m->lbr.logs & BIT(i) && selected(&c->rule, cpl) && model_lbr_records(m, cpl))
 			return false;
-		/* How many of the run's accesses share an instruction isn't known. */
+		/* In a run it isn't known which accesses share an instruction. */
 		if (selected(&c->rule, cpl) &&
 		    ((c->rule.cmask && !is_steady(&c->rule)) || c->rule.edge ||
 		     c->rule.flags & EV_INSN || is_seen_alone((enum event_kind)c->rule.kind)))
@@ -138,7 +139,7 @@ u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
 		if (most && room / most < budget)
 			budget = room / most;
 	}
-	/* The instruction before which a window is stolen is one of its own. */
+	/* The instruction before which the window is stolen must be retired alone. */
 	if (model_may_be_stolen(m) && m->steal_in - 1 < budget)
 		budget = m->steal_in - 1;
 	return budget;
@@ -248,7 +249,7 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 	if (!events->instructions)
 		return;
 	m->cycles += events->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
-	/* No counter counts them, or the instructions would have been seen alone. */
+	/* No counter counts inserts; with one, the instructions would have been retired alone. */
 	m->lbr.inserted = 0;
 	if (model_may_be_stolen(m))
 		m->steal_in -= (u32)events->instructions;

@@ -8,7 +8,7 @@ static bool is_package_wide(const struct model *m)
 	return m->host->cores && fault_reaches_package(m, false);
 }
 
-/* Which thread watches which, and the lock: of its core, or of all cores for one. */
+/* The record of watching threads and the lock: one for each core, or one for the whole package. */
 static struct model_core *lock_domain(const struct model *m)
 {
 	return m->host->cores ? &m->host->cores[is_package_wide(m) ? 0 : m->core] : NULL;
@@ -73,7 +73,7 @@ void model_core_watch(struct model *m, bool watch)
 	struct model_core *core = lock_domain(m);
 	u64 bit = own_bit(m);
 
-	/* Whether or not the sibling has been started yet; but there must be one. */
+	/* The sibling need not have been started yet, but it must exist. */
 	if (!core || !m->config.hyper_threading || (m->host->processor ^ 1) >= m->host->processors)
 		return;
 	if (watch)

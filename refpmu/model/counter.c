@@ -4,8 +4,8 @@
  * 18-1 and the precise events of Haswell.
  *
  * Time in the model: an instruction takes one or more core cycles (latitude), the same number for
- * each, and then its loads take their latencies, one after the other; latencies are those of the
- * memory hierarchy, so they exist only while it is used (access.c). All events of an instruction
+ * each, and then the latencies of its loads, one after the other. The latencies come from the
+ * memory hierarchy, so there are none while it isn't used (access.c). All events of an instruction
  * fall in the first of its cycles; cycle events fall in each. The reference clock ticks with the
  * core clock. CMASK, INV and E see this sequence of cycles; a cycle at a privilege level that the
  * counter doesn't select has no event, and isn't counted under INV either.
@@ -47,7 +47,7 @@ void model_preset_counter(struct model *m, unsigned counter, u64 value)
 				   PDIST_LEAST_PERIOD - 1;
 }
 
-/* What is selected: the event's code in spec/event.def. */
+/* The selected event's code, as in spec/event.def. */
 static u32 selected_code(struct model *m, unsigned n)
 {
 	u64 umask2 = (m->perfevtsel[n] & IA32_PERFEVTSEL_UMASK2) >> IA32_PERFEVTSEL_UMASK2_SHIFT;
@@ -55,7 +55,7 @@ static u32 selected_code(struct model *m, unsigned n)
 	return (u16)m->perfevtsel[n] | (u32)fault_umask2(m, n, umask2) << 16;
 }
 
-/* The event that a general-purpose counter is set to and has. */
+/* The event that a general-purpose counter selects, if the counter can count it. */
 static const struct event_row *event_of(struct model *m, unsigned n)
 {
 	const struct event_row *event = model_event(m, selected_code(m, n));
@@ -65,8 +65,8 @@ static const struct event_row *event_of(struct model *m, unsigned n)
 	return fault_event(m, n, event);
 }
 
-/* "PDist: Precise Distribution": IA32_PMC0, on some IA32_PMC1, and fixed counter 0, or as CPUID
- * leaf 23H has it. */
+/* "PDist: Precise Distribution": IA32_PMC0 and fixed counter 0 have it, on some generations
+ * IA32_PMC1 too; with CPUID leaf 23H the counters that it lists. */
 static bool has_pdist(struct model *m, unsigned i)
 {
 	if (model_has_arch_pebs(m))
@@ -76,7 +76,7 @@ static bool has_pdist(struct model *m, unsigned i)
 	return (!i || i == FIRST_FIXED) && model_generation(m)->facilities & FAC_PDIST;
 }
 
-/* Microcode has IA32_PMC3 while transactions can run: latitude tsx-force-abort. */
+/* Microcode uses IA32_PMC3 while transactions can run: latitude tsx-force-abort. */
 static bool is_taken(const struct model *m, unsigned n)
 {
 	return n == 3 && model_has_force_abort(m) &&
@@ -152,7 +152,7 @@ static void decode_fixed(struct model *m, unsigned n, struct counter_setting *se
 		EK_INSTRUCTIONS,	  EK_CORE_CYCLES,	   EK_REF_CYCLES,    EK_SLOTS,
 		EK_SLOTS_BAD_SPECULATION, EK_SLOTS_FRONTEND_BOUND, EK_SLOTS_RETIRING
 	};
-	/* Each counter has the fields of counter 0, further up. */
+	/* Each counter has the same field as counter 0, at a higher bit. */
 	u64 control = m->fixed_ctr_ctrl >> n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 
 	control = fault_fixed_control(m, n, control);
@@ -175,7 +175,7 @@ static void decode_fixed(struct model *m, unsigned n, struct counter_setting *se
 }
 
 /*
- * What counter i is set to do. "Each enable bit in IA32_PERF_GLOBAL_CTRL is AND'ed with the enable
+ * The setting of counter i. "Each enable bit in IA32_PERF_GLOBAL_CTRL is AND'ed with the enable
  * bits for all privilege levels in the respective IA32_PERFEVTSELx or IA32_FIXED_CTR_CTRL MSRs".
  */
 static struct counter_setting setting_of(struct model *m, unsigned i)
@@ -199,7 +199,7 @@ static struct counter_setting setting_of(struct model *m, unsigned i)
 
 /*
  * "When Load latency event is enabled, no other PEBS event can be configured with other counters"
- * (Sandy Bridge on): what else is configured makes no records then.
+ * (Sandy Bridge on): other PEBS counters then make no records.
  */
 static void keep_load_latency_alone(struct model *m)
 {
@@ -242,7 +242,7 @@ void model_configure(struct model *m)
 		any = any || rule->any;
 		frontend = frontend || rule->kind == EK_FRONTEND;
 	}
-	/* What was fetched while nothing watched isn't known: everything misses. */
+	/* Fetches that weren't watched aren't known: everything misses. */
 	if (frontend && !m->watch_frontend)
 		__builtin_memset(&m->fetch, 0, sizeof(m->fetch));
 	m->watch_frontend = frontend;
@@ -250,7 +250,7 @@ void model_configure(struct model *m)
 	model_lbr_log_configure(m);
 	if (m->active)
 		keep_load_latency_alone(m);
-	/* The metrics tell what a load waited. */
+	/* The metrics depend on how long a load has waited. */
 	memory = memory || model_metrics_run(m) || model_uncore_watches(m);
 	model_access_watch(m, memory, latency);
 	model_core_watch(m, fault_watches(m, any));
@@ -281,7 +281,7 @@ static bool reaches(const struct model_rule *rule, u64 occurred)
 u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
 		    u64 occurred, u64 cycles)
 {
-	/* INV does nothing without CMASK. */
+	/* INV has no effect without CMASK. */
 	bool invert = rule->invert && rule->cmask;
 	bool first, others;
 	u64 edges;
@@ -315,7 +315,7 @@ void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i)
 		c->shadow--;
 }
 
-/* Of a counter with EV_PDIR: latitude pdist-near, and pdist-fixed-next. */
+/* With EV_PDIR: latitude pdist-near and pdist-fixed-next. */
 static void with_pdist(struct model *m, unsigned i, struct counter_overflow *overflow)
 {
 	if (!has_pdist(m, i))
@@ -329,16 +329,16 @@ static void with_pdist(struct model *m, unsigned i, struct counter_overflow *ove
 }
 
 /*
- * What an overflow does: "it is armed to ... capture the next event", or interrupts. With precise
- * distribution the event that overflowed is the one; precise store is about "the next store that
- * retires".
+ * The effect of an overflow: the counter "is armed to ... capture the next event", or it
+ * interrupts. With precise distribution the recorded event is the one that overflowed; precise
+ * store is about "the next store that retires".
  */
 static struct counter_overflow overflow_of(struct model *m, const struct retire_ctx *s, unsigned i)
 {
 	const struct model_rule *rule = s->rule[i];
 	struct counter_overflow overflow = {
 		.status = model_global_bit(i),
-		/* The instruction may be the WRMSR that takes PEBS away. */
+		/* The instruction may be the WRMSR that disables PEBS. */
 		.arms = rule->pebs && m->counter[i].rule.pebs,
 	};
 
@@ -357,7 +357,7 @@ static struct counter_overflow overflow_of(struct model *m, const struct retire_
 	return overflow;
 }
 
-/* The counter has wrapped: show it, and arm PEBS or have the interrupt requested. */
+/* The counter has wrapped: set its status bit, and arm PEBS or request the interrupt. */
 static void wrap(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
@@ -390,7 +390,8 @@ static bool in_scope(struct model *m, const struct retire_ctx *s, const struct m
 	return !rule->in_tx || fault_in_scope(m, s, rule, inside);
 }
 
-/* What microcode does to switch counter i on or off: events of the WRMSR besides its own. */
+/* The events of the microcode that switches counter i on or off, in addition to the WRMSR
+ * itself. */
 static u64 switching(const struct model *m, const struct retire_ctx *s, unsigned i)
 {
 	bool loads = s->rule[i]->kind == EK_LOADS, branches = s->rule[i]->kind == EK_BRANCHES;
@@ -406,7 +407,7 @@ static u64 switching(const struct model *m, const struct retire_ctx *s, unsigned
 	return 0;
 }
 
-/* USR is about 1, 2 and 3. */
+/* USR applies to levels 1, 2 and 3. */
 static u8 level_of(struct model *m, u8 cpl)
 {
 	return cpl == 1 || cpl == 2 ? fault_level(m, cpl) : cpl;
@@ -462,9 +463,9 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 }
 
 /*
- * The retirement of a WRMSR that may have switched counters on or off: each one it doesn't switch
- * counts under the rule before; the others as latitude has it. A counter that it wrote itself
- * holds the value written.
+ * A WRMSR retires that may have switched counters on or off. A counter that it doesn't switch
+ * counts it under the previous rule; for the others latitude decides. A counter that it wrote holds
+ * the written value.
  */
 static void choose_rules(struct model *m, struct retire_ctx *s)
 {
@@ -539,7 +540,7 @@ static void count_siblings(struct model *m, const struct retire_ctx *by, bool sa
 		model_serve(m, &s);
 }
 
-/* All counters of other threads that count what this processor does; the lock is held. */
+/* Notify the counters of other threads that count this processor's events; the lock is held. */
 static void notify_watchers(struct model *m, const struct retire_ctx *s)
 {
 	struct model *to;
@@ -552,8 +553,8 @@ static void notify_watchers(struct model *m, const struct retire_ctx *s)
 	}
 }
 
-/* What is known of an instruction before its accesses are made. rule[] of counters that don't count
- * isn't set. */
+/* Collect the facts about an instruction before its accesses are made. rule[] isn't set for
+ * counters that don't count. */
 static void begin_retire(struct model *m, const struct model_retired *r, struct retire_ctx *s)
 {
 	s->r = r;
@@ -576,7 +577,7 @@ static void begin_retire(struct model *m, const struct model_retired *r, struct 
 		s->rule[__builtin_ctzll(left)] = &m->counter[__builtin_ctzll(left)].rule;
 }
 
-/* The counters count, and what their overflows cause is served. */
+/* Count the instruction on all counters, and serve the effects of their overflows. */
 static void count_all(struct model *m, struct retire_ctx *s)
 {
 	s->active = fault_counters(m, s->r, s->active);

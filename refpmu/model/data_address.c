@@ -9,7 +9,7 @@
 #include "refpmu/model/record.h"
 #include "spec/data_source.h"
 
-/* The access that the event of counter x is about: MODEL_MAX_ACCESSES: none is left. */
+/* The access that counter x's event tags; MODEL_MAX_ACCESSES: none is left. */
 static unsigned tagged_access(struct model *m, const struct retire_ctx *s, unsigned x)
 {
 	enum { LAST, FIRST };
@@ -21,7 +21,7 @@ static unsigned tagged_access(struct model *m, const struct retire_ctx *s, unsig
 			found[n++] = a;
 	if (!n)
 		return MODEL_MAX_ACCESSES;
-	/* The store that precise store records is the next one, not one of several. */
+	/* Precise store records the next store; there is no choice among several. */
 	if (kind == EK_PRECISE_STORE || m->latitude[LAT_TAG_ACCESS] == FIRST)
 		return found[0];
 	return found[m->latitude[LAT_TAG_ACCESS] == LAST ? n - 1 : model_random(m) % n];
@@ -89,7 +89,7 @@ static void data_address(struct model *m, const struct retire_ctx *s, unsigned x
 	fault_data_address(m, s, x, a, record);
 }
 
-/* What the manual doesn't define for this event: Table 18-46. */
+/* Fields that the manual doesn't define for this event: Table 18-46. */
 static void leave_undefined(struct model *m, u16 flags, struct record *record)
 {
 	if (!m->latitude[LAT_UNDEFINED_FIELDS] || flags & (EV_LL | EV_PS))
@@ -116,7 +116,7 @@ static bool latency_enabled(struct model *m, unsigned x)
 						     BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x));
 }
 
-/* Precise store has a bit of its own: IA32_PEBS_ENABLE[63]. */
+/* A separate bit enables precise store: IA32_PEBS_ENABLE[63]. */
 static bool store_enabled(struct model *m)
 {
 	return fault_store_enabled(m, m->pebs_enable & IA32_PEBS_ENABLE_PS_EN);

@@ -3,7 +3,8 @@
  * Errata of counters, enabled by latitude: counters need the values of spec/setup.def first, or
  * fixed counter 2 has a slow clock. "The reset value to the counter is not clocked immediately so
  * the overflow status bit will flip high and generate another PMI": CPU_CLK_UNHALTED.REF_TSC in
- * Intel's event files. A counter whose own enable is off has no clock, and repeats nothing.
+ * Intel's event files. A counter whose own enable is off has no clock, and doesn't repeat its
+ * overflow.
  */
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
@@ -40,8 +41,8 @@ bool model_errata_miscounts(const struct model *m)
 	return wants_setup(m) || model_has_erratum(m, ERRATUM_MEMORY_EVENTS);
 }
 
-/* Every fourth event D0H to D3H goes to the other thread's counter of the same number, if that one
- * counts, whatever it counts. */
+/* Every fourth event D0H to D3H is counted on the other thread's counter of the same number
+ * instead, if that counter counts any event. */
 static u64 leak(struct model *m, unsigned i, u64 add)
 {
 	struct model *sibling = model_core_sibling(m);
@@ -72,7 +73,7 @@ void model_errata_global_ctrl(struct model *m, u64 value)
 		m->setting_up = false;
 }
 
-/* Ticks that fill no step are kept for the next one. */
+/* Ticks that don't fill a step are kept for the next step. */
 static u64 in_steps(struct model *m, u64 ticks)
 {
 	u32 step = m->latitude[LAT_REF_TSC_SLOW];
@@ -90,7 +91,7 @@ u64 model_errata_increment(struct model *m, unsigned i, u64 add)
 		return add;
 	if (model_has_erratum(m, ERRATUM_MEMORY_EVENTS))
 		return leak(m, i, add);
-	/* Every other time one of its events is lost. */
+	/* Every second time, one of its events is lost. */
 	m->counter[i].misses = !m->counter[i].misses;
 	return add - m->counter[i].misses;
 }

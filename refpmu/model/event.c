@@ -70,7 +70,7 @@ static bool is_missing(const struct model *m, u32 code)
 	return false;
 }
 
-/* A select that is 0, as most are after a reset, needs no search. */
+/* A select of 0, as after a reset, needs no search. */
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
 	_Static_assert(EVENT_##name, "no event is 0");
 #include "spec/event.def"
@@ -108,10 +108,10 @@ bool model_is_total_cycles(const struct model *m, unsigned n)
 /* ---- how often it occurs ---- */
 
 /*
- * The manual says of no branch whether it is mispredicted, so any predictor will do. This one is
- * static: of conditional branches those that lead backward are predicted taken, the others not; all
- * other branches are predicted right. Without a history the mistakes of a block follow from how
- * often it ran and how often its branch was taken (bulk.h).
+ * The manual doesn't say which branches are mispredicted, so any predictor is correct. This one is
+ * static: conditional branches that go backward are predicted taken, and those that go forward not
+ * taken; all other branches are predicted right. It has no history, so the mispredictions of a
+ * block follow from two numbers: how often it ran, and how often its branch was taken (bulk.h).
  */
 bool model_mispredicted(const struct model_retired *r)
 {
@@ -123,7 +123,7 @@ static bool taken(const struct model_retired *r)
 	return r->branch != BRANCH_CONDITIONAL || r->taken;
 }
 
-/* Cycle events: in each of its cycles. */
+/* Cycle events occur in each cycle of the instruction. */
 static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool frontend)
 {
 	enum model_branch b = r->branch;
@@ -162,7 +162,8 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool
 	case EK_FRONTEND:
 		return frontend;
 	case EK_UOPS:
-		/* Address and data of a store are two: docs/READINGS.md, "Micro-operations". */
+		/* A store has two micro-operations, address and data: docs/READINGS.md,
+		 * "Micro-operations". */
 		return 1 + (u64)r->stores;
 	case EK_LOADS:
 		return r->loads;

@@ -37,7 +37,7 @@ static u32 lines_of(const struct exerciser *e)
 	return (u32)(last - first + 1);
 }
 
-/* DONE: nothing is wrong with the command. */
+/* DONE: the command is valid. */
 static enum exerciser_status check(const struct model *m, const struct exerciser *e)
 {
 	u32 state = e->word[WORD(STATE)], bytes = e->word[WORD(LENGTH)];
@@ -66,7 +66,7 @@ static void place(struct model *m, const struct exerciser *e, const struct exerc
 	memory_leave(memory);
 }
 
-/* docs/EXERCISER.md: a write of STATE begins the command; STATUS and LINES tell of its end. */
+/* docs/EXERCISER.md: a write of STATE begins the command; STATUS and LINES have its result. */
 static void exerciser_command(struct model *m, struct exerciser *e)
 {
 	struct exercise plan = {

@@ -187,7 +187,7 @@ static void fill_flags(const struct model *m, const struct lbr_branch *b, struct
 	}
 }
 
-/* "Filtering of Last Branch Records": a bit that is set keeps its kind out. */
+/* "Filtering of Last Branch Records": a bit that is set filters out its kind. */
 static bool passes_filter(const struct model *m, const struct lbr_branch *b)
 {
 	u64 level = b->cpl ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0;
@@ -198,8 +198,8 @@ static bool passes_filter(const struct model *m, const struct lbr_branch *b)
 }
 
 /*
- * Call-stack mode: a call is recorded and a return removes the last entry. A call of the next
- * instruction isn't one that returns.
+ * Call-stack mode: a call is recorded and a return removes the last entry. A call to the next
+ * instruction doesn't return, so it isn't recorded.
  */
 static void stack_calls(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
@@ -230,7 +230,7 @@ static void apply_plan(struct model *m, const struct lbr_plan *plan)
 	m->lbr.cycles = m->cycles;
 }
 
-/* A transfer of control while the recording is on: does it make an entry? */
+/* A transfer of control while recording is on: does it make an entry? */
 static bool record_branch(struct model *m, const struct lbr_branch *b)
 {
 	struct lbr_plan plan = {
@@ -249,7 +249,7 @@ static bool record_branch(struct model *m, const struct lbr_branch *b)
 	return plan.records;
 }
 
-/* Of a branch that is taken. */
+/* The kind of a taken branch. */
 static u64 kind_of(enum model_branch branch, bool indirect)
 {
 	switch (branch) {
@@ -350,7 +350,7 @@ static void stop_recording(struct model *m)
 
 /*
  * "When the processor generates a debug exception it automatically clears the LBR flag before it
- * executes the handler": that one isn't recorded. "On a debug breakpoint event (#DB),
+ * executes the handler": so the exception isn't recorded. "On a debug breakpoint event (#DB),
  * IA32_LBR_CTL.LBREn is cleared."
  */
 void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, unsigned kind)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "Load Latency Performance Monitoring Facility": which loads are tagged, which of them count, and
- * the fields of a record about the last one. Tables 18-24 and 18-33.
+ * "Load Latency Performance Monitoring Facility": which loads are tagged, which of these count, and
+ * the fields of a record for the last one. Tables 18-24 and 18-33.
  *
  * There is no speculation: only the loads of instructions that raise an exception are cancelled.
  */
@@ -10,8 +10,8 @@
 #include "spec/authority.h"
 #include "spec/data_source.h"
 
-/* Table 18-24, as far as the manual defines it for the generation; from Skylake on, which it
- * doesn't name, and on E-cores as Linux reads the codes. */
+/* Table 18-24, as far as the manual defines it for the generation. For Skylake and later, which the
+ * table doesn't name, and for E-cores: as Linux reads the codes. */
 static const struct {
 	u32 gens;
 	u8 code, outcome, authority;
@@ -61,8 +61,8 @@ u64 model_source_code(const struct model *m, u8 source)
 
 /* ---- tags ---- */
 
-/* "Load operations are randomly selected by hardware and tagged": the next one after any number of
- * loads. */
+/* "Load operations are randomly selected by hardware and tagged": after a tagged load any number of
+ * loads may pass. */
 static bool takes_tag(struct model *m)
 {
 	if (m->tag_gap) {
@@ -73,7 +73,8 @@ static bool takes_tag(struct model *m)
 	return true;
 }
 
-/* From dispatch to completion: what is below is the time in the memory subsystem. */
+/* The latency from dispatch to completion; the memory hierarchy gives only the time in the memory
+ * subsystem. */
 static u32 instruction_latency(const struct model *m, u32 latency)
 {
 	return latency + m->latitude[LAT_INSTRUCTION_LATENCY];
@@ -89,7 +90,7 @@ static u64 at_most(u64 value, u64 most)
 	return value < most ? value : most;
 }
 
-/* The other bits aren't said to be 0. */
+/* No source says that the other bits are 0. */
 u64 model_latency_field(struct model *m, u32 latency)
 {
 	const u64 unused = ~(ADAPTIVE_LATENCY_INSTRUCTION | ADAPTIVE_LATENCY_CACHE);
@@ -159,7 +160,8 @@ bool model_is_latency_event(struct model *m, const struct model_access *a,
 
 /* ---- the record ---- */
 
-/* Without the helper event, where there is one, two bits of the data source mean nothing. */
+/* If the generation has the helper event and it doesn't count, two bits of the data source are
+ * undefined. */
 static u64 blocked_bits(struct model *m)
 {
 	const struct event_row *helper = model_event(m, EVENT_LD_BLOCKS_STORE_FORWARD);
@@ -172,7 +174,7 @@ static u64 blocked_bits(struct model *m)
 	return model_random(m) & (DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED);
 }
 
-/* Fields that some generations have at other bits. */
+/* Fields whose bits differ on some generations. */
 static const struct {
 	u32 gens;
 	u16 usual, here;

@@ -56,7 +56,8 @@ static void add_request(struct model *m, u32 distance, const struct pmi *pmi)
 {
 	if (m->n_requests && m->latitude[LAT_PMI_MERGE])
 		return;
-	/* More than any handler could tell apart: one of them stands for this one as well. */
+	/* More requests than any handler could distinguish: an earlier one also stands for this
+	 * one. */
 	if (m->n_requests == MODEL_MAX_REQUESTS)
 		return;
 	/* Interrupts arrive in the order of their requests. */
@@ -117,7 +118,7 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 	return d;
 }
 
-/* "Mask: inhibits reception of the interrupt." What becomes of it is latitude. */
+/* "Mask: inhibits reception of the interrupt." Whether it is kept or lost is latitude. */
 static struct pmi_delivery arrive(struct model *m, u32 lvtpc)
 {
 	if (!fault_lvt_masked(m, lvtpc & LVT_MASKED))
@@ -155,7 +156,7 @@ void model_halt(struct model *m)
 	model_core_leave(m, shared);
 }
 
-/* The status bits that are a reason for an interrupt. */
+/* The status bits that can cause an interrupt. */
 static u64 interrupting(const struct model *m)
 {
 	u64 bits = IA32_PERF_GLOBAL_STATUS_OVF_BUF;

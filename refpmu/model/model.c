@@ -33,7 +33,7 @@ const struct generation *model_generation(const struct model *m)
 	return model_generation_row(m->config.generation);
 }
 
-/* Which cores a package may have. */
+/* The cores that a package may have. */
 static const struct {
 	u8 package, type, id;
 	u32 native;
@@ -55,7 +55,7 @@ static bool has_one_thread(enum generation_id generation)
 	return BIT(generation) & GENS_ONE_THREAD;
 }
 
-/* Of a hybrid's processors the first half, rounded up to whole cores, are those of P-cores. */
+/* The first half of a hybrid's processors, rounded up to whole cores, belongs to P-cores. */
 static unsigned processors_of_p_cores(const struct model_config *config,
 				      const struct model_host *host)
 {
@@ -114,7 +114,7 @@ bool model_is_e_core(const struct model *m)
 	return has_one_thread(m->config.generation) || model_is_small_core(m);
 }
 
-/* Of a profile: the same generation, with fewer counters. */
+/* Only in a profile: a core of the same generation with fewer counters. */
 bool model_is_small_core(const struct model *m)
 {
 	return m->facts & FACT_HYBRID && m->latitude[LAT_E_CORES] && m->core && !model_core_type(m);
@@ -149,8 +149,9 @@ u64 model_global_bit(unsigned counter)
 }
 
 /*
- * What a firmware may leave: programmed counters of any value, an old overflow. The global
- * enables stay off, because an enabled counter would be watched from the first instruction on.
+ * Set a state that firmware may leave: programmed counters with any value, an old overflow. The
+ * global enables stay off, because an enabled counter would be watched from the first instruction
+ * on.
  */
 static void make_dirty(struct model *m)
 {
@@ -181,7 +182,7 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	take_core(m, host->processor);
 	fault_init(m);
 	model_take_latitude(m);
-	/* Of several processors the first empties the hierarchy. */
+	/* Of several processors, the first one clears the hierarchy. */
 	if (model_memory(m) && !host->processor) {
 		const struct memory_shape shape = model_memory_shape(m);
 
@@ -192,7 +193,7 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	if (host->exerciser && !host->processor)
 		model_exerciser_reset(m);
 	m->perf_capabilities = fault_perf_capabilities(m, model_capabilities(m));
-	/* No branch trace store: the model writes no branch records. */
+	/* BTS isn't available: the model stores no branch records. */
 	m->misc_enable = IA32_MISC_ENABLE_PERFMON_AVAILABLE | IA32_MISC_ENABLE_BTS_UNAVAILABLE;
 	if (m->facts & FACT_WITHOUT_PEBS)
 		m->misc_enable |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;

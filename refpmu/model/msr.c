@@ -20,7 +20,8 @@ static struct msr_result answer(u64 value)
 	return (struct msr_result){ .status = MSR_DONE, .value = value };
 }
 
-/* A register that this processor doesn't have: #GP, but where a hypervisor ignores accesses. */
+/* true: the access to a register that this processor doesn't have succeeds, because a hypervisor
+ * ignores such accesses; without one it raises #GP. */
 static bool absent_answers(struct model *m, const struct msr_ref *p)
 {
 	return fault_absent_answers(m, p, m->facts & FACT_MSRS_IGNORED);
@@ -99,7 +100,7 @@ static u64 read_register(struct model *m, const struct msr_ref *p)
 	case MODEL_REG_UNC_CTRL:
 		return m->unc_global_ctrl;
 	case MODEL_REG_UNC_STATUS:
-		return 0;	/* nothing of that uncore counts here */
+		return 0;	/* no counter of that uncore counts here */
 	case MODEL_REG_V6_CTR:
 	case MODEL_REG_V6_CFG_A:
 	case MODEL_REG_CFG_B:
@@ -164,7 +165,7 @@ static void write_counter(struct model *m, unsigned i, u64 value)
 	m->counter_written = BIT(i);
 }
 
-/* What was armed for one setting isn't for another. */
+/* A counter that is armed for one setting isn't armed for another one. */
 static void write_perfevtsel(struct model *m, unsigned i, u64 value)
 {
 	u64 changed = value != m->perfevtsel[i] ? BIT(i) : 0;
@@ -301,7 +302,8 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 		m->offcore_rsp[p->reg - MODEL_REG_OFFCORE_RSP_0] = value;
 		break;
 	case MODEL_REG_MISC_ENABLE:
-		/* Other facilities' bits are kept as written; those of the PMU ignore writes. */
+		/* Bits of other facilities keep the written value; those of the PMU ignore
+		 * writes. */
 		kept = model_defined_bits(m, OF_IA32_MISC_ENABLE);
 		m->misc_enable = (value & ~kept) | (m->misc_enable & kept);
 		break;
@@ -310,7 +312,7 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 	}
 }
 
-/* By a filter or a lock, whatever the value: latitude refused-msr. */
+/* A filter or a lock refuses the write, whatever its value: latitude refused-msr. */
 static bool is_filtered(const struct model *m, enum model_reg reg, u64 value)
 {
 	switch (m->latitude[LAT_REFUSED_MSR]) {
@@ -331,7 +333,7 @@ static bool is_filtered(const struct model *m, enum model_reg reg, u64 value)
 	}
 }
 
-/* IA32_PMCx: only EAX is taken; its bit 31 is extended to the width of the counter. */
+/* A write of IA32_PMCx takes EAX only; its bit 31 is extended to the width of the counter. */
 static u64 sign_extended(u64 value)
 {
 	u64 low = value & BITS(0, 31);
@@ -408,7 +410,7 @@ static struct msr_result rdpmc_metrics(struct model *m)
 	return result;
 }
 
-/* The bit that hides a counter from programs at CPL > 0; Linux mailing list: it reads 0 then. */
+/* Is the counter hidden from CPL > 0? Linux mailing list: it then reads 0. */
 static bool is_hidden(const struct model *m, u32 ecx)
 {
 	u32 i = ecx & ~(u32)RDPMC_FIXED;

@@ -14,7 +14,7 @@ static const struct {
 #include "spec/msr.def"
 };
 
-/* Which bits of a field exist on this processor, counted from the field's lowest bit. */
+/* The bits of a field that exist on this processor, counted from the field's lowest bit. */
 static u64 existing_bits(const struct model *m, enum spec_cap cap)
 {
 	const struct generation *g = model_generation(m);
@@ -189,7 +189,7 @@ u64 model_defined_bits(const struct model *m, enum fields_of of)
 	return bits;
 }
 
-/* Which processors have it: the column of spec/msr.def. */
+/* The capability that a processor needs for the register: the column of spec/msr.def. */
 enum {
 #define MSR(name, address, cap, source) CAP_OF_##name = (cap),
 #include "spec/msr.def"
@@ -203,7 +203,7 @@ static const struct {
 	{ MSR_IA32_PMC0, MODEL_MAX_GP, MODEL_REG_PMC, CAP_OF_IA32_PMC0 },
 	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, MODEL_REG_A_PMC, CAP_OF_IA32_A_PMC0 },
 	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, MODEL_REG_PERFEVTSEL, CAP_OF_IA32_PERFEVTSEL0 },
-	/* One more than there are on any processor. */
+	/* One more than any processor has. */
 	{ MSR_IA32_FIXED_CTR0, MODEL_MAX_FIXED + 1, MODEL_REG_FIXED_CTR, CAP_OF_IA32_FIXED_CTR0 },
 	{ MSR_IA32_FIXED_CTR_CTRL, 1, MODEL_REG_FIXED_CTR_CTRL, CAP_OF_IA32_FIXED_CTR_CTRL },
 	{ MSR_IA32_PERF_GLOBAL_CTRL, 1, MODEL_REG_GLOBAL_CTRL, CAP_OF_IA32_PERF_GLOBAL_CTRL },
@@ -262,8 +262,8 @@ static const struct {
 	  CAP_OF_UNCORE_PERFEVTSEL0 },
 };
 
-/* Which registers are at 391H and 392H depends on the processor; behind the last branch records
- * there are other facilities'. */
+/* Is another register at this address? The registers at 391H and 392H depend on the processor;
+ * after the last branch records there are registers of other facilities. */
 static bool is_another(const struct model *m, const struct msr_ref *p)
 {
 	switch (p->reg) {
@@ -386,7 +386,7 @@ static u64 lbr_address_bits(const struct model *m, const struct msr_ref *p, u64 
 	return address_is_canonical(address) ? ~0ULL : BITS(0, 46) | flags;
 }
 
-/* Of IA32_PERF_GLOBAL_STATUS_RESET, beside those of a version 3. */
+/* Bits of IA32_PERF_GLOBAL_STATUS_RESET, in addition to those of version 3. */
 #define OF_VERSION_4	(IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 
 static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)

@@ -74,7 +74,7 @@ static bool response_selected(const struct model *m, const struct offcore_access
 		select & BIT(sandybridge_response[access->source].snoop));
 }
 
-/* What goes past the L2, if MSR_OFFCORE_RSP_x selects its request and its response. */
+/* Does this access go beyond the L2, and does MSR_OFFCORE_RSP_x select its request and response? */
 bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source)
 {
 	struct offcore_access access = {

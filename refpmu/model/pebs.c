@@ -52,8 +52,8 @@ static u64 covered_counters(struct model *m, const struct retire_ctx *s, unsigne
 	return covered;
 }
 
-/* When the index equals the absolute maximum "no signal is generated", and nothing is written. That
- * some processors set OvfBuf all the same is latitude. */
+/* When   the index equals the absolute maximum "no signal is generated", and nothing is written.
+ * Some processors set OvfBuf nevertheless: latitude. */
 static void skip_event(struct model *m, const struct assist_plan *plan)
 {
 	if (plan->area.pebs_index >= plan->area.pebs_buffer_base &&
@@ -64,8 +64,8 @@ static void skip_event(struct model *m, const struct assist_plan *plan)
 
 /*
  * The record goes to the index, and the index moves past it. The reset values are loaded into the
- * counters and their overflow bits are cleared; those of others "remain unaffected". OvfBuf is set
- * when the index "matches/exceeds the interrupt threshold".
+ * counters and their overflow bits are cleared; the overflow bits of other counters "remain
+ * unaffected". OvfBuf is set when the index "matches/exceeds the interrupt threshold".
  */
 static void plan_record(struct model *m, struct assist_plan *plan)
 {
@@ -102,12 +102,12 @@ static void write_index(struct model *m, const struct assist_plan *plan)
 	u8 bytes[sizeof(u64)];
 
 	put64(bytes, plan->index);
-	/* The page was there a moment ago, when the area was read. */
+	/* The page was mapped when the area was read. */
 	if (plan->advances)
 		m->host->write(m->host->ctx, plan->index_at, bytes, sizeof(bytes));
 }
 
-/* Record and index. false: the buffer isn't mapped; nothing was written. */
+/* Write the record and the index. false: the buffer isn't mapped, and nothing was written. */
 static bool write_record(struct model *m, const struct assist_plan *plan)
 {
 	if (plan->index_first)

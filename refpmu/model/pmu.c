@@ -56,7 +56,7 @@ void model_retire(struct model *m, const struct model_retired *r)
 	model_core_leave(m, shared);
 }
 
-/* NetBurst has some registers in common with the other: those aren't its own. */
+/* NetBurst shares some registers with other generations; model/msr.c has these. */
 static struct msr_result rdmsr(struct model *m, u32 msr)
 {
 	struct msr_result result = { .status = MSR_NOT_OURS };

@@ -37,7 +37,7 @@ static void serve_interrupt(struct model *m, struct retire_ctx *s, unsigned i)
 	request_all(m, s, &plan);
 }
 
-/* The first of the covered counters whose overflow interrupt waited for the assist. */
+/* The first covered counter whose overflow interrupt waited for the assist. */
 static unsigned first_deferred_pmi(const struct model *m, u64 covered)
 {
 	unsigned i = 0;
@@ -63,7 +63,8 @@ static void assist(struct model *m, struct retire_ctx *s, unsigned i)
 		add_pmi(&plan, ACTION_THRESHOLD_INT, i);
 	if (held < MODEL_MAX_COUNTERS) {
 		add_pmi(&plan, ACTION_OVERFLOW_INT, held);
-		/* What wrapped on this very instruction overflowed with the others that did. */
+		/* Counters that wrapped on this very instruction share the interrupt with the
+		 * others that did. */
 		plan.shared = a.covered & s->wrapped;
 		if (m->latitude[LAT_HELD_STATUS])
 			m->global_status |= model_global_bit(held);

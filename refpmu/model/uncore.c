@@ -23,7 +23,7 @@
 
 #define UNCORE_FIXED	UNCORE_GP	/* index of the fixed counter */
 #define UNCORE_WIDTH	48
-#define SELECTABLE	4	/* cores that MSR_UNCORE_PERF_GLOBAL_CTRL has a bit for */
+#define SELECTABLE	4	/* cores that have a bit in MSR_UNCORE_PERF_GLOBAL_CTRL */
 #define ALL_ENABLES	(UNCORE_PERF_GLOBAL_CTRL_EN_PC | UNCORE_PERF_GLOBAL_CTRL_EN_FC0)
 
 static const struct {
@@ -78,7 +78,7 @@ static void uncore_leave(struct model *m, struct model_uncore *u)
 		m->host->unlock(m->host->ctx, &u->lock);
 }
 
-/* A new configuration may have begun before the lock was there. */
+/* Lock the shared uncore. A new configuration may have begun before the lock was taken. */
 static struct model_uncore *uncore_enter(struct model *m)
 {
 	struct model_uncore *u = m->host->uncore;
@@ -262,7 +262,7 @@ void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value)
 		u->counter[p->i].value = value & highest(m);
 		break;
 	case MODEL_REG_UNCORE_PERFEVTSEL:
-		/* The reset of an occupancy happens with the write; the bit reads as 0. */
+		/* The write resets the occupancy; the bit reads as 0. */
 		u->perfevtsel[p->i] = value & ~UNCORE_PERFEVTSEL_OCC_CTR_RST;
 		break;
 	default:
@@ -272,7 +272,7 @@ void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value)
 	uncore_leave(m, u);
 }
 
-/* What a firmware may leave: programmed counters of any value, and all of them off. */
+/* Set a state that firmware may leave: programmed counters with any value, all of them off. */
 static void make_dirty(struct model *m, struct model_uncore *u)
 {
 	for (unsigned i = 0; i < UNCORE_COUNTERS; i++)
@@ -304,8 +304,8 @@ void model_uncore_join(struct model *m, bool dirty)
 /* ---- interrupts ---- */
 
 /*
- * Will the interrupt of an uncore counter be taken by this processor? Its core must be selected by
- * EN_PMI_COREn of MSR_UNCORE_PERF_GLOBAL_CTRL, and it must have IA32_DEBUGCTL[13] set.
+ * Does this processor take the interrupt of an uncore counter? EN_PMI_COREn of
+ * MSR_UNCORE_PERF_GLOBAL_CTRL must select its core, and its IA32_DEBUGCTL[13] must be set.
  */
 static bool takes(struct model *m, const struct model_uncore *u, unsigned processor)
 {
@@ -320,7 +320,7 @@ static bool takes(struct model *m, const struct model_uncore *u, unsigned proces
 	return listener.selected && listener.listens;
 }
 
-/* Bit n: processor n gets it. */
+/* Bit n: processor n is interrupted. */
 static u64 audience(struct model *m, const struct model_uncore *u)
 {
 	u64 present = u == &m->uncore ? own_bit(m) : u->present, to = 0;
@@ -352,7 +352,7 @@ void model_uncore_take(struct model *m)
 		model_request(m, ACTION_UNCORE_INT, counter);
 }
 
-/* An interrupt is signalled: freeze, tell the cores. */
+/* An interrupt is signalled: freeze the counters, and notify the cores. */
 static void signal(struct model *m, struct model_uncore *u, unsigned i)
 {
 	struct uncore_pmi pmi = {
@@ -372,7 +372,7 @@ static void signal(struct model *m, struct model_uncore *u, unsigned i)
 	for (u64 left = pmi.to; left; left &= left - 1) {
 		unsigned processor = (unsigned)__builtin_ctzll(left);
 
-		/* Two that have not been taken yet are two. */
+		/* Two interrupts that haven't been taken yet stay two. */
 		if (!(u->signalled & BIT(processor)))
 			u->signal[processor].times = 0;
 		if (u->signal[processor].times < MODEL_MAX_REQUESTS)
@@ -402,7 +402,7 @@ static void uncore_count(struct model *m, struct model_uncore *u, const struct r
 			 unsigned i)
 {
 	struct model_counter *c = &u->counter[i];
-	/* A copy: a freeze configures all of them anew. */
+	/* A copy, because a freeze configures all rules again. */
 	struct model_rule rule = c->rule;
 	bool clock = rule.kind == EK_REF_CYCLES;
 	u64 before = c->value, add, top = highest(m);
@@ -417,7 +417,7 @@ static void uncore_count(struct model *m, struct model_uncore *u, const struct r
 	fault_uncore_overflowed(m, s);
 }
 
-/* Processors that were signalled and may not look by themselves. */
+/* Call processors that were signalled and may not use their model by themselves. */
 static void uncore_call(struct model *m, u64 whom)
 {
 	for (u64 left = whom & ~own_bit(m); left && m->host->kick; left &= left - 1)

@@ -7,7 +7,7 @@
 
 #define WORD		8u
 #define OPCODE_JMP	0xe9
-#define LEAVE_BYTES	8u	/* of block_emit_leave() */
+#define LEAVE_BYTES	8u	/* bytes of block_emit_leave() */
 
 void emit_begin(struct emitter *e, struct block_cache *cache)
 {
@@ -27,7 +27,7 @@ void emit_store(struct emitter *e)
 	e->cache->code_used = e->begin + words * WORD;
 }
 
-/* block_room() has seen to it that there is enough of it. */
+/* block_room() has made sure that there is room. */
 static void byte(struct emitter *e, u8 value)
 {
 	if (e->at - e->begin < EMIT_MAX)
@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void word(struct emitter *e, u64 va
 	bytes(e, (const u8 *)&value, n);
 }
 
-/* A whole instruction: as many bytes as any has, of which n count. */
+/* Copy a whole instruction: always the maximum length, of which n bytes belong to it. */
 static void block_emit_copy(struct emitter *e, const u8 from[INSN_ROOM], unsigned n)
 {
 	if (e->at - e->begin + INSN_ROOM <= EMIT_MAX)
@@ -57,13 +57,14 @@ static void block_emit_copy(struct emitter *e, const u8 from[INSN_ROOM], unsigne
 	e->at += n;
 }
 
-/* 32 bits from the end of this field to an offset in the region, which code[] is a part of. */
+/* A 32-bit displacement from the end of this field to an offset in the region, which contains
+ * code[]. */
 static void relative(struct emitter *e, u32 to)
 {
 	word(e, to - (u32)offsetof(struct block_region, code) - (e->at + 4), 4);
 }
 
-/* MOV [context], r64 and back, r below 8. */
+/* MOV [context], r64, and the reverse; r is below 8. */
 static void save(struct emitter *e, u8 reg, u32 to)
 {
 	bytes(e, (const u8[]){ REX_W, 0x89, (u8)(0x05 | reg << 3) }, 3);
@@ -83,7 +84,7 @@ static void constant(struct emitter *e, u8 reg, u64 value)
 	word(e, value, 8);
 }
 
-/* LEA r64, [r64 + disp32], r below 8 and not RSP. */
+/* LEA r64, [r64 + disp32]; r is below 8 and not RSP. */
 static void add_to(struct emitter *e, u8 reg, u32 value)
 {
 	bytes(e, (const u8[]){ REX_W, 0x8d, (u8)(0x80 | reg << 3 | reg) }, 3);
@@ -96,7 +97,7 @@ static void add_rax_to_rcx(struct emitter *e)
 	bytes(e, (const u8[]){ REX_W, 0x8d, 0x0c, 0x01 }, 4);
 }
 
-/* A counter in the region, through RAX. */
+/* Add to a counter in the region, by way of RAX. */
 static void block_emit_count(struct emitter *e, u8 through, u32 counter)
 {
 	block_emit_load(e, through, counter);
@@ -110,7 +111,7 @@ static void block_emit_jump(struct emitter *e, u32 to)
 	word(e, to - (e->at + 4), 4);
 }
 
-/* JRCXZ, to be completed by land(). */
+/* JRCXZ; land() fills in its target. */
 static u32 jump_if_rcx_zero(struct emitter *e)
 {
 	bytes(e, (const u8[]){ 0xe3, 0 }, 2);
@@ -124,10 +125,10 @@ static void land(struct emitter *e, u32 from)
 }
 
 /*
- * Out, with all registers the guest's. Which way follows it, 4 * block + exit, as the distance of a
- * JMP that never runs: QEMU translates on after VMMCALL, and what stands there must be a jump or
- * good code. It ended itself where bytes out of step looked like VPINSRW with 256 bits
- * (gen_pinsr: Assertion `vec_len == 16').
+ * Leave the block, with all registers as the guest's. The exit's number, 4 * block + exit, follows
+ * as the displacement of a JMP that never runs: QEMU continues to translate after VMMCALL, so the
+ * bytes there must be a jump or valid code. QEMU aborted when misaligned bytes looked like a
+ * VPINSRW with 256 bits (gen_pinsr: Assertion `vec_len == 16').
  */
 static void block_emit_leave(struct emitter *e, u32 number, u32 exit)
 {
@@ -178,7 +179,7 @@ void emit_drop(struct block_cache *cache, const struct block *block)
 	for (u32 saved = 0; saved <= saves(block); saved += EMIT_SAVE) {
 		u8 *at = &cache->region->code[block->entry + saved];
 
-		/* The next one begins with the last byte of this one, which isn't looked at. */
+		/* The next exit begins at the last byte of this one, which isn't used. */
 		__builtin_memcpy(at, cache->exit_code, sizeof(cache->exit_code));
 		at[sizeof(cache->exit_code)] = OPCODE_JMP;
 		__builtin_memcpy(at + sizeof(cache->exit_code) + 1, &id, sizeof(id));
@@ -192,7 +193,7 @@ void emit_miss(struct emitter *e)
 	block_emit_leave(e, BLOCK_MAX, 0);
 }
 
-/* MOV EAX or a part of it, [address]; zero-extended. */
+/* MOV EAX, [address] or a part of it, zero-extended. */
 static void load_guest(struct emitter *e, u64 address, unsigned n)
 {
 	if (n == 4) {
@@ -204,7 +205,7 @@ static void load_guest(struct emitter *e, u64 address, unsigned n)
 	bytes(e, (const u8[]){ 0x0f, n == 2 ? 0xb7 : 0xb6, 0x00 }, 3);
 }
 
-/* The first eight bytes with one load: RCX = the differences of their halves. */
+/* Compare the first eight bytes with one load: RCX = the differences of their halves. */
 static void compare_eight(struct emitter *e, u64 rip, const u8 *guest)
 {
 	u32 low, high;
@@ -222,8 +223,8 @@ static void compare_eight(struct emitter *e, u64 rip, const u8 *guest)
 }
 
 /*
- * RCX = 0 if the guest's bytes are these. Each difference is zero-extended from 32 bits, so that
- * no sum of them is 0 unless all are.
+ * RCX = 0 if the guest's bytes are these. Each difference is zero-extended from 32 bits, so their
+ * sum is 0 only if all are 0.
  */
 static void compare(struct emitter *e, u64 rip, const u8 *guest, unsigned length)
 {
@@ -235,7 +236,7 @@ static void compare(struct emitter *e, u64 rip, const u8 *guest, unsigned length
 		unsigned n = length - at >= 4 ? 4 : length - at >= 2 ? 2 : 1;
 		u32 expected = 0;
 
-		/* The last piece may overlap the one before. */
+		/* The last piece may overlap the previous one. */
 		if (n < 4 && length >= 4) {
 			at = length - 4;
 			n = 4;
@@ -251,14 +252,14 @@ static void compare(struct emitter *e, u64 rip, const u8 *guest, unsigned length
 	}
 }
 
-/* EMIT_SAVE bytes each, in this order. */
+/* Save both registers, in this order; each takes EMIT_SAVE bytes. */
 static void save_both(struct emitter *e)
 {
 	save(e, REG_RCX, CONTEXT(rcx));
 	save(e, REG_RAX, CONTEXT(rax));
 }
 
-/* From an indirect branch: RCX is its target, RAX and RCX are in the context. */
+/* Entry from an indirect branch: RCX is its target; RAX and RCX are saved in the context. */
 static u32 indirect_entry(struct emitter *e, struct block *block)
 {
 	u32 hit;
@@ -291,14 +292,14 @@ void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 
 	add_to(e, REG_RAX, 0u - block->n);
 	block->check_end = e->at;
 	save(e, REG_RAX, CONTEXT(budget));
-	/* The budget's highest byte isn't 0 if that is negative now: BSWAP RAX; MOVZX EAX, AL. */
+	/* A negative budget has a highest byte other than 0: BSWAP RAX; MOVZX EAX, AL. */
 	bytes(e, (const u8[]){ REX_W, 0x0f, 0xc8, 0x0f, 0xb6, 0xc0 }, 6);
 	add_rax_to_rcx(e);
 	enough = jump_if_rcx_zero(e);
 	block_emit_load(e, REG_RAX, CONTEXT(rax));
 	block_emit_load(e, REG_RCX, CONTEXT(rcx));
 	block_emit_leave(e, number, BLOCK_CHECK);
-	/* From the block itself, which has stored nothing: its bytes are what they were. */
+	/* Entry from the block itself, which has no stores: its bytes are still the same. */
 	block->again = e->at;
 	save_both(e);
 	byte(e, 0xb9);				/* MOV ECX, 0 */
@@ -328,7 +329,7 @@ void emit_protected_prologue(struct emitter *e, struct block *block, u32 number)
 	add_to(e, REG_RCX, 0u - block->n);
 	block->check_end = e->at;
 	save(e, REG_RCX, CONTEXT(budget));
-	/* Its highest byte isn't 0 if that is negative now: MOVZX ECX, [budget + 7]. */
+	/* A negative budget has a highest byte other than 0: MOVZX ECX, [budget + 7]. */
 	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x0d }, 3);
 	relative(e, CONTEXT(budget) + 7);
 	enough = jump_if_rcx_zero(e);
@@ -342,7 +343,7 @@ void emit_protected_prologue(struct emitter *e, struct block *block, u32 number)
 
 void emit_late_check(struct emitter *e, const struct block *block, u32 number)
 {
-	/* SUB QWORD [budget], n: the distance is from its end. */
+	/* SUB QWORD [budget], n: the displacement is from the instruction's end. */
 	bytes(e, (const u8[]){ REX_W, 0x83, 0x2d }, 3);
 	relative(e, CONTEXT(budget) - 1);
 	byte(e, block->n);
@@ -381,8 +382,8 @@ u8 emit_op(struct emitter *e, const struct block_op *op)
 }
 
 /*
- * A branch of the block is taken, which keeps all registers; of an indirect one RAX and RCX are in
- * the context, and it leaves the target in RCX.
+ * Record that a branch of the block is taken. All registers are kept; for an indirect branch RAX
+ * and RCX are saved in the context, and RCX has the target.
  */
 static void keep_branch(struct emitter *e, u32 number, bool indirect)
 {
@@ -414,14 +415,14 @@ static void keep_branch(struct emitter *e, u32 number, bool indirect)
 }
 
 /*
- * RCX is the target; RAX and RCX are in the context. To the block that was entered last for
- * these low 16 bits, which looks whether it is meant.
+ * RCX is the target; RAX and RCX are saved in the context. Jump to the block that was entered last
+ * for these low 16 bits; that block checks whether the target is its own.
  */
 static void go_indirect(struct emitter *e, const struct block *block, u32 number)
 {
 	save(e, REG_RCX, CONTEXT(target));
 	keep_branch(e, number, true);
-	/* A shortened block leaves no reserve for a successor that checks the budget late. */
+	/* A shortened block leaves no reserve to a successor that checks the budget late. */
 	if (block->limit != BLOCK_MAX_INSNS) {
 		emit_miss(e);
 		return;
@@ -438,14 +439,14 @@ static void go_indirect(struct emitter *e, const struct block *block, u32 number
 	bytes(e, (const u8[]){ 0xff, 0xe0 }, 2);		/* JMP RAX */
 }
 
-/* PUSH of an address, in one store; RAX may be used. */
+/* PUSH an address with one store; RAX may be changed. */
 static void push_through_rax(struct emitter *e, u64 address)
 {
 	constant(e, REG_RAX, address);
 	byte(e, 0x50);
 }
 
-/* RCX = the pointer that the branch reads. */
+/* RCX = the pointer that the branch reads from memory. */
 static void load_pointer(struct emitter *e, const struct block_op *op)
 {
 	if (op->rip_relative)
@@ -463,7 +464,7 @@ static void load_pointer(struct emitter *e, const struct block_op *op)
 	bytes(e, op->bytes + op->modrm + 1, (unsigned)(op->length - op->modrm - 1));
 }
 
-/* JMP to a way out, to be patched to the target's block. */
+/* JMP to an exit; it will be patched to the target's block. */
 static void jump_out(struct emitter *e, struct block *block, unsigned exit, u64 target)
 {
 	block->target[exit] = target;
@@ -480,7 +481,7 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 	u32 from;
 
 	if (op->kind == OP_COUNTED) {
-		/* Patch its rel8 (last byte) to skip the jump that follows. */
+		/* Patch its rel8 (the last byte) so that it skips the following jump. */
 		bytes(e, op->bytes, op->length - 1u);
 		byte(e, 5);
 		from = 0;
@@ -491,7 +492,7 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 	}
 	jump_out(e, block, BLOCK_FALLTHROUGH, op->rip + op->length);
 	if (!counts && !e->cache->keep_branches && from) {
-		/* The branch itself can go to the target. */
+		/* The branch itself can jump to the target. */
 		block->target[BLOCK_TAKEN] = op->target;
 		block->patch[BLOCK_TAKEN] = from;
 		return;
@@ -506,8 +507,8 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 }
 
 /*
- * If the flags on the stack have the trap flag, it is for a step: out by an exception.
- * Nothing may change a flag here, should the stack not be there.
+ * If the flags on the stack have the trap flag, the instruction needs a step: leave by an
+ * exception. The code must not change flags, because the stack may not be mapped.
  */
 static void emit_popf(struct emitter *e, const struct block_op *op)
 {
@@ -583,7 +584,7 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 	return RESTORE_RAX | RESTORE_RCX;
 }
 
-/* A jump of the code that is being made. */
+/* Set the target of a jump in the code that is being made. */
 static void aim(struct emitter *e, u32 jump_at, u32 to)
 {
 	u32 distance = to - (jump_at + 4);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See block_op.h. Not allowed in blocks, although it may seem possible: x87 instructions (FXSAVE
- * shows the address of the last one), REP strings of I/O or with 32-bit addresses, segment loads,
- * and all instructions that exit by themselves.
+ * See block_op.h. These aren't allowed in blocks, although it may seem possible: x87 instructions
+ * (FXSAVE shows the address of the last one), REP strings of I/O or with 32-bit addresses, segment
+ * loads, and all instructions that exit by themselves.
  */
 #include "refpmu/engine/dbt/block_op.h"
 #include "refpmu/model/bulk.h"
@@ -95,7 +95,7 @@ static bool category_copied(ZydisInstructionCategory category)
 	}
 }
 
-/* Segment, control and debug registers, read or written. */
+/* Does it read or write segment, control or debug registers? */
 static bool has_system_register(const ZydisDecodedInstruction *zi,
 				const ZydisDecodedOperand *operands)
 {
@@ -127,7 +127,7 @@ static bool may_be_copied(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	return category_copied(zi->meta.category) || mnemonic_copied(zi->mnemonic);
 }
 
-/* Bit n: the instruction uses general register n, in whatever way and width. */
+/* Bit n: the instruction uses general register n, in any way and width. */
 static u32 registers_used(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *operands)
 {
 	u32 used = 0;
@@ -178,7 +178,7 @@ static bool is_rip_relative(const ZydisDecodedInstruction *zi)
 	       zi->raw.modrm.rm == 5;
 }
 
-/* RSP and RBP can't be a plain base register instead of RIP. */
+/* RSP and RBP can't replace RIP as a plain base register. */
 static bool choose_scratch(struct block_op *op, u32 used)
 {
 	static const u8 candidates[] = { REG_RCX, REG_RAX, REG_RDX, REG_RBX, REG_RSI, REG_RDI };
@@ -191,8 +191,8 @@ static bool choose_scratch(struct block_op *op, u32 used)
 	return false;
 }
 
-/* REX.B and its like mean nothing for RIP, and would mean something for the register: then, and
- * wherever else the rewritten instruction isn't the same with another base, refuse. */
+/* REX.B and similar bits have no effect with RIP, but would have one with the register. In such a
+ * case, and whenever the rewritten instruction isn't the same with another base, refuse. */
 static bool rewritten_is_right(const ZydisDecoder *decoder, const struct block_op *op,
 			       const ZydisDecodedInstruction *zi)
 {
@@ -268,7 +268,7 @@ static enum block_op_kind decode_indirect(struct block_op *op, const ZydisDecode
 			has_prefix(zi, PREFIX_FS) ? PREFIX_FS :
 						    0;
 	op->prefix[1] = has_prefix(zi, PREFIX_ADDRESS_SIZE) ? PREFIX_ADDRESS_SIZE : 0;
-	/* The last one of several segment prefixes is the one that holds. */
+	/* Of several segment prefixes the last one applies. */
 	if (has_prefix(zi, PREFIX_GS) && has_prefix(zi, PREFIX_FS))
 		return OP_REFUSED;
 	op->rip_relative = is_rip_relative(zi);
@@ -285,7 +285,7 @@ static enum block_op_kind decode_branch(struct block_op *op, const ZydisDecodedI
 {
 	bool relative = operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 
-	/* Processors differ in what an operand size prefix does here. */
+	/* Processors differ in the effect of an operand size prefix here. */
 	if (has_prefix(zi, PREFIX_OPERAND_SIZE))
 		return OP_REFUSED;
 	if (relative)

@@ -26,7 +26,7 @@ static bool ret(struct block_op *op, const struct code_fields *f)
 	return !f->operand_size;
 }
 
-/* What the table doesn't say. */
+/* Properties that the table doesn't have. */
 static bool special(struct block_op *op, const struct code_fields *f)
 {
 	u8 low = (u8)((f->opcode & 7) | (f->rex & PREFIX_REX_B) << 3);
@@ -76,16 +76,16 @@ static bool special(struct block_op *op, const struct code_fields *f)
 		op->changes |= (u16)(1u << low);
 		return true;
 	case 0xff:
-		/* PUSH; but indirect branches take more than this. */
+		/* PUSH; indirect branches need more than this. */
 		if ((f->modrm >> 3 & 7) >= 2)
 			op->stores = 1;
 		return (f->modrm >> 3 & 7) < 2 || ((f->modrm >> 3 & 7) == 6 && !f->operand_size);
 	default:
-		return true;		/* of a group */
+		return true;		/* an instruction of a group */
 	}
 }
 
-/* The borrowed register is the first that the instruction doesn't use. */
+/* Borrow the first register that the instruction doesn't use. */
 static bool relative(struct block_op *op, const struct code_fields *f)
 {
 	static const u8 candidates[] = { REG_RCX, REG_RAX };

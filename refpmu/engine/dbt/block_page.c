@@ -16,7 +16,7 @@ struct block_page *block_page_hold(struct block_cache *cache, u64 linear)
 		return NULL;
 	if (page->protected && page->linear == linear)
 		return page;
-	/* One page of those that share this place. */
+	/* Several pages share this entry; it holds one of them. */
 	if (page->protected || (page->linear == linear && page->losses >= MOST_LOSSES))
 		return NULL;
 	if (page->linear != linear)
@@ -27,7 +27,8 @@ struct block_page *block_page_hold(struct block_cache *cache, u64 linear)
 	return page->protected ? page : NULL;
 }
 
-/* Never the same for two lines, or two places, but by a chance of 1 in 2^64. */
+/* Two lines, or the same line at two places, have different sums, except with a chance of 1 in
+ * 2^64. */
 static u64 sum_of(const struct block_page *page, unsigned line)
 {
 	const u64 *word = (const u64 *)(const void *)(page->bytes + line * LINE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See block.h: runs blocks, and computes what has retired after an exit. */
+/* See block.h: runs blocks, and after an exit computes the retired instructions. */
 #include "refpmu/engine/dbt/block_emit.h"
 
-/* Added to the budget to make every check fail; far from what any budget is. */
+/* Added to the budget so that every check fails; far from any real budget. */
 #define EXIT_REQUEST	BIT(62)
 
 static void block_run_begin(struct block_cache *cache, u64 budget)
@@ -37,7 +37,7 @@ struct block *block_find(struct block_cache *cache, u64 rip, u8 limit)
 	return NULL;
 }
 
-/* Its bytes have changed: a jump to it leaves the blocks at once, until it is replaced. */
+/* The block's bytes have changed: until it is replaced, a jump to it leaves the blocks at once. */
 static void drop(struct block_cache *cache, struct block *block)
 {
 	cache->dropped += !block->dead;
@@ -45,7 +45,7 @@ static void drop(struct block_cache *cache, struct block *block)
 	cache->region->jump_cache[block->rip % BLOCK_TARGETS] = 0;
 }
 
-/* The way out that was taken last leads to this block from now on. */
+/* Link the exit that was taken last to this block. */
 static void link(struct block_cache *cache, const struct block *to)
 {
 	struct block *from;
@@ -99,20 +99,21 @@ enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at)
 	found = find_or_make(cache, rip, BLOCK_MAX_INSNS, &block);
 	if (found != BLOCK_RUN)
 		return found;
-	/* A new one may have more accesses than the budget was made for. */
+	/* A new block may have more accesses than the budget assumes. */
 	if (cache->most_accesses > cache->run_most)
 		return BLOCK_OVER_BUDGET;
 	if (block->unchained)
 		return BLOCK_UNCHAINED;
 	link(cache, block);
-	/* Less than nothing, if the last one looked at it late. */
+	/* The budget is negative if the last block checked it late. */
 	if ((int64_t)cache->region->context.budget < block->n)
 		return BLOCK_OVER_BUDGET;
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
 }
 
-/* Do both count the same, as far as the part goes? One of them may be of code that has changed. */
+/* Do both blocks count the same, up to the end of the part? One of them may be of code that has
+ * changed. */
 static bool is_part(const struct block_cache *cache, const struct block *part,
 		    const struct block *whole)
 {
@@ -132,7 +133,7 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
 
 	if (!whole)
 		return BLOCK_REFUSED;
-	/* What goes on to other blocks takes the reserve for granted. */
+	/* A block that continues to other blocks relies on the reserve. */
 	if (n == BLOCK_MAX_INSNS)
 		n--;
 	if (!whole->unchained)
@@ -189,7 +190,7 @@ static void add_insn(struct model_events *events, const struct block_insn *insn)
 	events->branches[insn->branch]++;
 }
 
-/* What has run in front of the check, and the instruction after it, is counted by itself. */
+/* The instructions that ran before the check, and the one after it, are counted separately. */
 static u64 left_at_late_check(struct block_cache *cache, const struct block *block)
 {
 	const struct block_insn *insn = &cache->insn[block->insns];
@@ -224,7 +225,7 @@ u64 block_left(struct block_cache *cache, u64 at)
 		return block->target[cache->left_exit];
 	if (cache->left_exit == BLOCK_DROPPED)
 		return block->rip;
-	/* The check has taken the block's instructions off the budget. */
+	/* The check has subtracted the block's instructions from the budget. */
 	context->budget += block->n;
 	if (block->page == BLOCK_PAGE_NONE && !exit_requested && context->budget >= block->n) {
 		drop(cache, block);
@@ -234,7 +235,7 @@ u64 block_left(struct block_cache *cache, u64 at)
 	return left_at_late_check(cache, block);
 }
 
-/* The block with code at this offset: they lie there in their order. */
+/* The block whose code contains this offset; blocks are stored in their order. */
 static struct block *block_at(struct block_cache *cache, u32 offset)
 {
 	u32 low = 0, high = cache->n_blocks;
@@ -274,7 +275,8 @@ u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 	cache->left_in_shadow = false;
 	cancel_exit_request(cache);
 	if (offset < block->body) {
-		/* Only the guest's bytes can fault there, and nothing is counted before them. */
+		/* Only the load of the guest's bytes can fault there, and nothing is counted before
+		 * it. */
 		restore(cache, RESTORE_RAX | RESTORE_RCX, gpr);
 		return block->rip;
 	}
@@ -334,7 +336,7 @@ void block_request_exit(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 		return;
 	cache->exit_requested = true;
 	cache->region->context.budget -= EXIT_REQUEST;
-	/* Between reading and writing the budget, it is in RAX. */
+	/* Between its read and its write the budget is in RAX. */
 	if (offset > block->check && offset <= block->check_end)
 		gpr[block->page == BLOCK_PAGE_NONE ? REG_RAX : REG_RCX] -= EXIT_REQUEST;
 }
@@ -358,8 +360,8 @@ bool block_taken(const struct block_cache *cache, unsigned n, struct model_taken
 	return true;
 }
 
-/* Which of them haven't run is examined several at a time: they are thousands, and a run is often
- * short. */
+/* Several blocks are examined at a time for whether they have run: there are thousands, and a run
+ * is often short. */
 #define AT_ONCE	8
 _Static_assert(BLOCK_MAX % AT_ONCE == 0, "whole groups");
 

@@ -7,8 +7,8 @@
 #include "refpmu/engine/dbt/block_emit.h"
 
 #define PAGE		4096u
-#define MOST_SURE	32	/* blocks in one go, after no conditional branch */
-#define MOST_UNSURE	24	/* after one */
+#define MOST_SURE	32	/* blocks at a time, if there was no conditional branch */
+#define MOST_UNSURE	24	/* blocks at a time, after a conditional branch */
 
 u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit)
 {
@@ -23,13 +23,13 @@ u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit)
 		saved = EMIT_SAVE;
 	if (saved && from->keeps_rax && from->page == BLOCK_PAGE_NONE)
 		saved += EMIT_SAVE;
-	/* From itself, having stored nothing: its bytes are what they were. */
+	/* The block jumps to itself and has no stores: its bytes are still the same. */
 	if (from == to && !to->stores)
 		return emit_entry(to, saved) + to->again - to->entry;
 	return emit_entry(to, saved);
 }
 
-/* Ways out of a block to which there is no block yet. */
+/* Make blocks for the exits of a block that have none yet. */
 static void make_successors(struct block_cache *cache, const struct block *block, u64 page,
 			    unsigned *sure, unsigned *unsure)
 {
@@ -54,7 +54,7 @@ void block_translate_successors(struct block_cache *cache, const struct block *f
 
 	for (u32 i = begin; i < cache->n_blocks; i++)
 		make_successors(cache, &cache->block[i], first->rip / PAGE, &sure, &unsure);
-	/* Those that were made later than what leads to them. */
+	/* Blocks that were made after the blocks that lead to them. */
 	end = cache->n_blocks;
 	for (u32 i = begin; i < end; i++) {
 		const struct block *block = &cache->block[i];

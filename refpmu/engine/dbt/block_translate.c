@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See block.h: the cache of blocks, and making one. */
+/* See block.h: the cache of blocks, and the translation of one block. */
 #include "refpmu/engine/dbt/block_emit.h"
 #include "refpmu/engine/dbt/block_page.h"
 
@@ -36,13 +36,14 @@ void block_flush(struct block_cache *cache)
 	cache->most_accesses = 1;
 	cache->left_block = BLOCK_NONE;
 	cache->flushed++;
-	/* After what was there, as long as there is room: what has run is slow to be replaced. */
+	/* Continue after the existing blocks as long as there is room: code that has run is slow to
+	 * replace. */
 	block_fresh_page(cache);
 	if (cache->code_used > BLOCK_CODE / 2)
 		cache->code_used = PAGE;
 }
 
-/* The guest's bytes at this address, some of which may be there already. */
+/* Read the guest's bytes at this address; some may be there already. */
 static unsigned look(struct block_cache *cache, u64 rip, const u8 **bytes)
 {
 	u64 at = rip - cache->fetched;
@@ -57,7 +58,7 @@ static unsigned look(struct block_cache *cache, u64 rip, const u8 **bytes)
 	return cache->n_fetched - (unsigned)at;
 }
 
-/* Interrupts that STI has let in come after the next instruction: no block ends in between. */
+/* After STI, interrupts come only after the next instruction: no block may end between the two. */
 static unsigned without_shadow(const struct block_op *op, unsigned n, unsigned *length)
 {
 	while (n && op[n - 1].shadow)
@@ -70,7 +71,7 @@ static bool ends(const struct block_op *op, unsigned n)
 	return op[n - 1].kind >= OP_CONDITIONAL || (n > 1 && op[n - 2].shadow);
 }
 
-/* On a page that doesn't change: up to the block's end, or that of the page. */
+/* On a protected page: read up to the end of the block or of the page. */
 static unsigned read_protected(struct block_cache *cache, struct block_page *page, u64 rip,
 			       unsigned limit, struct block_op *op, unsigned *length)
 {
@@ -93,7 +94,7 @@ static unsigned read_protected(struct block_cache *cache, struct block_page *pag
 	return without_shadow(op, n, length);
 }
 
-/* Decode up to the block's end: how many instructions, and their bytes in a row. */
+/* Decode up to the block's end. Returns the number of instructions; their bytes are consecutive. */
 static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit, struct block_op *op,
 			   u8 *guest, unsigned *length)
 {
@@ -110,7 +111,7 @@ static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit, s
 		__builtin_memcpy(guest + used, bytes, op[n].length);
 		used += op[n].length;
 		n++;
-		/* What a store changes is compared before it runs. */
+		/* Bytes that a store may change are compared before they run. */
 		if (ends(op, n) || op[n - 1].stores)
 			break;
 	}
@@ -156,7 +157,7 @@ static struct block *new_block(struct block_cache *cache, u64 rip, unsigned n, u
 	return block;
 }
 
-/* What all of it does. */
+/* Sum up the effects of all instructions. */
 static void sum_up(struct block_cache *cache, struct block *block, const struct block_op *op)
 {
 	struct block_insn *insn = &cache->insn[block->insns];
@@ -179,8 +180,8 @@ static void sum_up(struct block_cache *cache, struct block *block, const struct 
 	block->end = op[block->n - 1].rip + op[block->n - 1].length;
 }
 
-/* Where a protected block looks at the budget: where the flags are free, if that is soon. The
- * instruction that frees them runs in any case. */
+/* Choose where a protected block checks the budget: at an instruction after which the flags are
+ * free, if there is one soon. That instruction runs before the check. */
 static void choose_check(struct block *block, const struct block_op *op)
 {
 	for (unsigned i = 0; i < block->n && i < BLOCK_LATE_CHECK && !op[i].shadow; i++)
@@ -191,7 +192,7 @@ static void choose_check(struct block *block, const struct block_op *op)
 	block->check_first = true;
 }
 
-/* Its code; guest: the bytes to be compared, unless it is protected. */
+/* Emit the block's code. guest: the bytes to compare; not for a protected block. */
 static void emit_block(struct block_cache *cache, struct block *block, const struct block_op *op,
 		       const u8 *guest, unsigned length)
 {
@@ -235,7 +236,7 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 	cache->n_fetched = 0;
 	if (page)
 		n = read_protected(cache, page, rip, limit, op, &length);
-	/* An instruction that reaches into the next page is compared. */
+	/* An instruction that extends into the next page is compared. */
 	if (!n && page && PAGE - rip % PAGE >= INSN_MAX_BYTES)
 		return NULL;
 	if (!n) {

@@ -133,7 +133,7 @@ int64_t code_fields_immediate(const struct code_fields *f, const u8 *bytes)
 	}
 }
 
-/* ModRM and what belongs to it: its length. */
+/* Read ModRM, SIB and displacement. Returns their length. */
 static unsigned read_modrm(struct code_fields *f, const u8 *bytes)
 {
 	u8 rm = bytes[0] & 7;
@@ -161,7 +161,7 @@ static unsigned read_modrm(struct code_fields *f, const u8 *bytes)
 	return f->mod == 2 ? n + 4 : n;
 }
 
-/* F6H and F7H. */
+/* The groups F6H and F7H. */
 static bool unary(struct code_fields *f, u8 operation)
 {
 	switch (operation) {
@@ -183,7 +183,7 @@ static bool unary(struct code_fields *f, u8 operation)
 	}
 }
 
-/* The opcodes that have an operation in ModRM: narrow what they do; false: not known. */
+/* Opcodes whose ModRM has the operation: set its properties. false: the operation isn't known. */
 static bool group(struct code_fields *f)
 {
 	u8 operation = f->modrm >> 3 & 7;
@@ -199,7 +199,7 @@ static bool group(struct code_fields *f)
 		return true;
 	case 0x86:
 	case 0x87:
-		return f->mod == 3;	/* with memory, it is locked */
+		return f->mod == 3;	/* XCHG with memory is locked */
 	case 0xc0:
 	case 0xc1:
 	case 0xd0 ... 0xd3:

@@ -2,14 +2,14 @@
 /*
  * See translator.h and docs/ENGINE.md: code runs as translated blocks (block.h) in guest mode, with
  * nested paging and the guest's own page tables, so that hidden and trapped memory stays hidden and
- * trapped. Code that blocks can't count exactly is left to the other ways.
+ * trapped. Code that blocks can't count exactly runs by the other methods.
  *
- * A run of blocks is one VMRUN or a few, with a changed VMCB: RIP points into the blocks; CR3,
+ * A run of blocks is one or a few VMRUNs, with a changed VMCB: RIP points into the blocks; CR3,
  * CR4.LA57 and the nested tables are those in which the blocks are mapped (engine_mapping.h).
  *
- * Exceptions and nested page faults exit in the middle of a block; the instruction is undone and
- * left to a step, in which they occur again. Interrupts and NMIs wait for the beginning of the next
- * block.
+ * Exceptions and nested page faults exit in the middle of a block; the instruction is undone, and a
+ * step executes it, in which they occur again. Interrupts and NMIs wait for the beginning of the
+ * next block.
  */
 #include "refpmu/hv/code_page.h"
 #include "refpmu/hv/deliver.h"
@@ -26,19 +26,19 @@
 #define LEAF_ADDRESS_SIZES	0x80000008
 #define ADDRESS_BITS_NEEDED	40	/* for NESTED_PAGING_EXTRA */
 
-/* The longest run: a guest that switches interrupts off and loops still meets the engine. */
+/* The longest run: a guest that disables interrupts and loops still returns to the engine. */
 #define LONGEST_RUN	BIT(24)
-#define LONGEST_UNTRUSTED_RUN	256	/* where other code could run natively */
-/* So few instructions take longer in a run of blocks than by themselves. */
+#define LONGEST_UNTRUSTED_RUN	256	/* if other code could run natively */
+/* For fewer instructions a run of blocks takes longer than separate emulation. */
 #define WORTH_A_RUN	10
-#define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
-/* An operating system switches branch records off while it reads them. */
+#define MOST_ITERATIONS	BIT(30)	/* iterations of a REP string at a time */
+/* An operating system disables branch records while it reads them. */
 #define MOST_NEEDLESS_RUNS 4096
 
 /*
- * A program that uses a device by ports may wait for it by reading memory, and execute what it has
- * written; nothing else shows that. So the next runs are short, with a check of the code before
- * each.
+ * A program that uses a device by I/O ports may wait for the device by reading memory, and then
+ * execute what the device has written; nothing else shows this. So the next runs are short, with a
+ * check of the code before each.
  */
 #define REVALIDATE_RUNS	64
 #define REVALIDATE_BUDGET	256
@@ -48,7 +48,7 @@ struct engine_blocks {
 	unsigned revalidate_runs;	/* runs left */
 };
 
-/* What the region's addresses need, which the guest's don't. */
+/* Can the region's addresses be used? The guest's addresses aren't enough. */
 static bool has_room(void)
 {
 	u32 sizes[4], features[4];
@@ -93,20 +93,20 @@ static void forget(struct cpu *cpu)
 
 struct run {
 	struct engine_mapping *mapping;
-	u64 cr3, cr4, nested_cr3;	/* the guest's */
-	u64 rip;		/* the guest's, while it isn't in a block */
-	bool interrupt, nmi;	/* came meanwhile, */
-	bool kicked;		/* or a call of another processor */
+	u64 cr3, cr4, nested_cr3;	/* values of the guest */
+	u64 rip;		/* the guest's RIP, while it isn't in a block */
+	bool interrupt, nmi;	/* one came during the run, */
+	bool kicked;		/* or a call by another processor */
 	enum fallback_reason why;
-	bool exact;		/* just these instructions, whose events are known, fit */
+	bool exact;		/* only these instructions, whose events are known, fit */
 	bool over;
-	bool unchained;		/* next is a REP string */
-	bool rep;		/* it is one REP string, of at most that many iterations, */
+	bool unchained;		/* the next instruction is a REP string */
+	bool rep;		/* the run is one REP string, of at most so many iterations, */
 	u64 iterations;
-	unsigned loads, stores;	/* with these accesses in each */
+	unsigned loads, stores;	/* with so many accesses in each iteration */
 };
 
-/* Something wants to be delivered: come out at the next beginning of a block. */
+/* Something has to be delivered: leave at the beginning of the next block. */
 static void request_exit(struct cpu *cpu, const struct run *run, u64 at)
 {
 	block_request_exit(&run->mapping->cache, at, cpu->gpr);
@@ -122,9 +122,9 @@ static void take_nmi(struct cpu *cpu, struct run *run)
 	cpu->nmis_may_be_blocked = cpu->nmis_may_be_blocked || pending.nmi;
 }
 
-/* One VMRUN with the tables that show the region. Back with the guest's: translating the next
- * block looks its bytes up in them. To begin with, blocks must be what they were; the rest of one
- * that was interrupted runs as it is. */
+/* Do one VMRUN with the tables that map the region, then restore the guest's tables, because
+ * translating the next block reads its bytes through them. Before the run the blocks must be
+ * unchanged; the rest of an interrupted block runs as it is. */
 static u64 enter_guest(struct cpu *cpu, const struct run *run, bool begins)
 {
 	u64 code;
@@ -137,7 +137,7 @@ static u64 enter_guest(struct cpu *cpu, const struct run *run, bool begins)
 	return code;
 }
 
-/* From one entry into blocks to the place where they are left. */
+/* Run from one entry into blocks to the exit from them. */
 static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 {
 	struct block_cache *cache = &run->mapping->cache;
@@ -200,7 +200,7 @@ static void leave_blocks(struct cpu *cpu, const struct run *run)
 	mapping_unmap(run->mapping);
 }
 
-/* The string's accesses, with those before it was interrupted, are one instruction's. */
+/* The accesses of the string, with those before an interruption, belong to one instruction. */
 static void settle_rep(struct cpu *cpu, const struct run *run, struct model_events *events)
 {
 	struct rep_progress *rep = &cpu->engine->rep;
@@ -227,7 +227,7 @@ static void tell_branches(struct cpu *cpu, const struct block_cache *cache)
 		model_bulk_taken(&cpu->model, cpu_cpl(cpu), &taken);
 }
 
-/* What retired; the budget is the second opinion. */
+/* Count the retired instructions; the budget is a second way to compute them. */
 static u64 settle(struct cpu *cpu, const struct run *run)
 {
 	struct block_cache *cache = &run->mapping->cache;
@@ -249,7 +249,7 @@ static u64 settle(struct cpu *cpu, const struct run *run)
 	return events.instructions;
 }
 
-/* Interrupts that ended the run, at the boundary where it ended. */
+/* Deliver the interrupts that ended the run, at the boundary at which it ended. */
 static bool deliver_pending(struct cpu *cpu, const struct run *run)
 {
 	const struct guest_event nmi = { .vector = VECTOR_NMI, .type = EVENT_NMI };
@@ -265,7 +265,7 @@ static bool deliver_pending(struct cpu *cpu, const struct run *run)
 	return delivered;
 }
 
-/* Where the next block is; false: it isn't for blocks, or the budget is too small for it. */
+/* Find the next block. false: the instruction isn't for blocks, or the budget is too small. */
 static bool enter_next_block(struct run *run, u64 *at)
 {
 	switch (block_enter(&run->mapping->cache, run->rip, at)) {
@@ -287,7 +287,7 @@ static bool enter_next_block(struct run *run, u64 *at)
 	return false;
 }
 
-/* The block at RIP is longer than the budget: as many of its instructions as fit all the same. */
+/* The block at RIP is longer than the budget: enter a part with as many instructions as fit. */
 static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
 {
 	struct block_cache *cache = &run->mapping->cache;
@@ -301,7 +301,7 @@ static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
 	return n >= WORTH_A_RUN && block_enter_part(cache, run->rip, n, at) == BLOCK_RUN;
 }
 
-/* All iterations of the REP string at RIP, if they fit. */
+/* Enter all iterations of the REP string at RIP, if they fit. */
 static bool enter_rep(struct cpu *cpu, struct run *run, u64 *at)
 {
 	struct block_cache *cache = &run->mapping->cache;
@@ -319,7 +319,7 @@ static bool enter_rep(struct cpu *cpu, struct run *run, u64 *at)
 	       block_enter_unchained(cache, run->rip, at) == BLOCK_RUN;
 }
 
-/* In front of a block that isn't just run: a part of it, or a REP string. */
+/* The next block can't simply run: enter a part of it, or a REP string. */
 static bool enter_partial_or_rep(struct cpu *cpu, struct run *run, u64 *at)
 {
 	if (run->why == FALLBACK_INSTRUCTION)
@@ -334,7 +334,7 @@ static u64 longest_run(const struct cpu *cpu)
 	return cpu->untrusted && !cpu->engine->look.linger ? LONGEST_UNTRUSTED_RUN : LONGEST_RUN;
 }
 
-/* From the guest's RIP on, which is at a block: false: nothing has been done. */
+/* Run from the guest's RIP, which is at a block. false: nothing was done. */
 static bool run_chain(struct cpu *cpu, struct run *run)
 {
 	struct engine_mapping *mapping = run->mapping;
@@ -362,7 +362,8 @@ static bool run_chain(struct cpu *cpu, struct run *run)
 	return deliver_pending(cpu, run) || (retired && run->why != FALLBACK_FAULT);
 }
 
-/* As long as no other processor watches this one: ask again when the others know that it runs. */
+/* Run only while no other processor watches this one: check again after the others know that it
+ * runs. */
 static bool run_untracked(struct cpu *cpu, struct run *run)
 {
 	bool done;
@@ -375,8 +376,8 @@ static bool run_untracked(struct cpu *cpu, struct run *run)
 }
 
 /*
- * The cache was made for less, or it is full. What counts more than it has to is good enough; but
- * what keeps branches has short runs.
+ * Was the cache made for fewer events, or is it full? A cache that counts more than needed can
+ * stay, but one that keeps branches has short runs.
  */
 static bool out_of_date(const struct cpu *cpu, struct engine_mapping *mapping)
 {
@@ -421,7 +422,8 @@ static bool translated_run(struct cpu *cpu, enum fallback_reason *why)
 	if (mapping_refuses(mapping, run.rip))
 		return false;
 	done = run_untracked(cpu, &run);
-	/* That is counted already, whether something had retired before it or not. */
+	/* That fallback was already counted, whether or not an instruction had retired before
+	 * it. */
 	*why = run.why == FALLBACK_FAULT ? FALLBACK_REASONS : run.why;
 	return done;
 }

@@ -8,17 +8,17 @@
 #include "refpmu/hv/nested_paging.h"
 
 #define PTE_ENTRY	(PTE_P | PTE_W | PTE_U | PTE_A | PTE_D)
-#define PTE_TOP_ENTRY	(PTE_P | PTE_W | PTE_A)		/* for CPL 0 only */
+#define PTE_TOP_ENTRY	(PTE_P | PTE_W | PTE_A)		/* accessible at CPL 0 only */
 #define PTE_TOP_USER	(PTE_TOP_ENTRY | PTE_U)
 
 /*
- * The guest's processor reaches the region while blocks run, and its program is not to: what strays
- * there must fault. So no address that the program may use leads to it. The guest has four levels
- * of page tables, blocks run with five; of the upper one's entries the first and the last map what
- * is canonical with four, and the region is in one of the others. What isn't canonical faults as
- * well, but for the region itself, and that may be in any of 510 * 512 * 512 * 507 places. In
- * physical memory it is beyond all that this machine has, in one of some 130 thousand places; from
- * 3/4 TiB on firmware may have devices.
+ * While blocks run, the guest's processor can access the region, but the guest's program must not:
+ * a stray access there must fault. So no address that the program may use leads to the region. The
+ * guest has four levels of page tables; blocks run with five. Of the top level's entries, the first
+ * and the last map the addresses that are canonical with four levels, and the region is in one of
+ * the other entries. Non-canonical addresses fault as well, except in the region itself, which may
+ * be in any of 510 * 512 * 512 * 507 places. In physical memory the region is above everything that
+ * this machine has, in one of some 130 thousand places; from 3/4 TiB on firmware may have devices.
  */
 #define MAPPING_GIGABYTES	256u
 #define LAST_ENTRY	(PAGE_TABLE_ENTRIES - 1)
@@ -26,13 +26,13 @@
 _Static_assert(offsetof(struct mapping_memory, region.jump_cache) % PAGE_SIZE == 0,
 	       "writable pages");
 
-/* The region's first pages: its context, and the counts of the first blocks. */
+/* The region's first pages: the context, and the counts of the first blocks. */
 #define MAPPING_BUSY	4
 
-/* Ticks of the TSC from one check of what devices may have changed to the next. */
+/* Ticks of the TSC between two checks for changes by devices. */
 #define LONG_AGO	BIT(24)
 
-/* Instructions may straddle two pages, both of which must be executable. */
+/* An instruction may lie in two pages, both of which must be executable. */
 static unsigned mapping_fetch(void *ctx, u64 linear, u8 *to, unsigned most)
 {
 	const struct engine_mapping *mapping = ctx;
@@ -84,8 +84,9 @@ static void map_region(struct engine_mapping *mapping)
 }
 
 /*
- * QEMU's TLB is direct-mapped by the page's number, and small after the flush at each VMRUN: where
- * a page of the guest's and one that every block writes meet in it, each access costs 20 ns.
+ * QEMU's TLB is direct-mapped by the page's number, and small after the flush at each VMRUN. If a
+ * page of the guest and a page that every block writes have the same entry, each access takes 20 ns
+ * more.
  */
 static bool meets(const struct engine_mapping *mapping, u64 linear)
 {
@@ -112,7 +113,7 @@ static unsigned random_below(u64 *random, unsigned bound)
 	return (unsigned)((*random >> 32) % bound);
 }
 
-/* Of what the time stamp counter happens to be. */
+/* Choose the places from the present value of the TSC. */
 static void choose_places(struct engine_mapping *mapping)
 {
 	u64 random = (u64)mapping;
@@ -135,7 +136,7 @@ static u64 region_begin(const struct engine_mapping *mapping)
 	return mapping->level5 < HALF ? begin : begin | BITS(57, 63);
 }
 
-/* All but the guest's entries. */
+/* Build the tables, without the guest's entries. */
 static void build_tables(struct engine_mapping *mapping)
 {
 	struct mapping_memory *memory = mapping->memory;
@@ -156,7 +157,7 @@ void mapping_init(struct engine_mapping *mapping, struct cpu *cpu, bool user)
 	mapping->memory = hypervisor_pages(
 		(unsigned)((sizeof(*mapping->memory) + PAGE_SIZE - 1) / PAGE_SIZE));
 	choose_places(mapping);
-	/* Code, and where indirect branches go, is for the host to write. */
+	/* Only the host writes the code and the targets of indirect branches. */
 	mapping->nested_cr3 = nested_paging_with(cpu, mapping->physical, mapping->memory,
 						 sizeof(*mapping->memory),
 						 offsetof(struct mapping_memory,
@@ -190,7 +191,7 @@ void mapping_flush(struct engine_mapping *mapping)
 	forget_refused(mapping);
 }
 
-/* Is the page where it was, executable, and what it was? */
+/* Is the page at the same address, executable and unchanged? */
 static bool is_same(const struct engine_mapping *mapping, const struct block_page *page)
 {
 	return code_page_holds((u64)page->bytes, page->generation) &&
@@ -198,7 +199,7 @@ static bool is_same(const struct engine_mapping *mapping, const struct block_pag
 	       block_page_same(page);
 }
 
-/* Processors' stores end the protection, whatever the page tables say. */
+/* Stores by processors end the protection, whatever the page tables say. */
 static void check_protection(struct engine_mapping *mapping)
 {
 	struct block_cache *cache = &mapping->cache;
@@ -213,8 +214,8 @@ static void check_protection(struct engine_mapping *mapping)
 }
 
 /*
- * Blocks that compare their bytes fault where nothing is mapped; what they can't see is that code
- * has become data, or is for another privilege level.
+ * A block that compares its bytes faults if nothing is mapped. It can't notice that the code has
+ * become data, or belongs to another privilege level.
  */
 static void check_compared(struct engine_mapping *mapping)
 {
@@ -226,7 +227,7 @@ static void check_compared(struct engine_mapping *mapping)
 		    cache->block[i].rip / PAGE_SIZE == page)
 			continue;
 		page = cache->block[i].rip / PAGE_SIZE;
-		/* Its last instruction may reach into the next one. */
+		/* Its last instruction may extend into the next page. */
 		if (guest_code_at(mapping->cpu, page * PAGE_SIZE, mapping->user, NULL) ==
 			    CODE_FORBIDDEN ||
 		    guest_code_at(mapping->cpu, (page + 1) * PAGE_SIZE, mapping->user, NULL) ==
@@ -238,10 +239,9 @@ static void check_compared(struct engine_mapping *mapping)
 }
 
 /*
- * Page tables take effect at the latest when one of the registers below is written, if only with
- * the value that it has, or with INVLPG and the like: no block holds those, and retire.c notes
- * them. What a device has written is found at the same time, and when
- * the last look was some while ago.
+ * Page tables take effect, at the latest, when one of the registers below is written, even with its
+ * old value, or with INVLPG and similar instructions. No block has those, and retire.c notes them.
+ * Changes by devices are found at the same time, and after some time without a check.
  */
 void mapping_check(struct engine_mapping *mapping)
 {
@@ -277,7 +277,7 @@ static u64 *guest_top(const struct engine_mapping *mapping)
 	return nested_paging_host(mapping->cpu->vmcb->save.cr3 & PTE_ADDRESS);
 }
 
-/* The entry of the copy: the other half of each of its tables stays empty. */
+/* The entry of the copy; the other half of each of its tables stays empty. */
 static u64 *copied(struct mapping_memory *memory, unsigned i)
 {
 	return i < HALF ? &memory->low[i] : &memory->high[i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See emulate.h: which instructions, and their rewriting. SDM volume 2, "Instruction Format". */
+/* See emulate.h: decides which instructions are emulated, and rewrites them. SDM volume 2,
+ * "Instruction Format". */
 #include "refpmu/engine/emulate/emulate.h"
 
 #define RET_OPCODE	0xc3
@@ -7,7 +8,8 @@
 #define REX_X		BIT(1)
 #define SEGMENT_DS	3
 
-/* General registers only, in every processor with 64-bit mode, and no fault but of the access. */
+/* Only general registers, in every processor with 64-bit mode, and no fault except by the
+ * access. */
 static bool is_plain(const ZydisDecodedInstruction *zi)
 {
 	if (zi->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY ||
@@ -42,14 +44,14 @@ static bool is_plain(const ZydisDecodedInstruction *zi)
 	}
 }
 
-/* Others fault where their operand isn't aligned. */
+/* Other moves fault if their operand isn't aligned. */
 static bool is_unaligned_move(ZydisMnemonic mnemonic)
 {
 	return mnemonic == ZYDIS_MNEMONIC_MOVUPS || mnemonic == ZYDIS_MNEMONIC_MOVUPD ||
 	       mnemonic == ZYDIS_MNEMONIC_MOVDQU;
 }
 
-/* XMM registers, perhaps general ones; look_at_operands() sees to it that nothing else. */
+/* XMM registers, perhaps general ones; look_at_operands() checks that there is nothing else. */
 static bool is_vector(const ZydisDecodedInstruction *zi)
 {
 	return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
@@ -58,7 +60,7 @@ static bool is_vector(const ZydisDecodedInstruction *zi)
 	       (zi->raw.modrm.mod == 3 || is_unaligned_move(zi->mnemonic));
 }
 
-/* Not all that the decoder calls so: registers instead of a prefetch's address raise #UD. */
+/* Not everything that the decoder calls a NOP: a prefetch with a register operand raises #UD. */
 static bool is_nothing(const ZydisDecodedInstruction *zi)
 {
 	switch (zi->meta.category) {
@@ -78,8 +80,8 @@ static bool is_nothing(const ZydisDecodedInstruction *zi)
 struct rewrite {
 	const ZydisDecodedInstruction *zi;
 	const ZydisDecodedOperand *operands;
-	bool memory;		/* it has a memory operand, */
-	bool reg, rm;		/* and RSP in these fields */
+	bool memory;		/* there is a memory operand */
+	bool reg, rm;		/* RSP is in these fields */
 	bool vector;		/* XMM registers are allowed */
 };
 
@@ -92,7 +94,7 @@ static u8 number_of(ZydisRegister reg)
 		       REG_NONE;
 }
 
-/* Bit n: register n isn't free. */
+/* Bit n: register n is used. */
 static u32 registers_used(const struct rewrite *w)
 {
 	u32 used = BIT(REG_RSP) | BIT(REG_RBP);
@@ -116,7 +118,7 @@ static u8 take_free(u32 *used)
 	return REG_NONE;
 }
 
-/* What its operands are: false: more than can be rewritten. */
+/* Collect the operands. false: the instruction can't be rewritten. */
 static bool look_at_operands(struct rewrite *w)
 {
 	for (unsigned i = 0; i < w->zi->operand_count; i++) {
@@ -176,7 +178,8 @@ static bool is_dropped(const struct rewrite *w, u8 prefix)
 	}
 }
 
-/* The instruction with [pointer] for its memory operand and `stack` for RSP: its length. */
+/* Write the instruction with [pointer] as its memory operand and `stack` in place of RSP. Returns
+ * its length. */
 static u8 write_code(const struct rewrite *w, struct emulate_op *op, const u8 *bytes)
 {
 	const ZydisDecodedInstruction *zi = w->zi;
@@ -225,7 +228,7 @@ static bool same_register(const struct emulate_op *op, ZydisRegister old, ZydisR
 	       number_of(now) == op->stack;
 }
 
-/* Does the rewritten instruction do the same? */
+/* Is the rewritten instruction otherwise the same? */
 static bool is_right(const ZydisDecoder *decoder, const struct rewrite *w,
 		     const struct emulate_op *op, u8 length)
 {
@@ -296,7 +299,7 @@ static bool has_operand_size_prefix(const ZydisDecodedInstruction *zi)
 	return false;
 }
 
-/* Where a branch goes, or what PUSH pushes. */
+/* Decode the target of a branch, or the operand of PUSH. */
 static bool decode_source(struct emulate_op *op, const struct instruction *insn,
 			  const struct rewrite *w)
 {
@@ -322,7 +325,7 @@ static bool decode_source(struct emulate_op *op, const struct instruction *insn,
 static enum emulate_kind decode_branch(struct emulate_op *op, const struct instruction *insn,
 				       const struct rewrite *w)
 {
-	/* Processors differ in what an operand size prefix does here. */
+	/* Processors differ in the effect of an operand size prefix here. */
 	if (has_operand_size_prefix(w->zi))
 		return EMULATE_REFUSED;
 	switch (insn->branch) {
@@ -356,7 +359,7 @@ static enum emulate_kind decode_lea(struct emulate_op *op, const struct instruct
 	return w->zi->operand_width < 32 ? EMULATE_REFUSED : EMULATE_LEA;
 }
 
-/* It faults like a load. */
+/* CLFLUSH faults like a load. */
 static enum emulate_kind decode_flush(struct emulate_op *op, const struct instruction *insn,
 				      const struct rewrite *w)
 {

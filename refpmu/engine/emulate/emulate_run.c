@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See emulate.h: running them. */
+/* See emulate.h: runs emulated instructions. */
 #include "refpmu/engine/emulate/emulate.h"
 #include "spec/x86.h"
 
-#define RFLAGS_THEIRS	(RFLAGS_STATUS | RFLAGS_DF)	/* what a plain instruction changes */
+#define RFLAGS_THEIRS	(RFLAGS_STATUS | RFLAGS_DF)	/* flags that it may change */
 
 static void *nth_access_at(const struct emulate_ops *world, const struct instruction *insn,
 			   const u64 gpr[REG_COUNT], unsigned n)
@@ -14,14 +14,14 @@ static void *nth_access_at(const struct emulate_ops *world, const struct instruc
 			 access->store);
 }
 
-/* Where the instruction's only access goes. */
+/* The host's address of the instruction's only access. */
 static void *access_at(const struct emulate_ops *world, const struct instruction *insn,
 		       const u64 gpr[REG_COUNT])
 {
 	return nth_access_at(world, insn, gpr, 0);
 }
 
-/* The code at a place where it may run, which many instructions share by their bytes. */
+/* The code at a place from which it may run. Instructions with the same bytes share it. */
 static const void *slot_of(const struct emulate_ops *world, const struct emulate_op *op)
 {
 	u64 a, b, *slot;
@@ -112,14 +112,14 @@ static bool source(const struct emulate_op *op, const struct instruction *insn,
 	*value = op->reg == REG_NONE ? op->value : gpr[op->reg];
 	if (!op->memory)
 		return true;
-	/* Of PUSH, the first access is the one that is read. */
+	/* Of PUSH, the first access is the load. */
 	at = access_at(world, insn, gpr);
 	if (at)
 		__builtin_memcpy(value, at, sizeof(*value));
 	return at;
 }
 
-/* In *rip what comes next. */
+/* *rip: the address of the next instruction. */
 static bool run_other(const struct emulate_op *op, const struct instruction *insn,
 		      const struct emulate_state *state, const struct emulate_ops *world, u64 *rip)
 {

@@ -5,7 +5,7 @@
 
 enum string_opcode { MOVS = 0xa4, CMPS = 0xa6, STOS = 0xaa, LODS = 0xac, SCAS = 0xae };
 
-/* Bit 0 of the opcode is for the operand's size. */
+/* Bit 0 of the opcode gives the operand size. */
 static unsigned opcode_of(const struct instruction *insn)
 {
 	return insn->bytes[insn->length - 1] & 0xfeu;
@@ -13,7 +13,7 @@ static unsigned opcode_of(const struct instruction *insn)
 
 bool emulate_string_knows(const struct instruction *insn)
 {
-	/* 0F in front: another instruction. */
+	/* After 0FH it is another instruction. */
 	if (insn->mode != 64 || insn->count_mask != ~0ULL || insn->incomplete ||
 	    (insn->length > 1 && insn->bytes[insn->length - 2] == 0x0f))
 		return false;
@@ -52,7 +52,8 @@ static void copy(void *to, const void *from, unsigned bytes)
 	}
 }
 
-/* The flags of a - b, of which only the low bytes count: as if shifted up, all but two. */
+/* The flags of a - b, of which only the low bytes count. AF and PF come from the lowest bits; for
+ * the other flags both values are shifted up. */
 static u64 compared(u64 a, u64 b, unsigned bytes)
 {
 	unsigned shift = 64 - 8 * bytes;

@@ -9,7 +9,7 @@
 #include "refpmu/engine/engine_cpu.h"
 
 #define MXCSR_MASKS	BITS(7, 12)
-#define IN_ONE_GO	16	/* instructions between two looks for what comes from elsewhere */
+#define IN_ONE_GO	16	/* instructions between two checks for external events */
 
 static u64 linear_of(void *ctx, const struct instruction *insn, const struct insn_access *access,
 		     const u64 gpr[REG_COUNT])
@@ -28,7 +28,7 @@ void engine_emulate_init(struct cpu *cpu)
 		(unsigned)(sizeof(struct emulate_code) / PAGE_SIZE));
 }
 
-/* The instruction at RIP, if all of it may be executed. */
+/* The instruction at RIP, if all its bytes may be executed. */
 static const struct instruction *emulate_fetch(struct cpu *cpu)
 {
 	u64 linear = cpu->vmcb->save.rip, left = PAGE_SIZE - linear % PAGE_SIZE;
@@ -85,8 +85,8 @@ bool engine_emulate_fits(const struct cpu *cpu)
 }
 
 /*
- * The registers are the guest's all the time; whether the instructions may run, and that none
- * raises an exception, is up to both sides' control registers.
+ * The vector registers always hold the guest's values. The control registers of both sides decide
+ * whether the instructions may run without an exception.
  */
 static bool vectors_run(const struct cpu *cpu)
 {
@@ -100,7 +100,7 @@ static bool vectors_run(const struct cpu *cpu)
 	return (mxcsr & MXCSR_MASKS) == MXCSR_MASKS;
 }
 
-/* Stepping asks the model about those. */
+/* A step asks the model about these instructions. */
 static bool begins_elision(const struct cpu *cpu, const struct instruction *insn)
 {
 	return insn->elision == ELISION_XACQUIRE && model_has_tx(&cpu->model) &&
@@ -137,7 +137,7 @@ bool engine_emulate_run(struct cpu *cpu, bool (*goes_on)(const struct cpu *cpu))
 	bool delivered = false;
 	unsigned n = 0;
 
-	/* An interrupt from elsewhere has no exact place; one of the PMU's does. */
+	/* External interrupts have no exact position; an interrupt of the PMU has. */
 	while (n < IN_ONE_GO && engine_emulate(cpu, !n || cpu->engine->pmi_raised, &delivered)) {
 		n++;
 		if (delivered || !goes_on(cpu))

@@ -6,7 +6,7 @@
 #include "refpmu/engine/retire.h"
 #include "refpmu/engine/engine_cpu.h"
 
-#define AT_ONCE		512	/* iterations between two looks for interrupts */
+#define AT_ONCE		512	/* iterations between two checks for interrupts */
 #define REPNE		0xf2
 #define REPE		0xf3	/* and REP */
 
@@ -63,7 +63,7 @@ static bool has_prefix(const struct instruction *insn, u8 prefix)
 	return false;
 }
 
-/* Which prefix is the one that holds, of several, processors may see otherwise. */
+/* Processors may differ in which of several prefixes applies. */
 static bool is_simple(const struct cpu *cpu, const struct instruction *insn)
 {
 	return emulate_string_knows(insn) && !(cpu->vmcb->save.rflags & RFLAGS_DF) &&
@@ -91,7 +91,7 @@ static bool iterate(struct cpu *cpu, const struct instruction *insn)
 	return true;
 }
 
-/* After an iteration: what was compared ends it, or RCX does. */
+/* After an iteration: does the comparison or RCX = 0 end the string? */
 static bool is_last(const struct cpu *cpu, const struct instruction *insn)
 {
 	bool equal = cpu->vmcb->save.rflags & RFLAGS_ZF;

@@ -14,11 +14,11 @@
 #include "refpmu/hv/vmrun.h"
 #include "spec/msr.h"
 
-/* What a return may bring along without changing how the next instruction runs. */
+/* Flags that a return may change without an effect on how the next instruction runs. */
 #define RFLAGS_RETURNED	(RFLAGS_FIXED | RFLAGS_STATUS | RFLAGS_DF | RFLAGS_IF | RFLAGS_IOPL | \
 			 RFLAGS_NT | RFLAGS_AC | RFLAGS_ID)
 
-#define FLAT_CODE	0xa9b		/* attributes of 64-bit code and of data, at CPL 0 */
+#define FLAT_CODE	0xa9b		/* attributes of 64-bit code and data segments at CPL 0 */
 #define FLAT_DATA	0xc93
 #define FLAT_LIMIT	0xffffffffu
 #define NULL_STACK	0x893
@@ -26,15 +26,15 @@
 
 #define STAR_SYSCALL	32
 #define STAR_SYSRET	48
-#define SYSRET_CODE	16		/* selectors after the one in STAR */
+#define SYSRET_CODE	16		/* selectors of SYSRET are this much above that in STAR */
 #define SYSRET_STACK	8
 
-#define FAR_BYTES	16		/* RIP and CS, as far calls push them */
+#define FAR_BYTES	16		/* RIP and CS, as pushed by far calls */
 
 #define SEGMENT_FS	4
 #define SEGMENT_GS	5
 
-#define CR3_RESERVED	BITS(40, 63)	/* beyond QEMU's physical addresses */
+#define CR3_RESERVED	BITS(40, 63)	/* above QEMU's physical addresses */
 
 static void load_flat(struct vmcb_segment *segment, unsigned selector, unsigned attributes)
 {
@@ -55,7 +55,7 @@ static bool do_syscall(struct cpu *cpu, const struct instruction *insn)
 		return false;
 	cpu->gpr[REG_RCX] = save->rip + insn->length;
 	cpu->gpr[REG_R11] = save->rflags;
-	/* QEMU's processor forgets the arithmetic flags here, whatever the mask says. */
+	/* QEMU's processor clears the arithmetic flags here, whatever the mask says. */
 	save->rflags &= ~(msr_read(MSR_IA32_FMASK) | RFLAGS_STATUS | RFLAGS_DF);
 	save->rflags |= RFLAGS_FIXED;
 	load_flat(&save->cs, selector & 0xfffc, FLAT_CODE);
@@ -83,7 +83,7 @@ static bool do_sysret(struct cpu *cpu, const struct instruction *insn)
 
 /* ---- IRET and far RET ---- */
 
-/* The descriptor of a code or data segment that can be loaded as it is. */
+/* Read the descriptor of a code or data segment that can be loaded without further checks. */
 static bool fetch_segment(struct cpu *cpu, u64 selector, struct vmcb_segment *segment)
 {
 	u64 descriptor, linear;
@@ -103,7 +103,7 @@ static bool is_long_code(const struct vmcb_segment *segment)
 	       (segment->attributes & SEG_L) && !(segment->attributes & SEG_DB);
 }
 
-/* A return to an outer level takes away segments that aren't for it. */
+/* A return to an outer level clears segment registers that this level can't use. */
 static bool is_for_users(const struct vmcb_segment *segment)
 {
 	return !(segment->selector & ~3u) || (segment->attributes >> SEG_DPL_SHIFT & 3) == 3;
@@ -145,7 +145,7 @@ static bool do_iret(struct cpu *cpu, const struct instruction *insn)
 	struct vmcb_segment code, stack;
 	struct frame frame;
 
-	/* NMIs that wait for an IRET wait for one of the processor's own. */
+	/* If NMIs are blocked, only an IRET of the processor itself unblocks them. */
 	if (insn->operand_bytes != 8 || save->cpl || (save->rflags & RFLAGS_NT) ||
 	    cpu->nmis_may_be_blocked ||
 	    !guest_read(cpu, cpu->gpr[REG_RSP], &frame, sizeof(frame), NULL))
@@ -162,7 +162,7 @@ static bool do_iret(struct cpu *cpu, const struct instruction *insn)
 	return true;
 }
 
-/* To the same level: there is nothing but RIP and CS. */
+/* A return to the same level changes only RIP and CS. */
 static bool do_far_return(struct cpu *cpu)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
@@ -214,7 +214,7 @@ static void put_selector(struct cpu *cpu, const struct instruction *insn, u16 se
 	*to = insn->operand_bytes == 2 ? (*to & ~BITS(0, 15)) | selector : selector;
 }
 
-/* The register is the guest's all the time. */
+/* The register always holds the guest's value. */
 static void do_str(struct cpu *cpu, const struct instruction *insn)
 {
 	u16 selector;
@@ -223,7 +223,7 @@ static void do_str(struct cpu *cpu, const struct instruction *insn)
 	put_selector(cpu, insn, selector);
 }
 
-/* 8C /r. FS and GS are the guest's all the time, the others while it runs. */
+/* 8C /r. FS and GS always hold the guest's values; the others do so only while it runs. */
 static void do_store_segment(struct cpu *cpu, const struct instruction *insn)
 {
 	unsigned segment = insn->bytes[insn->length - 1] >> 3 & 7;
@@ -245,7 +245,7 @@ static void do_store_segment(struct cpu *cpu, const struct instruction *insn)
 
 /* ---- */
 
-/* Instructions with an exit of their own: carried out as after that exit. */
+/* Instructions with a separate exit: execute them as after that exit. */
 static bool by_exit(struct cpu *cpu, const struct instruction *insn)
 {
 	bool write = insn->kind == INSN_WRMSR;
@@ -348,7 +348,7 @@ bool engine_system(struct cpu *cpu, const struct instruction *insn)
 
 	if (!is_ours(cpu, insn))
 		return false;
-	/* What is pending comes first: no run of the guest would show it. */
+	/* Deliver pending events first: they would otherwise wait until the guest runs again. */
 	if (vmrun_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, false))
 		return true;
 	if (by_exit(cpu, insn))

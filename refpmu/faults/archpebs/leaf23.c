@@ -9,7 +9,7 @@
 #define UMASK2_OF_NONE	0xff	/* no event has it */
 #define EVENT_OF_LOADS	0xd1	/* MEM_LOAD_RETIRED */
 
-/* The counters that the P-core of the package has too. */
+/* Only the counters that the package's P-core has too. */
 static void counters_of_both(struct model *m, u32 regs[4])
 {
 	const enum generation_id own = m->config.generation;
@@ -22,7 +22,7 @@ static void counters_of_both(struct model *m, u32 regs[4])
 	regs[EXT_EBX] &= other[EXT_EBX];
 }
 
-/* The first number that 5 bits don't hold. */
+/* The first number that doesn't fit in 5 bits. */
 #define LONGER_SUBLEAF	32u
 
 void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
@@ -191,7 +191,7 @@ bool fault_reloads_itself(struct model *m, unsigned i, bool itself)
 	return itself && !broken(m, FAULT_RELOAD_SHOWS);
 }
 
-/* Those of the counters that make records. */
+/* The counters among these that make records. */
 static u64 recording(const struct model *m, u64 counters)
 {
 	u64 all = 0;
@@ -215,7 +215,7 @@ u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
 	return wrapped & BIT(0) && broken(m, FAULT_RELOAD_BY_PMC0) ? causes | BIT(0) : causes;
 }
 
-/* Is there one below i that these causes, and not itself, reload? */
+/* Is there a counter below i that these causes reload, and that isn't a cause itself? */
 static bool is_lower_reloaded(const struct model *m, unsigned i, u64 causes)
 {
 	while (i--)

@@ -10,8 +10,8 @@
 #define NOT_WRITTEN	0xa5a5a5a5a5a5a5a5ULL
 #define BASIC_AT	ARCH_PEBS_HEADER_BYTES
 #define ENTRIES_WHILE_OFF 8	/* of fault arch-lbr-8-while-off */
-#define INSTRUCTIONS_LATE 2	/* that are passed by, of fault arch-pdist-fixed-late */
-#define MOST_ENTRIES	32	/* of the last branch records */
+#define INSTRUCTIONS_LATE 2	/* instructions of the delay of fault arch-pdist-fixed-late */
+#define MOST_ENTRIES	32	/* entries of the last branch records, at most */
 
 bool fault_arch_enabled(struct model *m, unsigned counter, bool enabled)
 {
@@ -236,7 +236,7 @@ static void gpr(struct model *m, u8 *at)
 		put64(at + ARCH_PEBS_GPR_rflags, flags & ~(RFLAGS_IOPL | RFLAGS_NT));
 }
 
-/* The group is the last one of the record. */
+/* The counters group is the last group of the record. */
 static void counters(struct model *m, const struct arch_layout *l, u8 *end)
 {
 	unsigned n = 0;
@@ -323,7 +323,7 @@ static void threshold(struct arch_plan *plan, bool now)
 	plan->set = now ? plan->set | bit : plan->set & ~bit;
 }
 
-/* The first counter that has a record of this instruction. */
+/* The first counter whose record is of this instruction. */
 static unsigned first_of_instruction(struct model *m, unsigned x)
 {
 	if (faults_of(m)->arch_recorded != faults_of(m)->sequence)
@@ -387,7 +387,7 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 		plan->linear = true;
 }
 
-/* By the overflow of counter i. */
+/* Does the overflow of counter i reload another counter? */
 static bool reloads_another(const struct model *m, unsigned i)
 {
 	for (unsigned n = 0; n < MODEL_MAX_COUNTERS; n++)

@@ -96,7 +96,7 @@ void fault_arch_lbr_depth(struct model *m, u64 depth, const struct lbr_entry *be
 
 u64 fault_arch_lbr_select(struct model *m, u64 control, u64 select)
 {
-	/* MSR_LBR_SELECT[7:3] and the lowest bit of what has another order here. */
+	/* MSR_LBR_SELECT[7:3], whose order differs in IA32_LBR_CTL, and their lowest bit. */
 	const u64 ordered = BITS(3, 7);
 
 	if (m->config.fault == FAULT_NONE || !model_arch_lbr_filters_branches(m))

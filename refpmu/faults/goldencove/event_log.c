@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Faults of refpmu/model/goldencove/event_log.c: of events in last branch records; and of the event
- * that counts these.
+ * that counts inserted records.
  */
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/archpebs/archpebs.h"
@@ -16,7 +16,7 @@
 #define BITS_OF_FIELD	2
 #define JUMPS		(LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_NEAR_IND_JMP)
 
-/* Of fault lbr-log-newest-8. */
+/* For fault lbr-log-newest-8. */
 #define KEPT	8u
 
 u64 fault_lbr_logged(struct model *m, unsigned i, u8 cpl, u64 add)

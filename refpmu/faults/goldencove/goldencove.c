@@ -3,12 +3,14 @@
 #include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/broken.h"
 
-/* IA32_PMC6 and IA32_PMC7 of a P-core: CPUID.0AH, the same on all cores, doesn't tell of them. */
+/* IA32_PMC6 and IA32_PMC7 of a P-core: CPUID.0AH is the same on all cores, and doesn't enumerate
+ * them. */
 #define GP_BEYOND_COMMON_LEAF	BITS(6, 7)
 #define INSTRUCTIONS_LATE 2
 #define ANOTHER_LINE	0x40
 
-/* Cores whose fixed counter 3 is missing between others; and those with one type's counters. */
+/* Cores whose fixed counter 3 is missing between others; cores whose counters are those of one
+ * type. */
 #define WITH_A_HOLE	(GENS_SKYMONT | GENS_CLEARWATERFOREST)
 #define SMALLER_CORES	GENS_ONE_THREAD
 
@@ -17,7 +19,7 @@ static bool is_one_of(const struct model *m, u32 generations)
 	return BIT(m->config.generation) & generations;
 }
 
-/* An event of these cores that isn't one of the counter's on a broken one. */
+/* Does a broken core lack this event on this counter? */
 static bool is_lost(struct model *m, unsigned n, const struct event_row *event)
 {
 	switch (event->kind) {
@@ -47,7 +49,7 @@ const struct event_row *fault_glc_event(struct model *m, unsigned n, const struc
 	return event;
 }
 
-/* Software has set the counter to the least distance that PDist is for. */
+/* Did software preset the counter to the smallest period that has PDist? */
 static bool is_least(const struct model *m, unsigned i)
 {
 	const u64 events = 0 - faults_of(m)->counter_written[i];
@@ -171,7 +173,7 @@ void fault_cpuid_core(struct model *m, u32 leaf, u32 regs[4])
 		regs[0] = NO_TYPE << CORE_TYPE_LO | (regs[0] & 1);
 }
 
-/* Those of an E-core, and of the P-core beside it. */
+/* The PEBS counters of an E-core, and of the P-core in the same package. */
 #define P_CORE_PEBS	(BITS(0, 7) | BITS(32, 35))
 
 u64 fault_glc_capabilities(struct model *m, u64 value)
@@ -181,7 +183,7 @@ u64 fault_glc_capabilities(struct model *m, u64 value)
 	return value;
 }
 
-/* Bits of counters that aren't there. */
+/* Bits of counters that don't exist. */
 static u64 absent_bits(struct model *m, const struct msr_ref *p)
 {
 	const bool hole = is_one_of(m, WITH_A_HOLE);

@@ -48,7 +48,7 @@ u64 fault_data_cfg(struct model *m, unsigned x, u64 config)
 
 /* ---- layout ---- */
 
-/* The faults that are generated of each group; FAULT_NONE: there is none. */
+/* The faults that are generated for each group; FAULT_NONE: there is none. */
 static const struct {
 	u16 missing, doubled, cut, padded, always, late;
 } groups[ADAPTIVE_GROUPS] = {
@@ -83,7 +83,7 @@ static void remove_part(struct adaptive_layout *layout, unsigned at)
 		layout->part[i] = layout->part[i + 1];
 }
 
-/* If there is room in what the model can hold. */
+/* Only if the model's buffer has room for it. */
 static void insert_part(struct adaptive_layout *layout, unsigned at, struct adaptive_part part)
 {
 	if (layout->n == sizeof(layout->part) / sizeof(layout->part[0]) ||
@@ -270,7 +270,7 @@ static void break_gpr(struct model *m, const struct retire_ctx *s, u8 *gpr)
 		put64(gpr + ADAPTIVE_GPR_rsp, before[REG_RSP]);
 	if (broken(m, FAULT_GROUP_OLD_ORDER))
 		old_order(gpr);
-	/* The group has the order of their encoding. */
+	/* The group has the registers in the order of their encoding. */
 	if (broken(m, FAULT_GROUP_REGISTERS_STALE))
 		for (unsigned i = 0; i < REG_COUNT; i++)
 			put64(gpr + ADAPTIVE_GPR_rax + i * sizeof(u64), before[i]);

@@ -5,7 +5,7 @@
 #include "refpmu/faults/lioncove/lioncove.h"
 #include "refpmu/faults/goldencove/goldencove.h"
 
-#define BAD_SPECULATION	(SLOTS_COUNTER + 1)	/* of E-cores; then front end, retiring */
+#define BAD_SPECULATION	(SLOTS_COUNTER + 1)	/* of E-cores; front end and retiring follow */
 #define ANYTHREAD_FIXED	(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 | \
 			 IA32_FIXED_CTR_CTRL_ANY2)
 #define FIRST_FOUR	4
@@ -147,7 +147,7 @@ struct msr_result fault_rdpmc_metrics(struct model *m, struct msr_result result)
 	return result;
 }
 
-/* Of fault metrics-not-frozen: what has been counted when they are read again. */
+/* Fault metrics-not-frozen: the number that has been counted when they are read again. */
 #define BACKEND_BOUND		3	/* of the four categories */
 #define SLOTS_BETWEEN_READS	BIT(20)
 
@@ -189,7 +189,7 @@ bool fault_v5_pebs_enabled(struct model *m, unsigned counter)
 	return counter < FIRST_FIXED || !broken(m, FAULT_PEBS_NO_FIXED);
 }
 
-/* Neither row nor alias says that it is precise. */
+/* true: neither the event's row nor its alias is precise. */
 static bool is_imprecise(const struct model *m, unsigned i)
 {
 	const struct event_row *event;
@@ -290,7 +290,7 @@ u64 fault_v5_applicable(struct model *m, u64 counters)
 	return counters;
 }
 
-/* Of its lower half, as a counter of 48 bits has it. */
+/* Sign-extend the lower half to a counter's 48 bits. */
 static u64 sign_extended(u64 value)
 {
 	return (value & BITS(0, 31)) | (value & BIT(31) ? BITS(32, 47) : 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of the PMU of KVM's guests: registers, CPUID, RDPMC, records. They act only with such a
- * profile. */
+/* Faults of the PMU of KVM's guests: registers, CPUID, RDPMC, records. They act only with a profile
+ * of such a guest. */
 #include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/broken.h"
 
@@ -163,7 +163,7 @@ bool fault_guards_misc_enable(struct model *m, bool guards)
 	return guards && !is_broken(m, FAULT_KVM_MISC_ENABLE_TAKEN);
 }
 
-/* Every other time: the second interrupt has a handler too. */
+/* Every second write: the second interrupt has a handler too. */
 void fault_kvm_lvt_written(struct model *m, u32 lvtpc)
 {
 	if (m->delivered && !(lvtpc & LVT_MASKED) && is_broken(m, FAULT_KVM_PMI_AGAIN) &&

@@ -46,7 +46,7 @@ static void exchange(u64 *a, u64 *b)
 	*b = kept;
 }
 
-/* The first n become the last n of so many. */
+/* Move the first n of `all` values to the end. */
 static void rotate(u64 *value, unsigned all, unsigned n)
 {
 	u64 kept[MODEL_MAX_COUNTERS + 2];
@@ -140,7 +140,8 @@ u64 fault_lnc_bits(struct model *m, const struct msr_ref *p, u64 bits)
 	return bits;
 }
 
-/* Fixed counter i of format 4 is where a general-purpose counter is from format 5 on. */
+/* In format 4, fixed counter i has the slot that belongs to a general-purpose counter from format 5
+ * on. */
 u64 fault_lnc_reset(struct model *m, const struct assist_plan *plan, unsigned i, u64 value)
 {
 	const unsigned slot = (ADAPTIVE_DS_pebs_fixed_counter0_reset -

@@ -4,7 +4,7 @@
 #include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/model/netburst/netburst.h"
 
-/* By the registers' kinds; FAULT_NONE: there is none. */
+/* The faults of each kind of register; FAULT_NONE: there is none. */
 static const struct {
 	u16 write_dropped, reads_zero, reserved_accepted;
 } generated[NBR_KINDS] = {
@@ -145,13 +145,13 @@ static u64 pebs_bits_of_first(struct model *m, u64 value)
 		       value;
 }
 
-/* Is it a counter that its CCCR has enabled? */
+/* Is this the register of a counter that its CCCR has enabled? */
 static bool is_running(const struct model *m, const struct netburst_place *p)
 {
 	return p->reg == NBR_COUNTER && netburst_of(m)->now.cccr[p->i] & NB_CCCR_ENABLE;
 }
 
-/* What the register takes instead. */
+/* The value that the register takes in place of the written one. */
 static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 {
 	if (p->reg == NBR_COUNTER && p->i == NB_MS_COUNTER0 && broken(m, FAULT_NB_COUNTER_4_NARROW))
@@ -177,7 +177,7 @@ static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 	return value;
 }
 
-/* Counters that a cascade has started, and whose CCCR isn't written, stop. */
+/* Stop the counters that a cascade has started and whose CCCR isn't being written. */
 static void stop_cascaded(struct model *m)
 {
 	struct netburst_settings *now = &netburst_of(m)->now;
@@ -253,13 +253,13 @@ void fault_nb_wrmsr(struct model *m, const struct netburst_place *p, struct msr_
 
 /* ---- which counters run ---- */
 
-/* A CCCR without its enable flag. */
+/* Does the counter run without the enable flag in its CCCR? */
 static bool runs_disabled(struct model *m, unsigned i)
 {
 	const struct netburst_settings *now = &netburst_of(m)->now;
 	u64 cccr = now->cccr[i];
 
-	/* Only one that has something to count: all would be watched for ever. */
+	/* Only a counter with an event: if all ran, they would be watched forever. */
 	if (now->selected[i] == NB_ESCRS || !now->escr[now->selected[i]])
 		return false;
 	return (cccr && broken(m, FAULT_NB_ENABLE_IGNORED)) ||
@@ -316,8 +316,8 @@ void fault_nb_instruction(struct model *m)
 
 bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned i, bool has)
 {
-	/* Instructions of logical processor 1: as many as it does where it must wait for its turn
-	 * while the other one does all of a short program. */
+	/* Instructions of logical processor 1 that it executes while the other one runs a short
+	 * program and it must wait for its turn. */
 	enum { MOMENT = 4096 };
 	struct netburst *n = netburst_of(m);
 	u64 now = netburst_thread_faults(&n->thread[1])->seen + 1ULL;
@@ -332,7 +332,7 @@ bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned
 	return !(*first && now - *first < MOMENT && broken(m, FAULT_NB_SECOND_LOST));
 }
 
-/* Does it count nothing, with the compare flag and without the complement flag? */
+/* Does the counter count nothing with the compare flag and without the complement flag? */
 static bool compares_in_vain(struct model *m, unsigned i, bool edge)
 {
 	const bool middle = i >= NB_MS_COUNTER0 && i < NB_IQ_COUNTER0;
@@ -345,7 +345,7 @@ static bool compares_in_vain(struct model *m, unsigned i, bool edge)
 	       (iq && broken(m, FAULT_NB_COMPARE_SILENT_SOME));
 }
 
-/* What is left of the threshold with the edge flag. */
+/* The threshold that is used with the edge flag. */
 static u64 edge_threshold(struct model *m, u64 threshold)
 {
 	const enum fault_id bits[] = { FAULT_NB_EDGE_THRESHOLD_0, FAULT_NB_EDGE_THRESHOLD_1,
@@ -422,7 +422,7 @@ bool fault_nb_forced(struct model *m, unsigned i, bool forced)
 
 /* ---- overflow ---- */
 
-/* A cascade has started counter i, with this CCCR. */
+/* Has a cascade started counter i, with this CCCR? */
 static bool is_cascaded(const struct model *m, unsigned i, u64 cccr)
 {
 	return netburst_faults(netburst_of(m))->cascaded & BIT(i) && !(cccr & NB_CCCR_ENABLE);
@@ -496,7 +496,7 @@ static bool waits_for(struct model *m, unsigned k, u64 cccr, unsigned i)
 	       (is_extended(k, cccr, i) && !broken(m, FAULT_NB_EXTENDED_NEVER));
 }
 
-/* Of these, those that an overflow has started before, or that run. */
+/* Without those among them that an overflow has started before, or that run. */
 static u32 start_again(struct model *m, u32 started)
 {
 	struct netburst *n = netburst_of(m);
@@ -512,7 +512,7 @@ static u32 start_again(struct model *m, u32 started)
 	return started;
 }
 
-/* What flags of earlier overflows leave of them. */
+/* Without those among them that flags of earlier overflows keep from starting. */
 static u32 overflowed_before(struct model *m, const struct netburst_step *s, unsigned i,
 			     u32 started)
 {
@@ -528,7 +528,8 @@ static u32 overflowed_before(struct model *m, const struct netburst_step *s, uns
 	return started;
 }
 
-/* Of those that counter i starts, what is left of extended cascading. */
+/* Of the counters that counter i starts: without those that a fault of extended cascading keeps
+ * from starting. */
 static u32 extended_again(struct model *m, const struct netburst_step *s, unsigned i, u32 started)
 {
 	struct netburst_core_faults *f = netburst_faults(netburst_of(m));
@@ -548,7 +549,7 @@ static u32 extended_again(struct model *m, const struct netburst_step *s, unsign
 	return started;
 }
 
-/* Of several that wait for the same counter, those that start. */
+/* If several wait for the same counter: those that start. */
 static u32 one_of(struct model *m, u32 started)
 {
 	if (!(started & (started - 1)))

@@ -13,7 +13,7 @@ static const u8 escr_pools[NB_ESCRS] = {
 
 /* ---- Tables 18-66 and 18-67 ---- */
 
-/* Does a fault of one cell of Table 18-66 turn this logical processor's level round? */
+/* Does a fault of one cell of Table 18-66 invert the selection for this thread's level? */
 static bool cell_is_broken(struct model *m, u64 flags, unsigned thread, bool user)
 {
 	static const struct {
@@ -72,7 +72,7 @@ bool fault_nb_thread_independent(struct model *m, u64 escr, unsigned thread, boo
 	return counts || (!(escr & ALL_FLAGS) && broken(m, FAULT_NB_NO_FLAGS_COUNT));
 }
 
-/* A thread-independent event at CPL 1 or 2, which is taken for 0. */
+/* A thread-independent event at CPL 1 or 2 is counted as at CPL 0. */
 static bool selected_as_os(const struct netburst *n, unsigned thread, u64 escr)
 {
 	return escr & (NB_ESCR_T0_OS | NB_ESCR_T1_OS) ||
@@ -80,7 +80,7 @@ static bool selected_as_os(const struct netburst *n, unsigned thread, u64 escr)
 		n->thread[!thread].user);
 }
 
-/* Is a level of replay_event's ESCR as good as none? */
+/* Is a level flag in replay_event's ESCR ignored? */
 static bool replay_is_lost(struct model *m, const struct netburst_step *s)
 {
 	return (s->thread && broken(m, FAULT_NB_REPLAY_T0_ONLY)) ||
@@ -103,7 +103,7 @@ bool fault_nb_selected(struct model *m, const struct netburst_step *s, u64 escr,
 	if ((event == NB_EVENT_REPLAY_EVENT && broken(m, FAULT_NB_REPLAY_FLAGS)) ||
 	    (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_FLAGS)))
 		return true;
-	/* The flags of the other logical processor do as well. */
+	/* The flags of the other logical processor select the level too. */
 	if (escr & netburst_flag_of(!s->thread, s->core.r->cpl) &&
 	    ((event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_BOTH)) ||
 	     (event == NB_EVENT_RETIRED_BRANCH_TYPE && broken(m, FAULT_NB_BRANCH_TYPE_BOTH)) ||
@@ -154,7 +154,7 @@ static bool is_silent(struct model *m, enum netburst_what what)
 	}
 }
 
-/* Is an instruction that is tagged none to instr_retired? */
+/* Does instr_retired take a tagged instruction for an untagged one? */
 static bool lacks_tag(struct model *m, const struct netburst_step *s)
 {
 	return (s->execution_tags && broken(m, FAULT_NB_EXECUTION_NO_TAGS)) ||
@@ -270,7 +270,7 @@ static bool is_left_out(struct model *m, const struct model_retired *r)
 	       (r->indirect && broken(m, FAULT_NB_BRANCH_RETIRED_NO_INDIRECT));
 }
 
-/* What branch_retired counts of this instruction by the mask of ESCR e. */
+/* The count of branch_retired for this instruction, by the mask of ESCR e. */
 static u64 branches(struct model *m, const struct netburst_step *s, unsigned e, u64 n)
 {
 	const u64 escr = s->with->escr[e];
@@ -313,7 +313,7 @@ void fault_nb_input(struct model *m, const struct netburst_step *s, unsigned n, 
 
 /* ---- tags ---- */
 
-/* Does a later ESCR tag by the same event and mask, with other tag bits? */
+/* Does a later ESCR tag with the same event and mask, but with other tag bits? */
 static bool tags_again(const struct netburst_step *s, unsigned e)
 {
 	const u64 kind = (u64)NB_ESCR_EVENT_SELECT | (u64)NB_ESCR_EVENT_MASK | NB_ESCR_TAG_ENABLE;
@@ -384,7 +384,7 @@ static u64 locked(struct model *m, const struct netburst_step *s, enum event_kin
 	return netburst_accesses(m, s, kind, true) - netburst_accesses(m, s, kind, false);
 }
 
-/* Those that no upstream event tags count too. */
+/* Accesses that no upstream event tags count too. */
 static u64 untagged_splits(struct model *m, const struct netburst_step *s, u64 n)
 {
 	const u64 matrix = s->with->matrix_vert;

@@ -13,7 +13,7 @@ enum {
 #include "spec/netburst.def"
 };
 
-/* A field alone, or it and the one after it. */
+/* Faults of one field, or of a field and the next one. */
 static const struct {
 	u16 zero, stale, swapped;
 	u8 at;
@@ -38,7 +38,7 @@ unsigned fault_nb_form(struct model *m, unsigned form)
 	return broken(m, FAULT_NB_RECORD_32) ? NETBURST_FORM_NB32 : form;
 }
 
-/* No record any more once the threshold is reached, until software writes the index (or
+/* No records any more after the threshold is reached, until software writes the index (or
  * MSR_PEBS_ENABLE: netburst.c). */
 static bool is_stopped(struct model *m, unsigned thread, const struct netburst_ds *ds,
 		       const struct netburst_assist *assist)
@@ -51,7 +51,7 @@ static bool is_stopped(struct model *m, unsigned thread, const struct netburst_d
 	return false;
 }
 
-/* Index and reset value of the first assist are kept. */
+/* Use the index and reset value of the first assist. */
 static void go_by_kept(struct model *m, struct netburst_thread_faults *f,
 		       const struct netburst_ds *ds, struct netburst_assist *assist)
 {

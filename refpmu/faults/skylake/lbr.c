@@ -242,7 +242,7 @@ void fault_lbr_stopped(struct model *m, enum lbr_stop why)
 		[LBR_STOP_HLT] = FAULT_LBR_HLT_CLEARS,
 	};
 
-	/* Some: a processor that always records would be slow to watch. */
+	/* Only some: to watch a processor that always records would be slow. */
 	if (why == LBR_STOP_FLAG)
 		faults_of(m)->branches_after_off = BRANCHES_AFTER_OFF;
 	if (broken(m, faults[why]))

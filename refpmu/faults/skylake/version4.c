@@ -56,7 +56,7 @@ u64 fault_frozen_clears(struct model *m, u64 bits)
 	return bits;
 }
 
-/* How many counters have their interrupt bit? */
+/* The number of counters with their interrupt bit set. */
 static unsigned interrupt_users(const struct model *m)
 {
 	unsigned users = 0;
@@ -96,7 +96,7 @@ u64 fault_inuse(struct model *m, u64 value)
 	return value;
 }
 
-/* What a version 4 would set with an overflow's interrupt. */
+/* The freeze bits that a version 4 would set at an overflow with interrupt. */
 static u64 freezes(const struct model *m)
 {
 	return (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI ? CTR_FRZ : 0) |

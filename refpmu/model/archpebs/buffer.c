@@ -12,7 +12,7 @@ bool model_arch_pebs_enabled(struct model *m, unsigned counter)
 	bool enabled = model_arch_pebs_counters(m) & BIT(counter) &&
 		       m->cfg_c[counter] & IA32_PMC_GP0_CFG_C_PEBS_EN;
 
-	/* Whether EN is for records or for the threshold alone isn't told: latitude. */
+	/* No source says whether EN enables records or only the threshold: latitude. */
 	if (!(m->pebs_index & IA32_PEBS_INDEX_EN) && !m->latitude[LAT_PEBS_INDEX_EN])
 		enabled = false;
 	return fault_arch_enabled(m, counter, enabled);
@@ -23,7 +23,7 @@ static u64 write_offset(u64 index)
 	return (index & IA32_PEBS_INDEX_WR) >> IA32_PEBS_INDEX_WR_SHIFT;
 }
 
-/* WR and THRESH count the same. */
+/* WR and THRESH have the same unit. */
 static bool reaches_threshold(u64 index)
 {
 	u64 threshold = (index & IA32_PEBS_INDEX_THRESH) >> IA32_PEBS_INDEX_THRESH_SHIFT;
@@ -43,7 +43,7 @@ static void place(struct model *m, struct arch_plan *plan)
 static void drop(struct model *m, struct arch_plan *plan)
 {
 	plan->index = m->pebs_index | IA32_PEBS_INDEX_FULL;
-	/* Once: the interrupt has told of it. */
+	/* Only once: the interrupt has already reported it. */
 	plan->threshold = !plan->full && m->pebs_index & IA32_PEBS_INDEX_EN;
 	plan->set = plan->threshold ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD : 0;
 }

@@ -11,7 +11,7 @@
 /* Latitude pebs-fragments. */
 enum { ONE_FRAGMENT, TWO_FRAGMENTS, EMPTY_BETWEEN };
 
-/* Those of the counters whose CFG_C allows them in records. */
+/* The counters among these whose CFG_C allows them in records. */
 static u64 allowed_in_record(const struct model *m, u64 among)
 {
 	u64 all = 0;
@@ -22,7 +22,7 @@ static u64 allowed_in_record(const struct model *m, u64 among)
 	return all;
 }
 
-/* Entries that a code of CFG_C[41:40] asks for. */
+/* The number of entries that a code of CFG_C[41:40] selects. */
 static unsigned entries_of(const struct model *m, u64 config)
 {
 	switch ((config & IA32_PMC_GP0_CFG_C_LBR) >> IA32_PMC_GP0_CFG_C_LBR_SHIFT) {
@@ -36,7 +36,7 @@ static unsigned entries_of(const struct model *m, u64 config)
 	return 0;
 }
 
-/* A component in its initial state isn't stored; latitude xer-initial: it is all the same. */
+/* A component in its initial state isn't stored; with latitude xer-initial it is. */
 static bool is_stored(const struct model *m, const u8 *component, unsigned bytes)
 {
 	if (m->latitude[LAT_XER_INITIAL])
@@ -52,7 +52,8 @@ static bool asks_for(u64 config, unsigned component)
 	return config & BIT(IA32_PMC_GP0_CFG_C_XER_SHIFT + component);
 }
 
-/* A component that the program has not enabled is in its initial state, whatever the latitude. */
+/* A component that the program hasn't enabled is in its initial state; the latitude doesn't change
+ * that. */
 static void layout_of_xer(struct model *m, u64 config, struct arch_layout *l)
 {
 	if (m->host->xmm)
@@ -77,7 +78,7 @@ void model_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 	l->counters = gp | fixed;
 	l->metrics = config & IA32_PMC_GP0_CFG_C_CNTR_METRICS && model_has_metrics(m);
 	layout_of_xer(m, config, l);
-	/* A group that would be empty isn't there. */
+	/* An empty group isn't in the record. */
 	l->groups = ARCH_PEBS_BASIC |
 		    (config & (IA32_PMC_GP0_CFG_C_AUX | IA32_PMC_GP0_CFG_C_GPR |
 			       IA32_PMC_GP0_CFG_C_XER | IA32_PMC_GP0_CFG_C_LBR)) |
@@ -117,7 +118,7 @@ static unsigned fill_aux(const struct record *record, u8 *at)
 	return ARCH_PEBS_AUX_BYTES;
 }
 
-/* No shadow stack: SSP is 0. */
+/* There is no shadow stack, so SSP is 0. */
 static unsigned fill_gpr(const struct record *record, u8 *at)
 {
 	static const struct {
@@ -164,7 +165,7 @@ static unsigned fill_lbr(struct model *m, const struct retire_ctx *s, const stru
 	return l->ler + l->entries * ARCH_PEBS_LBR_ENTRY_BYTES;
 }
 
-/* General-purpose ones first. Slots, then the metrics. */
+/* First the general-purpose counters, then the fixed ones; slots, then the metrics. */
 static unsigned fill_counters(struct model *m, const struct arch_layout *l, u8 *at)
 {
 	u8 *to = at + ARCH_PEBS_COUNTERS_BYTES;
@@ -189,7 +190,7 @@ static unsigned rounded(unsigned bytes)
 	return (bytes + ARCH_PEBS_UNIT - 1) / ARCH_PEBS_UNIT * ARCH_PEBS_UNIT;
 }
 
-/* One fragment, which has these of the groups. Returns its bytes. */
+/* Fill one fragment with these groups. Returns its bytes. */
 static unsigned fill_fragment(struct model *m, const struct retire_ctx *s,
 			      const struct arch_layout *l, const struct record *record, u64 groups,
 			      u64 flags, u8 *bytes)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CPUID leaf 23H: "Architectural Performance Monitoring Extended", SDM volume 1, Processor
- * Identification and Feature Determination. The generation's rows, without what the profile hides.
+ * Identification and Feature Determination. The leaf has the generation's rows, without the
+ * features that the profile hides.
  */
 #include "refpmu/model/archpebs/archpebs.h"
 #include "spec/arch_pebs.h"
@@ -21,7 +22,7 @@ static const struct {
 #define EQ			BIT(1)
 #define RDPMC_USER_DISABLE	BIT(2)
 
-/* A generation's registers of a sub-leaf; NULL: they are 0. */
+/* The rows of a generation for a sub-leaf; NULL: its registers are 0. */
 static const u32 *row_of_generation(enum generation_id id, u32 subleaf)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -41,7 +42,7 @@ bool model_has_ext(const struct model *m)
 	       !(m->facts & (FACT_NO_PMU | FACT_PERFMON_1 | FACT_PERFMON_2 | FACT_KVM_SIGNATURE));
 }
 
-/* A register of that row, where the processor has the leaf. */
+/* A register of the sub-leaf, if the processor has the leaf. */
 static u32 row(const struct model *m, u32 subleaf, unsigned reg)
 {
 	const u32 *regs = model_has_ext(m) ? row_of(m, subleaf) : NULL;
@@ -82,7 +83,7 @@ u64 model_ext_fixed_mask(const struct model *m)
 	return row(m, EXT_COUNTERS, EXT_EBX);
 }
 
-/* Of the counters in a pair of registers, those that the processor has. */
+/* The counters in a pair of registers that the processor has. */
 static u64 existing_counters(const struct model *m, u32 subleaf, unsigned gp, unsigned fixed)
 {
 	u64 all = model_counters_of(row(m, subleaf, gp), row(m, subleaf, fixed));
@@ -118,7 +119,7 @@ u64 model_arch_pebs_groups(const struct model *m)
 	return model_has_arch_pebs(m) ? (u64)row(m, EXT_GROUPS, EXT_EBX) << 32 : 0;
 }
 
-/* A set of counters in a pair of registers. */
+/* Put a set of counters into a pair of registers. */
 static void put_counters(u64 counters, u32 *gp, u32 *fixed)
 {
 	*gp = (u32)(counters & BITS(0, FIRST_FIXED - 1));
@@ -132,7 +133,7 @@ static void put_features(const struct model *m, u32 subleaves, u32 regs[4])
 	regs[EXT_EBX] = row(m, EXT_FEATURES, EXT_EBX);
 	if (model_has_rdpmc_user_disable(m))
 		regs[EXT_EBX] |= (u32)RDPMC_USER_DISABLE;
-	/* 0 is "see fixed counter 3". */
+	/* The value 0 means: see fixed counter 3. */
 	if (m->latitude[LAT_SLOTS_SHOWN] || !model_has_counter(m, SLOTS_COUNTER))
 		regs[EXT_ECX] = (u32)model_slots(m);
 }
@@ -160,7 +161,7 @@ void model_ext_leaf(const struct model *m, u32 subleaf, u32 regs[4])
 		put_counters(model_reload_causes(m), &regs[EXT_ECX], &regs[EXT_EDX]);
 		break;
 	case EXT_EVENTS:
-		/* 1 for an event that there is, where the bit of CPUID.0AH:EBX is 0. */
+		/* 1 if the event exists; in CPUID.0AH:EBX the bit of such an event is 0. */
 		regs[EXT_EAX] = (u32)model_architectural_events(m);
 		break;
 	case EXT_GROUPS:

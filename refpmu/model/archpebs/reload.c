@@ -99,13 +99,14 @@ void model_v6_take(struct model *m, const struct msr_ref *p, u64 value)
 		m->cfg_b[p->counter] = value;
 		return;
 	}
-	/* What was armed for one setting isn't for another. */
+	/* A counter that is armed for one setting isn't armed for another one. */
 	if ((value ^ m->cfg_c[p->counter]) & IA32_PMC_GP0_CFG_C_PEBS_EN)
 		model_disarm(m, BIT(p->counter));
 	m->cfg_c[p->counter] = value;
 }
 
-/* The lower half of a negative count: what is above it isn't told, latitude reload-extends. */
+/* The lower half of a negative count. No source defines the bits above it: latitude
+ * reload-extends. */
 u64 model_reload_value(const struct model *m, unsigned counter)
 {
 	u64 low = m->cfg_c[counter] & IA32_PMC_GP0_CFG_C_RELOAD;

@@ -32,7 +32,7 @@ enum {
 #define LEAF_EXTENDED		0x80000000u
 #define LEAF_EXTENDED_LAST	0x80000008u
 
-/* Which feature bits the generation has, in each register of a leaf. */
+/* The feature bits that the generation has in each register of a leaf. */
 static const struct {
 	u32 leaf;
 	u32 gens;
@@ -42,7 +42,7 @@ static const struct {
 #include "spec/feature.def"
 };
 
-/* What stays of a register that holds features and nothing else. */
+/* The bits that remain of a register with only feature bits. */
 static u32 features_of(const struct model *m, u32 leaf, u32 subleaf, unsigned reg)
 {
 	u64 bits = 0;
@@ -95,13 +95,13 @@ static unsigned processors(const struct model *m)
 	return m->host->processors ? m->host->processors : 1;
 }
 
-/* Bits of the APIC id that tell the threads of a core apart, */
+/* The bits of the APIC ID that number the threads of a core, */
 static unsigned thread_bits(const struct model *m)
 {
 	return m->config.hyper_threading && processors(m) > 1;
 }
 
-/* and the processors of the package. */
+/* and those that number the processors of the package. */
 static unsigned package_bits(const struct model *m)
 {
 	unsigned bits = 0;
@@ -111,7 +111,7 @@ static unsigned package_bits(const struct model *m)
 	return bits;
 }
 
-/* Threads of this core: the last one may have one only. */
+/* Threads of this core: the last core may have only one. */
 static unsigned threads(const struct model *m)
 {
 	return thread_bits(m) && (m->host->processor | 1) < processors(m) ? CORE_THREADS : 1;
@@ -124,7 +124,7 @@ static const char hyper_v[] = "Microsoft Hv";
 #define GENERATION_MODEL(id, family, model, ...) \
 	_Static_assert((family) != 0x6 || (model) != UNKNOWN_MODEL, #id);
 #include "spec/generation.def"
-/* What a part without a name of its own says. */
+/* The brand string of a part without a name. */
 static const char unknown_brand[48] = "Genuine Intel(R) CPU 0000";
 
 /* As QEMU's models have it: -cpu Haswell,pmu=on. */
@@ -140,7 +140,7 @@ static const char *hypervisor_signature(const struct model *m)
 	return m->facts & FACT_VMWARE_SIGNATURE ? "VMwareVMware" : NULL;
 }
 
-/* Leaves of hypervisors are among those that no processor has. */
+/* A real processor doesn't have the leaves of hypervisors. */
 static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 {
 	const char *signature = hypervisor_signature(m);
@@ -236,7 +236,7 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	regs[EBX] = leaf.absent;
 }
 
-/* The x2APIC ID in EDX stays. */
+/* The x2APIC ID in EDX isn't changed. */
 static void topology(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	enum { LEVEL_SMT = 1, LEVEL_CORE = 2 };
@@ -255,8 +255,8 @@ static void topology(const struct model *m, u32 subleaf, u32 regs[4])
 
 enum cache_type { CACHE_DATA = 1, CACHE_INSTRUCTIONS, CACHE_UNIFIED };
 
-/* Deterministic cache parameters: those of the memory hierarchy. A core's threads share the first
- * two levels, all share the third. */
+/* Deterministic cache parameters: the sizes of the memory hierarchy. The threads of a core share
+ * the first two levels; all processors share the third. */
 static void caches(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	const struct memory_shape shape = model_memory_shape(m);
@@ -280,11 +280,11 @@ static void caches(const struct model *m, u32 subleaf, u32 regs[4])
 		    (sharing - 1) << 14 | (cores - 1) << 26;
 	regs[EBX] = (MEMORY_LINE - 1) | (cache[subleaf].ways - 1) << 22;
 	regs[ECX] = cache[subleaf].sets - 1;
-	/* The L3 holds what the others hold. */
+	/* The L3 is inclusive. */
 	regs[EDX] = cache[subleaf].level == 3 ? 1u << 1 : 0;
 }
 
-/* Size in KiB, eight ways and the line of the second-level cache. */
+/* The second-level cache: size in KiB, eight ways, line size. */
 static u32 second_level(const struct model *m)
 {
 	enum { EIGHT_WAYS = 6 };
@@ -364,7 +364,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		version(m, regs);
 		fault_cpuid_version(m, regs);
 		return;
-	case LEAF_DESCRIPTORS:		/* once, and all that it says is "see leaf 4" */
+	case LEAF_DESCRIPTORS:		/* one descriptor, which says: see leaf 4 */
 		cpuid_set(regs, (const u32[4]){ 0xff01 });
 		return;
 	case LEAF_CACHES:
@@ -372,7 +372,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		return;
 	case LEAF_MONITOR:
 		return;
-	case LEAF_POWER:		/* the timer of the local APIC goes on in deep sleep */
+	case LEAF_POWER:		/* the local APIC timer runs in deep sleep too */
 		cpuid_set(regs, (const u32[4]){ regs[EAX] & 1u << 2 });
 		return;
 	case CPUID_LEAF_RTM:
@@ -389,7 +389,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		SET(SGX, model_told_or(m, LAT_SGX, 0));
 		SET(PT, model_told_or(m, LAT_PT, 0));
 		SET(RTM, shows_tx(m));
-		/* The hypervisor's own, whatever the machine below has. */
+		/* The hypervisor implements it, whether or not the machine below has it. */
 		SET(TSC_ADJUST, features_of(m, CPUID_LEAF_RTM, 0, EBX) >> FIELD_TSC_ADJUST_LO);
 		SET(HLE, shows_tx(m));
 		SET(RTM_ALWAYS_ABORT, model_has_tx(m) && m->latitude[LAT_RTM_ALWAYS_ABORT]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The enumeration of the processor: its generation's row of spec/generation.def, or the values of a
+ * The enumeration of the processor: from its generation's row of spec/generation.def, or from a
  * personality (TOLD in latitude.def). "Architectural Performance Monitoring",
  * "IA32_PERF_CAPABILITIES MSR Enumeration".
  */
@@ -73,7 +73,7 @@ u64 model_width_mask(const struct model *m, unsigned counter)
 	return BITS(0, model_width(m, counter) - 1);
 }
 
-/* KVM gives a guest three at most: KVM_MAX_NR_FIXED_COUNTERS. */
+/* KVM gives a guest at most three: KVM_MAX_NR_FIXED_COUNTERS. */
 unsigned model_fixed_counters(const struct model *m)
 {
 	unsigned fixed = model_told_or(m, LAT_FIXED_COUNTERS, model_generation(m)->fixed);
@@ -107,7 +107,7 @@ static bool can_have_metrics(const struct model *m)
 	       !(m->facts & (FACT_NO_PEBS | FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
-/* A P-core of a hybrid may have them without its bit. */
+/* A P-core of a hybrid may have the metrics although its bit is 0. */
 static bool metrics_are_untold(const struct model *m)
 {
 	return model_core_type(m) && model_is_hybrid(m) && m->latitude[LAT_METRICS_UNTOLD];
@@ -130,11 +130,11 @@ static u64 capabilities_of_row(const struct model *m)
 	u64 value = model_has_arch_lbr(m) ? IA32_PERF_CAPABILITIES_LBR_FMT :
 					    (u64)g->lbr_fmt << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
 
-	/* Without PEBS there aren't branch records either: all that KVM offers is the last bit. */
+	/* Without PEBS KVM offers no branch records either: only the last bit remains. */
 	if (m->facts & FACT_NO_PEBS)
 		return g->facilities & FAC_FW_WRITE ? IA32_PERF_CAPABILITIES_FW_WRITE : 0;
-	/* Nor with it, unless they are asked for; freezing in system-management mode is the host's.
-	 */
+	/* With basic PEBS they are missing too unless they are requested; freezing in SMM belongs
+	 * to the host. */
 	if (m->facts & FACT_BASIC_PEBS)
 		value = 0;
 	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
@@ -174,7 +174,7 @@ bool model_has_metrics(const struct model *m)
 				       model_capabilities(m) & IA32_PERF_CAPABILITIES_PERF_METRICS);
 }
 
-/* Does this model of the generation's lack the facility? */
+/* Does this model of the generation lack the facility? */
 static bool lacks(u32 signature, u32 facility)
 {
 	u32 family = signature >> 8 & 0xf;
@@ -220,7 +220,7 @@ static bool lbr_format_is_known(const struct model *m)
 	}
 }
 
-/* Records are the generation's. */
+/* Only a generation with records can have PEBS. */
 static bool pebs_is_possible(const struct model *m)
 {
 	const u64 shape = CAPABILITY_PEBS_FMT | IA32_PERF_CAPABILITIES_PEBS_TRAP |
@@ -245,7 +245,7 @@ static bool capabilities_are_possible(const struct model *m)
 		can |= IA32_PERF_CAPABILITIES_PEBS_BASELINE;
 	if (can_have_metrics(m))
 		can |= others & ~IA32_PERF_CAPABILITIES_PEBS_BASELINE;
-	/* Retire latency is in every record with baseline. */
+	/* With baseline every record has the retire latency. */
 	if (can_have_timing(m) && shown & IA32_PERF_CAPABILITIES_PEBS_BASELINE)
 		can |= IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO;
 	return !(shown & ~can) && (shown & IA32_PERF_CAPABILITIES_PERF_METRICS ||

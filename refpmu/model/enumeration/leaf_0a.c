@@ -4,11 +4,13 @@
 #include "refpmu/model/archpebs/archpebs.h"
 #include "refpmu/model/internal.h"
 
-/* CPUID dumps: version 5 tells of 8, although leaf 23H of these processors has more. */
+/* From CPUID dumps: version 5 enumerates 8 events, although leaf 23H of these processors has
+ * more. */
 #define EVENTS_TO_VERSION_4	BITS(0, 6)
 #define EVENTS_OF_VERSION_5	BITS(0, 7)
 
-/* What a type of core has. Bit n of each set: counter n, event n of Table 18-1. */
+/* The counters and events of a type of core. Bit n of each set: counter n, event n of Table
+ * 18-1. */
 struct core {
 	unsigned version, gp;
 	u64 fixed, events;
@@ -24,13 +26,13 @@ static unsigned length(u64 set)
 	return set ? 64 - (unsigned)__builtin_clzll(set) : 0;
 }
 
-/* How many there are from 0 on. */
+/* The number of counters from 0 up to the first gap. */
 static unsigned without_a_gap(u64 set)
 {
 	return (unsigned)__builtin_ctzll(~set);
 }
 
-/* The events of which leaf 0AH of that version tells. */
+/* The events that leaf 0AH of this version enumerates. */
 static u64 known(unsigned version)
 {
 	if (version >= 6)
@@ -47,7 +49,7 @@ static struct core own(const struct model *m)
 		.events = model_architectural_events(m),
 	};
 
-	/* Of a profile: a P-core of a generation whose package has no row for its E-cores. */
+	/* Of a profile: a P-core in a package whose E-cores have no row. */
 	if (m->facts & FACT_HYBRID && !model_is_e_core(m))
 		c.gp = c.gp > MODEL_MORE_OF_A_P_CORE ? c.gp - MODEL_MORE_OF_A_P_CORE : 1;
 	return c;
@@ -65,7 +67,8 @@ static struct core of_generation(enum generation_id id)
 	};
 }
 
-/* Firmware may have disabled the cores of the other type: latitude common-counters. */
+/* Does the leaf report what both types of core have? Firmware may have disabled the cores of the
+ * other type: latitude common-counters. */
 static bool tells_what_both_have(const struct model *m, enum generation_id *other)
 {
 	return model_core_beside(m, other) && (m->has_e_cores || m->latitude[LAT_COMMON_COUNTERS]);

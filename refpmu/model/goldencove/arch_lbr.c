@@ -11,7 +11,7 @@
 
 _Static_assert(MODEL_LBR_ENTRIES % ARCH_LBR_DEPTH_UNIT == 0, "the greatest depth is one");
 
-/* Latitude lbr-missing: bits of what CPUID.1CH doesn't show. */
+/* Latitude lbr-missing: bits of features that CPUID.1CH doesn't enumerate. */
 enum { NO_CPL_FILTER, NO_BRANCH_FILTER, NO_CALL_STACK, NO_MISPREDICT, NO_CYCLES, NO_TYPE, NO_LIP,
        NO_DEEP_C_RESET };
 
@@ -57,7 +57,8 @@ struct arch_lbr_leaf model_arch_lbr_leaf(const struct model *m)
 
 	return (struct arch_lbr_leaf){
 		.depths = depths[m->latitude[LAT_LBR_DEPTHS]],
-		/* CPUID dumps of Alder Lake to Panther Lake: on E-cores, not on P-cores. */
+		/* From CPUID dumps of Alder Lake to Panther Lake: E-cores have it, P-cores
+		 * don't. */
 		.lip = has(m, NO_LIP) && model_is_e_core(m),
 		.deep_c_reset = has(m, NO_DEEP_C_RESET),
 		.cpl_filter = has(m, NO_CPL_FILTER),
@@ -97,7 +98,8 @@ void model_arch_lbr_control(struct model *m, u64 value)
 	m->lbr.select = fault_arch_lbr_select(m, value, select);
 }
 
-/* Linux intel_pmu_arch_lbr_reset: a write clears all entries, of the depth that it has too. */
+/* Linux intel_pmu_arch_lbr_reset: a write clears all entries, even if it doesn't change the
+ * depth. */
 void model_arch_lbr_set_depth(struct model *m, u64 value)
 {
 	struct lbr_entry before[MODEL_LBR_ENTRIES];

@@ -13,7 +13,7 @@
 
 _Static_assert(MODEL_LBR_LOGGED == ARCH_LBR_LOGGED, "what the state has room for");
 
-/* Latitude lbr-log-without. */
+/* The bits of latitude lbr-log-without. */
 enum { WITHOUT_IMPRECISE, WITHOUT_CONDITIONS };
 
 static const u8 shifts[] = {
@@ -31,7 +31,7 @@ u64 model_lbr_logging(const struct model *m)
 	return all & ~(u64)m->latitude[LAT_LBR_UNLOGGED];
 }
 
-/* Latitude lbr-log-without. */
+/* Is this counter's event logged? Latitude lbr-log-without. */
 static bool is_logged(const struct model *m, const struct model_rule *rule)
 {
 	const u32 without = m->latitude[LAT_LBR_LOG_WITHOUT];

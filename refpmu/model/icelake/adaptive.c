@@ -7,7 +7,7 @@
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/record.h"
 
-/* Of retire latency: cycles since the instruction before retired. */
+/* Maximum of the retire latency: cycles since the previous instruction retired. */
 #define MOST_LATENCY	(ADAPTIVE_FORMAT_RETIRE_LATENCY >> ADAPTIVE_FORMAT_RETIRE_LATENCY_SHIFT)
 
 static const u16 group_bytes[ADAPTIVE_GROUPS] = {
@@ -16,7 +16,7 @@ static const u16 group_bytes[ADAPTIVE_GROUPS] = {
 	[GROUP_COUNTERS] = ADAPTIVE_COUNTERS_BYTES,
 };
 
-/* What fields of the groups there are members of struct record for. */
+/* The fields of the groups, and the members of struct record with their values. */
 static const struct {
 	u8 group;
 	u16 offset, member;
@@ -50,7 +50,8 @@ unsigned model_adaptive_bytes(const struct adaptive_layout *layout)
 	return bytes;
 }
 
-/* The counter whose Adaptive_Record bit a shared record has: latitude adaptive-shared. */
+/* Is a record adaptive that several counters share? Latitude adaptive-shared selects the counter
+ * whose Adaptive_Record bit decides. */
 static bool is_adaptive(struct model *m, unsigned x, u64 covered)
 {
 	if (!m->latitude[LAT_ADAPTIVE_SHARED])
@@ -75,7 +76,7 @@ void model_adaptive_layout(struct model *m, unsigned x, u64 covered, struct adap
 	if (config & PEBS_DATA_CFG_XMM)
 		add_group(layout, GROUP_XMM);
 	if (config & PEBS_DATA_CFG_LBR) {
-		/* More than the stack has isn't described. */
+		/* No source describes more entries than the stack has. */
 		layout->entries = entries < LBR_MAX_ENTRIES ? entries : LBR_MAX_ENTRIES;
 		add_part(layout, GROUP_LBR, layout->entries * ADAPTIVE_LBR_BYTES);
 	} else if (m->latitude[LAT_DATA_CFG_ENTRIES]) {
@@ -105,8 +106,8 @@ static void fill_xmm(struct model *m, u8 *bytes)
 }
 
 /*
- * The newest entry first, without MSR_LASTBRANCH_TOS. The instruction that is sampled has retired,
- * so if it is a branch it is one of them: latitude lbr-before.
+ * The newest entry comes first, without MSR_LASTBRANCH_TOS. The sampled instruction has retired, so
+ * if it is a branch, its entry is among them: latitude lbr-before.
  */
 void model_fill_lbr_entries(struct model *m, const struct retire_ctx *s, unsigned entries,
 			    u8 *bytes)

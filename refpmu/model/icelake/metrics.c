@@ -14,7 +14,8 @@
 enum { RETIRING, BAD_SPECULATION, FRONTEND_BOUND, BACKEND_BOUND };
 
 #define WHOLE		0xffu
-/* The metrics are shorter than a counter: how many slots they have room for isn't stated. */
+/* The metrics have fewer bits than a counter; the manual doesn't say how many slots they can
+ * hold. */
 #define MOST_SLOTS	BIT(40)
 
 u64 model_slots(const struct model *m)
@@ -47,7 +48,7 @@ static u64 part_of(const struct model *m, unsigned i, unsigned whole, u64 sum)
 	return part < whole ? part : whole;
 }
 
-/* The same reading of slots as that of the metrics. */
+/* Slots are assigned as for the metrics. */
 u64 model_topdown(const struct model *m, const struct model_retired *r, u64 cycles,
 		  enum event_kind kind)
 {
@@ -69,7 +70,7 @@ u64 model_metrics_read(struct model *m)
 
 	if (!sum)
 		return fault_metrics(m, m->metrics.written);
-	/* Rounded so that the sum is whole. */
+	/* The bytes are rounded so that their sum is FFH. */
 	for (unsigned i = 0; i < MODEL_METRICS; i++) {
 		unsigned now;
 

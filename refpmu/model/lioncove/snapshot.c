@@ -60,7 +60,7 @@ unsigned model_snapshot_bytes(const struct snapshot *s)
 	return s->head + s->n * (unsigned)sizeof(s->value[0]);
 }
 
-/* A head that is cut has its first words. */
+/* Of a head that is cut, the first words are written. */
 void model_snapshot_fill(const struct snapshot *s, u8 *bytes)
 {
 	const u32 words[ADAPTIVE_COUNTERS_BYTES / HEAD_WORD] = {

@@ -9,10 +9,10 @@
 
 #define LINE_BITS	6
 #define PAGE_BITS	12
-/* Cycles that a miss keeps the front end from delivering. */
+/* Cycles for which the front end delivers nothing after a miss. */
 enum { BUBBLES_DSB = 2, BUBBLES_L1I = 12, BUBBLES_L2 = 40, BUBBLES_ITLB = 9, BUBBLES_STLB = 60 };
 
-/* Has it missed? It is there from now on. */
+/* Was it a miss? From now on the entry is there. */
 static bool misses(u32 *entries, unsigned count, u64 number)
 {
 	u32 tag = (u32)number | 1u << 31, *entry = &entries[number % count];

@@ -16,7 +16,7 @@
 
 _Static_assert(MEMORY_CORES < SETS_STATE_BITS, "a bit for each core and one more");
 
-/* Any generator that gives the same sequence everywhere. */
+/* Any generator will do that has the same sequence on every machine. */
 u64 memory_chance(struct memory *memory)
 {
 	memory->random = memory->random * 6364136223846793005 + 1442695040888963407;
@@ -89,7 +89,7 @@ static void clean_private(struct memory *memory, unsigned core, u64 line)
 		*in_l2 &= ~MODIFIED;
 }
 
-/* A modified line has left the private caches. The L3 has it, because it includes them. */
+/* A modified line leaves the private caches. The L3 has it, because the L3 is inclusive. */
 static void write_back(struct memory *memory, unsigned core, u64 line)
 {
 	const struct model_sets l3 = l3_of(memory, package_of(core));
@@ -99,7 +99,7 @@ static void write_back(struct memory *memory, unsigned core, u64 line)
 		*entry |= NEWER;
 }
 
-/* Into one cache; the line that made room for it, 0 for none. */
+/* Put the line into one cache. Returns the line that was evicted; 0: none. */
 static u64 memory_line_put(struct memory *memory, const struct model_sets *cache, u64 line,
 			   u8 state)
 {
@@ -140,7 +140,7 @@ static void fill_l3(struct memory *memory, unsigned core, u64 line)
 		memory_drop_private(memory, (unsigned)__builtin_ctzll(left), sets_key(gone));
 }
 
-/* The L3 has the line. What another processor of the package says decides. */
+/* The L3 has the line. The answer of another processor of the package decides the source. */
 static enum memory_source snoop_package(struct memory *memory, unsigned core, u64 line, u64 *entry)
 {
 	enum memory_source source = SOURCE_L3;
@@ -190,7 +190,7 @@ static enum held held_by_package(struct memory *memory, unsigned package, u64 li
 	}
 	if (!(*entry & NEWER))
 		return HELD;
-	*entry &= ~NEWER;	/* memory gets it along with the asking package */
+	*entry &= ~NEWER;	/* memory is written together with the answer */
 	return HELD_MODIFIED;
 }
 
@@ -229,7 +229,8 @@ static enum memory_source ask_package(struct memory *memory, unsigned core, u64 
 	return source;
 }
 
-/* Out of the private caches of all cores that a package's L3 names, but for these. */
+/* Drop the line from the private caches of all cores that the package's L3 names, without those in
+ * `except`. */
 static u64 *drop_from(struct memory *memory, unsigned package, u64 line, u64 except)
 {
 	const struct model_sets l3 = l3_of(memory, package);
@@ -240,7 +241,7 @@ static u64 *drop_from(struct memory *memory, unsigned package, u64 line, u64 exc
 	return entry;
 }
 
-/* No other cache keeps a line that is written. */
+/* A line that is written is in no other cache. */
 static void own(struct memory *memory, unsigned core, u64 line)
 {
 	const struct model_sets there = l3_of(memory, !package_of(core));
@@ -262,7 +263,7 @@ static struct memory_fill *fill_under_way(struct memory_core *core, u64 line)
 	return NULL;
 }
 
-/* The next buffer in turn; one that waits is passed over. */
+/* The next buffer in turn, without a buffer that waits. */
 static struct memory_fill *free_fill(struct memory_core *core)
 {
 	struct memory_fill *fill;
@@ -276,7 +277,7 @@ static struct memory_fill *free_fill(struct memory_core *core)
 
 void memory_begin_fill(struct memory *memory, unsigned core, u64 line, u32 latency)
 {
-	/* This instruction, and that many further ones. */
+	/* The fill lasts for this instruction and so many more. */
 	*free_fill(&memory->core[core]) = (struct memory_fill){
 		.line = line, .left = memory->shape.fill_window + 1, .latency = latency,
 	};
@@ -310,7 +311,7 @@ enum memory_source memory_fetch(struct memory *memory, unsigned core, u64 line,
 		fill_l2(memory, core, line, 0);
 	}
 	*latency = memory->shape.latency[source];
-	/* Half of the way, on average. */
+	/* On average half of the latency has passed. */
 	if (source == SOURCE_LFB && fill->latency / 2 > *latency)
 		*latency = fill->latency / 2;
 	if (fill && fill->waits)
@@ -396,7 +397,7 @@ void memory_forget(struct memory *memory, unsigned core)
 	if (!(memory->touched & BIT(core)))
 		return;
 	memory->core[core] = (struct memory_core){ 0 };
-	/* Lines that only this processor had; the entries after a dropped one move up. */
+	/* Drop lines that only this processor had; the entries after a dropped one move up. */
 	for (u32 i = 0; i < l3.sets * l3.ways; i++)
 		while (l3.entry[i] && !(l3.entry[i] & HOLDERS & ~MAY_HOLD(core)))
 			sets_drop(&l3, sets_key(l3.entry[i]));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See memory.h: pages and TLBs, and accesses; the lines after them are
- * line.c's. */
+/* See memory.h: this file has pages and TLBs, and accesses; line.c has the lines. */
 #include "refpmu/model/memory/line.h"
 
 #define GLOBAL_PAGE	BIT(0)		/* TLBs */
-#define LONG_ENOUGH	10000000	/* tries to enter; the longest stay is a flush */
+#define LONG_ENOUGH	10000000	/* tries to enter; the longest operation is a flush */
 
 #define PAGE_4K		12
 
@@ -40,7 +39,7 @@ struct memory_shape memory_usual_shape(void)
 
 void memory_reset(struct memory *memory, const struct memory_shape *shape, u64 seed)
 {
-	/* Most tests never come here with anything in it, and it is large. */
+	/* Clear only what was used: in most tests that is nothing, and the memory is large. */
 	for (u32 left = memory->touched; left; left &= left - 1)
 		memory->core[__builtin_ctz(left)] = (struct memory_core){ 0 };
 	if (memory->touched)
@@ -87,7 +86,7 @@ static struct memory_page page_of(const struct memory_tables *tables, u64 linear
 
 static u64 tlb_key(u64 linear, u8 bits)
 {
-	/* The level of its table entry in the highest bits: pages of other sizes are others. */
+	/* The highest bits have the page size: pages of different sizes are different entries. */
 	return (linear << 16 >> 16 >> bits) | (u64)(bits - PAGE_4K) / 9 << 36;
 }
 
@@ -128,7 +127,7 @@ static void drop_pages(const struct model_sets *tlb, bool global_too)
 
 /* ---- accesses ---- */
 
-/* One line's part of an access; the outcome gathers the farthest. */
+/* The part of an access in one line; the outcome keeps the farthest source. */
 static void access_line(struct memory *memory, unsigned core, const struct memory_tables *tables,
 			u64 linear, bool store, struct memory_result *outcome)
 {
@@ -144,7 +143,7 @@ static void access_line(struct memory *memory, unsigned core, const struct memor
 		u64 line = memory_line(page.physical);
 
 		source = memory_fetch(memory, core, line, MEMORY_INTO_L1, store, &latency);
-		/* Stores wait in their buffer, and loads after them are served from there. */
+		/* Stores wait in the store buffer, and later loads take their data from there. */
 		if (source > SOURCE_LFB && !store)
 			memory_begin_fill(memory, core, line, latency);
 	}
@@ -168,7 +167,7 @@ struct memory_result memory_access(struct memory *memory, unsigned core,
 	memory->touched |= (u32)BIT(core);
 	if (locked)
 		memory_drain(&memory->core[core]);
-	/* A locked load fetches its line to be written. */
+	/* A locked load fetches its line for a write. */
 	for (u64 at = linear; ; at = (at | (MEMORY_LINE - 1)) + 1) {
 		access_line(memory, core, tables, at, store || locked, &outcome);
 		if (at / MEMORY_LINE == last / MEMORY_LINE)

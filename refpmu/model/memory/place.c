@@ -11,7 +11,7 @@ void memory_place_begin(struct memory *memory)
 	memory_forget(memory, MEMORY_REMOTE);
 }
 
-/* On its way to the core: the buffer is the first to know of it. */
+/* Begin to fetch the line: the fill buffer is the first place that has it. */
 static void begin_to_fetch(struct memory *memory, unsigned core, u64 line)
 {
 	u32 latency;

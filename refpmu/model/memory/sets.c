@@ -17,7 +17,7 @@ u64 *sets_look(const struct model_sets *s, u64 key)
 	return NULL;
 }
 
-/* Make place n of the set free by moving everything before it one back. */
+/* Free place n of the set: move everything before it back by one. */
 static void move_back(u64 *set, unsigned n)
 {
 	for (; n; n--)

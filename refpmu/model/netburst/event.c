@@ -116,7 +116,7 @@ static u64 occurrences(struct model *m, const struct netburst_step *s, enum netb
 		return !is_tagged(s);
 	case NBW_TAGGED_INSTRUCTIONS:
 		return is_tagged(s);
-	case NBW_UOPS:		/* how many isn't stated: one, and one for each access */
+	case NBW_UOPS:		/* the number isn't documented: one, and one for each access */
 		return 1 + r->loads + r->stores;
 	case NBW_NOT_TAKEN_PREDICTED:
 		return branch && !is_taken(m, r) && !s->mispredicted;
@@ -178,7 +178,7 @@ static u64 happened(struct model *m, const struct netburst_step *s, enum netburs
 
 /* ---- ESCRs ---- */
 
-/* NB_EVENT_COUNT: it selects none that it can count. */
+/* The event that the ESCR selects; NB_EVENT_COUNT: none that it can count. */
 static unsigned event_of(u64 escr, unsigned number)
 {
 	u64 select = (escr & NB_ESCR_EVENT_SELECT) >> NB_ESCR_EVENT_SELECT_SHIFT;
@@ -311,7 +311,7 @@ struct netburst_input netburst_input(struct model *m, const struct netburst_step
 		if (!fault_nb_selected(m, s, s->with->escr[e], event, what,
 				       selected(m, s, s->with->escr[e], masks[i].thread)))
 			continue;
-		/* The same micro-operation, under another tag. */
+		/* The same micro-operation, with another tag. */
 		if (input.count && what >= NBW_EXECUTION_0 && what <= NBW_EXECUTION_3)
 			continue;
 		input.count += happened(m, s, what);

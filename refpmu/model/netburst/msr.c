@@ -176,7 +176,7 @@ static void write_cccr(struct model *m, unsigned i, u64 value)
 
 	n->now.cccr[i] = value;
 	netburst_cccr_written(&n->now, i);
-	/* A PMI that waits for the next count belongs to the overflow that the flag shows. */
+	/* A PMI that waits for the next count belongs to the overflow shown by the flag. */
 	if (!(value & NB_CCCR_OVF))
 		n->pmi_due &= ~(u32)BIT(i);
 	if (!(value & NB_CCCR_ENABLE))
@@ -240,7 +240,7 @@ struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 	t->active = true;
 	if (write.taken)
 		netburst_msr_take(m, &p, write.value);
-	/* Writing its CCCR ends what a cascade has started. */
+	/* A write of the CCCR stops a counter that a cascade has started. */
 	netburst_configure(m, p.reg == NBR_CCCR ? ~(u32)BIT(p.i) : ~0u);
 	t->writing = n->now.running || t->before.running;
 	return (struct msr_result){ .status = MSR_DONE };

@@ -5,7 +5,7 @@
  *
  * Time: an instruction of either logical processor takes one or more clocks (latitude), its events
  * are in the first. The threshold filter works on these clocks; with the complement flag clocks
- * without an event pass it too, whichever thread runs. docs/READINGS.md says what was decided.
+ * without an event pass it too, on either thread. docs/READINGS.md has the decisions.
  */
 #include "refpmu/model/netburst/netburst.h"
 #include "refpmu/model/access.h"
@@ -34,7 +34,8 @@ void netburst_init(struct model *m)
 	struct netburst *n = netburst_of(m);
 
 	n->thread[netburst_thread_of(m)].active = true;
-	/* Of the two, the first empties what they share, but for what goes on meanwhile. */
+	/* Of the two threads, the first clears the shared state, except the state that changes
+	 * while they run. */
 	if (netburst_thread_of(m))
 		return;
 	*n = (struct netburst){
@@ -58,8 +59,8 @@ u64 netburst_width(struct model *m)
 
 /* ---- which counters run ---- */
 
-/* The last counter stops. Most often one will start again soon: calling the other logical processor
- * back each time takes longer than seeing some more of what it does. */
+/* The last counter stops. Usually one starts again soon: to call the other logical processor back
+ * each time takes longer than to watch some more of its instructions. */
 static void linger(struct model *m)
 {
 	struct netburst_processor *other = &netburst_of(m)->thread[!netburst_thread_of(m)];
@@ -180,7 +181,7 @@ static void raise_pmi(struct model *m, const struct netburst_step *s, unsigned i
 			post(m, t, i);
 }
 
-/* Those that wait for this counter's overflow: the next instruction is their first. */
+/* The counters that wait for this counter's overflow: the next instruction is their first. */
 static u32 started_by(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	const struct netburst_settings *with = s->with;
@@ -201,8 +202,8 @@ static void show_overflow(struct model *m, unsigned i)
 	*cccr = fault_nb_shows(m, i, *cccr, *cccr | NB_CCCR_OVF);
 }
 
-/* "The PMI is generated on the next event count after the counter has overflowed": how many of the
- * counts added have a PMI is all the same, one is taken for all. */
+/* "The PMI is generated on the next event count after the counter has overflowed": one PMI stands
+ * for all counts that an instruction adds. */
 static void interrupt(struct model *m, const struct netburst_step *s, unsigned i, bool wrapped,
 		      bool counts_behind)
 {
@@ -253,7 +254,7 @@ static void sample(struct model *m, const struct netburst_step *s, unsigned i, b
 
 /* ---- an instruction ---- */
 
-/* Counter i on this instruction. Returns those that its overflow starts. */
+/* Count counter i for this instruction. Returns the counters that its overflow starts. */
 static u32 netburst_count_event(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	struct netburst *n = netburst_of(m);
@@ -286,8 +287,8 @@ static u32 netburst_count_event(struct model *m, const struct netburst_step *s, 
 }
 
 /*
- * The retirement of a WRMSR: counters that it doesn't switch count under the settings before it,
- * the others as latitude has it; the counter that it wrote holds the value written.
+ * The retirement of a WRMSR: counters that it doesn't switch count under the previous settings; for
+ * the others latitude decides. The counter that it wrote holds the written value.
  */
 static u32 choose_settings(struct model *m, struct netburst_step *s)
 {
@@ -300,7 +301,7 @@ static u32 choose_settings(struct model *m, struct netburst_step *s)
 	s->with = &t->before;
 	if (m->latitude[LAT_DISABLE_COUNTS])
 		counting &= ~off;
-	/* Those have no settings before. */
+	/* These counters have no previous settings. */
 	if (m->latitude[LAT_ENABLE_COUNTS] && on) {
 		s->with = &n->now;
 		counting = (counting | on) & n->now.running & ~t->written;
@@ -349,7 +350,7 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 		started |= netburst_count_event(m, &s, (unsigned)__builtin_ctz(counting));
 	if (n->now.running)
 		netburst_note_stores(m, &s);
-	/* One that software has taken the flag from meanwhile doesn't start any more. */
+	/* A counter whose cascade flag software has cleared in the meantime doesn't start. */
 	for (; started; started &= started - 1) {
 		unsigned i = (unsigned)__builtin_ctz(started);
 
@@ -365,7 +366,7 @@ void netburst_halt(struct model *m)
 	netburst_of(m)->thread[netburst_thread_of(m)].active = false;
 }
 
-/* Without the lock: no other processor writes these. */
+/* No lock is needed: no other processor writes these. */
 void netburst_resumed(struct model *m, u8 cpl)
 {
 	struct netburst_processor *t = &netburst_of(m)->thread[netburst_thread_of(m)];

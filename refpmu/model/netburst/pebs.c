@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PEBS records of NetBurst: "DS Save Area", "64 Bit Format of the DS Save Area", "Processor
- * Event-Based Sampling (PEBS)". The 64-bit form in IA-32e mode, and wherever DTES64 announces it;
- * the 32-bit form else. IP and registers are those at the start of the instruction that caused the
- * event; registers "may be partially modified" (latitude).
+ * Event-Based Sampling (PEBS)". The form is the 64-bit one in IA-32e mode, and if DTES64 announces
+ * it; else the 32-bit one. IP and registers are those at the start of the instruction that caused
+ * the event; registers "may be partially modified" (latitude).
  */
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
 
-/* Where a field is, in either form: size 0, not there. */
+/* The place of a field, in either form; size 0: the form doesn't have it. */
 struct nb_field {
 	u8 offset, size;
 };
@@ -97,7 +97,7 @@ static void fill(const struct model *m, const struct model_retired *r, enum netb
 	}
 }
 
-/* The form that processor and mode ask for. */
+/* The form that the processor and its mode determine. */
 static enum netburst_form form_of(const struct model *m, const struct model_retired *r)
 {
 	bool announced = !m->latitude[LAT_DS_FOLLOWS_MODE];
@@ -142,7 +142,7 @@ bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned co
 			return false;
 		fault_nb_record_written(m, assist.at + size);
 		ds.index = assist.index;
-		/* The page was there a moment ago. */
+		/* The page was mapped when the area was read. */
 		m->host->write(m->host->ctx, ds_linear(m) + ds_places[area][DS_pebs_index].offset,
 			       &ds.index, ds_places[area][DS_pebs_index].size);
 	}

@@ -2,14 +2,15 @@
 /*
  * Replay tagging: "Tagging Mechanism for Replay_event", Table 19-33. The memory hierarchy gives the
  * reason of a replay, except for loads that wait for a store (MOB_load_replay, Table 19-28): loads
- * of some of the store's bytes and of others, and loads of its bytes at another alignment. The
- * manual doesn't say how long a load can wait for a store; in the model it is some instructions.
+ * of some of the store's bytes and of other bytes, and loads of its bytes with another alignment.
+ * The manual doesn't say how long a load can wait for a store; in the model it is some
+ * instructions.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/netburst/netburst.h"
 
-#define WINDOW	16u	/* instructions that a store may be waited for */
-#define LOW_BITS 0xf	/* of the addresses that UNALGN_ADDR compares */
+#define WINDOW	16u	/* instructions for which loads may wait for a store */
+#define LOW_BITS 0xf	/* address bits that UNALGN_ADDR compares */
 
 /* Replay tags neither I/O nor uncacheable nor locked accesses: Table 19-33's notes. */
 u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event_kind kind,
@@ -38,7 +39,7 @@ static u64 causes_of(struct model *m, const struct model_access *load,
 		       0;
 }
 
-/* Loads of this instruction that have waited for a store, for one of the causes that are tagged. */
+/* Loads of this instruction that have waited for a store because of a tagged cause. */
 static u64 waiting_loads(struct model *m, const struct netburst_step *s)
 {
 	const struct netburst_processor *t = &netburst_of(m)->thread[s->thread];
@@ -76,7 +77,7 @@ static u64 tagged(struct model *m, const struct netburst_step *s, enum event_kin
 	return netburst_accesses(m, s, kind, false);
 }
 
-/* Table 19-33: both registers choose what is tagged; several metrics at once add up. */
+/* Table 19-33: both registers select the tags; several metrics are added up. */
 u64 netburst_replayed(struct model *m, const struct netburst_step *s)
 {
 	u64 enable = s->with->pebs_enable, matrix = s->with->matrix_vert, n = 0;

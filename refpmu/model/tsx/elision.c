@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hardware lock elision: volume 1, "Programming with Intel Transactional Synchronization
- * Extensions", "Hardware Lock Elision". A transaction that begins before the instruction with
- * XACQUIRE, whose store belongs to the transaction, and ends after the XRELEASE that restores the
- * old value of the outermost lock. After an abort the instruction with XACQUIRE is executed without
- * elision, as are the nested ones.
+ * Extensions", "Hardware Lock Elision". A transaction begins before the instruction with XACQUIRE,
+ * whose store belongs to the transaction. It ends after the XRELEASE that restores the old value of
+ * the outermost lock. After an abort the instruction with XACQUIRE is executed without elision, as
+ * are the nested ones.
  *
- * An XACQUIRE in a transaction of XBEGIN, or beyond TX_LOCKS, is an instruction like any other.
+ * An XACQUIRE in a transaction of XBEGIN, or with more than TX_LOCKS locks, is executed without
+ * elision.
  */
 #include "refpmu/model/internal.h"
 
@@ -53,7 +54,7 @@ bool model_tx_release(struct model *m, u64 linear, unsigned bytes)
 	return tx->releases && tx->n_locks == 1;
 }
 
-/* Is the lock that was elided last as it was? */
+/* Does the last elided lock have its old value again? */
 static bool restored(struct model *m)
 {
 	const struct tx_lock *lock = &m->tx.lock[m->tx.n_locks - 1u];

@@ -2,7 +2,7 @@
 /* See tx.h: the lines that a transaction has accessed, with their old contents. */
 #include "refpmu/model/internal.h"
 
-#define COMPARED	4	/* lines at each instruction */
+#define COMPARED	4	/* lines compared at each instruction */
 #define LINE_MASK	(~(u64)(TX_LINE - 1))
 
 void model_tx_log_begin(struct model *m)
@@ -25,7 +25,7 @@ static u16 *bucket_of(struct tx_log *log, u64 linear)
 	}
 }
 
-/* Only write-back memory can be in a transaction. What has no page will fault. */
+/* Only write-back memory can be in a transaction. An access to an unmapped page faults. */
 static bool cacheable(const struct model *m, u64 linear)
 {
 	struct memory_page page;
@@ -34,8 +34,8 @@ static bool cacheable(const struct model *m, u64 linear)
 	       page.type == MEMORY_WRITE_BACK;
 }
 
-/* The line at this address, of which the transaction may be the first to hear. NULL with TX_FINE:
- * it isn't mapped, and the access will fault. */
+/* The line at this address; a new one if the transaction hasn't accessed it yet. NULL with TX_FINE:
+ * the page isn't mapped, and the access will fault. */
 static struct tx_line *look_up(struct model *m, u64 linear, enum tx_cause *cause)
 {
 	struct tx_log *log = m->host->tx_log;
@@ -96,7 +96,7 @@ enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool 
 	return TX_FINE;
 }
 
-/* What the last instruction has stored is the transaction's own. */
+/* The stores of the last instruction are those of the transaction itself. */
 static void take_stores(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;
@@ -136,7 +136,7 @@ enum tx_cause model_tx_compare(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;
 
-	/* "... the processor will abort": it isn't the value from before XACQUIRE. */
+	/* "... the processor will abort": the lock doesn't have its value from before XACQUIRE. */
 	if (m->tx.elided && m->tx.broken_lock)
 		return TX_INSTRUCTION;
 	take_stores(m);
@@ -159,7 +159,8 @@ enum tx_cause model_tx_may_end(struct model *m)
 	return TX_FINE;
 }
 
-/* Its own bytes alone: another processor may have written the line's other bytes since. */
+/* Restore only the bytes that the transaction wrote: another processor may have written other bytes
+ * of the line. */
 void model_tx_log_undo(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;

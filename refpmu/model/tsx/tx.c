@@ -3,7 +3,7 @@
  * Definition". */
 #include "refpmu/model/internal.h"
 
-/* EAX. */
+/* Bits of EAX. */
 #define STATUS_EXPLICIT	BIT(0)
 #define STATUS_RETRY	BIT(1)
 #define STATUS_CONFLICT	BIT(2)
@@ -24,7 +24,7 @@
 
 #define KIND(kind)	(1u << ((kind) - EK_TX_FIRST))
 
-/* What software is told, and which events occur besides RTM_RETIRED.ABORTED. */
+/* The status for software, and the events that occur in addition to RTM_RETIRED.ABORTED. */
 static const struct {
 	u32 status, kinds;
 	u64 information;
@@ -52,7 +52,7 @@ bool model_has_tx(const struct model *m)
 	       !m->latitude[LAT_NO_RTM];
 }
 
-/* By microcode, or by MSR_TSX_FORCE_ABORT. */
+/* Because of microcode, or of MSR_TSX_FORCE_ABORT. */
 bool model_tx_always_aborts(const struct model *m)
 {
 	bool forced = m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT;
@@ -80,7 +80,7 @@ bool model_tx_outermost(const struct model *m)
 	return m->tx.depth == 1;
 }
 
-/* The events of "RTM_RETIRED" and "HLE_RETIRED", and of aborts TX_MEM. */
+/* The events of "RTM_RETIRED" and "HLE_RETIRED", and TX_MEM for aborts. */
 static bool occurs(const struct model *m, const struct retire_ctx *s, enum event_kind kind)
 {
 	bool aborts = s->tx_abort && !m->tx.elided;
@@ -111,7 +111,7 @@ bool model_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	return fault_tx_occurs(m, s, kind, occurs(m, s, kind));
 }
 
-/* From here on all can be taken back. */
+/* Save the state that an abort restores. */
 static void checkpoint(struct model *m, const struct model_registers *registers)
 {
 	struct model_tx *tx = &m->tx;
@@ -158,7 +158,7 @@ void model_tx_elide(struct model *m, const struct model_registers *registers, u6
 	checkpoint(m, registers);
 }
 
-/* cause: TX_FINE, or that of the abort. */
+/* cause: TX_FINE, or the cause of the abort. */
 static void note_cycles(struct model *m, enum tx_cause cause)
 {
 	if (fault_tx_end_noted(m, cause, true))
@@ -214,7 +214,7 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 	tx->depth = 0;
 	if (m->host->registers)
 		m->host->registers(m->host->ctx, after);
-	/* "The instruction following the outermost XACQUIRE", which is done again first. */
+	/* "The instruction following the outermost XACQUIRE", which executes again first. */
 	if (tx->elided)
 		after->rip = tx->lock[fault_tx_lock(m, 0)].behind;
 }
