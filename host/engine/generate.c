@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See generate.h. RBX and RSI point into the data and are changed rarely; RSP is the stack.
- * Left out: what the host would see (system calls, FS) and what the trap flag, which the
- * reference is made with, shows in (PUSHF, POPF); time and random numbers.
+ * See generate.h. RBX and RSI point into the data and are changed rarely; RSP is the stack. Left
+ * out are instructions that the host would notice (system calls, FS), instructions in which the
+ * trap flag of the reference run shows (PUSHF, POPF), and time and random numbers.
  */
 #include "host/engine/generate.h"
 
@@ -38,7 +38,7 @@ static u64 here(void)
 	return MACHINE_CODE + (u64)(at - machine_code);
 }
 
-/* A general register that may be changed: not RSP, and RBX and RSI rarely. */
+/* Draw a general register that may be changed: never RSP, and rarely RBX and RSI. */
 static u8 any_register(void)
 {
 	u8 reg = (u8)draw(16);
@@ -48,8 +48,8 @@ static u8 any_register(void)
 	return reg;
 }
 
-/* A memory operand in the data, or a RIP-relative one; `reg` is the other operand. REX and the
- * opcode come before: the caller gives them, with room for REX.R only. */
+/* Emit a memory operand in the data, or a RIP-relative one; `reg` is the other operand. The caller
+ * emits REX and the opcode before, with room only for REX.R. */
 static void modrm_memory(u8 reg, unsigned immediate)
 {
 	u8 r = (u8)((reg & 7) << 3);
@@ -79,7 +79,7 @@ static void modrm_memory(u8 reg, unsigned immediate)
 		break;
 	default:
 		generate_put((u8)(0x05 | r));		/* [RIP + 32] */
-		/* Now and then in the hole after the data. */
+		/* Sometimes in the hole after the data. */
 		offset = draw(12) ? draw(MACHINE_BYTES - 64) : MACHINE_BYTES + draw(0x4000);
 		put32((u32)(MACHINE_DATA + offset - (here() + 4 + immediate)));
 		break;
@@ -91,7 +91,7 @@ static void arithmetic(void)
 	u8 reg = any_register(), rex = (u8)(0x40 | (draw(2) ? 8 : 0) | (reg >= 8 ? 4 : 0));
 	u8 opcode = (u8)(draw(8) << 3 | draw(4));	/* ADD OR ADC SBB AND SUB XOR CMP */
 
-	/* Byte forms of RSP to RDI are SPL to DIL with REX: fine, but for SPL. */
+	/* With REX the byte registers of RSP to RDI are SPL to DIL; SPL isn't allowed. */
 	if (!(opcode & 1) && (reg & 7) == 4)
 		opcode |= 1;
 	if (draw(12) == 0 && !(opcode & 2) && opcode < 0x38)
@@ -218,7 +218,7 @@ static void vectors(void)
 	}
 }
 
-/* Two bytes of prefix; with 256 bits or 128. Their other source, or none. */
+/* Emit a VEX prefix of two bytes, with 256 or 128 bits, and with a second source or none. */
 static void vex(u8 source, u8 prefix)
 {
 	generate_put(0xc5);
@@ -300,8 +300,8 @@ static void strings(void)
 	static const u8 opcodes[] = { 0xa4, 0xa5, 0xa6, 0xa7, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf };
 	static const u8 prefixes[] = { 0x48, 0x48, 0x66, 0x67, 0x65, 0x36 };
 
-	/* LEA RDI, [RBX + 32], now and then at the data's end; perhaps MOV ECX, n and a prefix; the
-	 * string, now and then downwards. */
+	/* LEA RDI, [RBX + 32], sometimes at the data's end; perhaps MOV ECX, n and a prefix; the
+	 * string, sometimes downwards. */
 	generate_put(0x48);
 	generate_put(0x8d);
 	generate_put(0xbb);
@@ -322,7 +322,7 @@ static void strings(void)
 		generate_put(0xfc);			/* CLD */
 }
 
-/* The address of a place where an instruction begins, as far as they are laid out. */
+/* The address of an instruction's first byte, among those laid out so far. */
 #define PLACES 64
 static u64 place[PLACES];
 static unsigned n_places;
@@ -389,7 +389,8 @@ static void branches(void)
 	}
 }
 
-/* MOV byte [RIP + n], imm8: into the immediate of what follows, at once or a little later. */
+/* MOV byte [RIP + n], imm8: changes the immediate of an instruction that follows directly or a
+ * little later. */
 static void change_code(void)
 {
 	unsigned between = draw(4);
@@ -465,7 +466,7 @@ static bool harmless(const ZydisDecodedInstruction *zi, const ZydisDecodedOperan
 	return true;
 }
 
-/* Any bytes that the decoder knows; those with a 32-bit address get one that isn't mapped. */
+/* Emit any bytes that the decoder knows; 32-bit addresses are such that aren't mapped. */
 static void any_bytes(void)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
@@ -538,6 +539,6 @@ void generate(u64 seed, struct machine_state *begin)
 			place[n_places++] = here();
 		generate_one();
 	}
-	generate_put(0xe9);				/* for ever */
+	generate_put(0xe9);				/* an endless loop */
 	put32((u32)(MACHINE_CODE - (here() + 4)));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See machine.h. All of it happens in signal handlers: the first puts the guest's registers into
- * the context that it returns to, the last puts the host's back.
+ * See machine.h. Everything happens in signal handlers: the first one loads the guest's registers
+ * into the context to which it returns; the last one restores the host's.
  */
-#define _XOPEN_SOURCE 700	/* no more: <ucontext.h> would name its registers as we do */
+#define _XOPEN_SOURCE 700	/* no more, because <ucontext.h> defines our register names */
 #include "host/engine/machine.h"
 #include "refpmu/engine/dbt/block_page.h"
 #include "refpmu/engine/emulate/emulate.h"
@@ -40,7 +40,8 @@ bool machine_holds;
 static struct emulate_code *emulate_code;
 u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];
 
-/* UD2; NOP. An instruction that the decoder knows and this processor doesn't is none. */
+/* UD2; NOP. An instruction that the decoder knows but this processor doesn't have is treated like
+ * this. */
 static const u8 exit_code[3] = { 0x0f, 0x0b, 0x90 };
 
 enum mode { HOST, STARTING, STEPPING, IN_BLOCK };
@@ -51,7 +52,7 @@ static struct {
 	u64 left, quantum, random;
 	const struct machine_state *begin;
 	struct machine_result *result;
-	struct block_op op;		/* being stepped */
+	struct block_op op;		/* the stepped instruction */
 	bool rep;
 	u64 gpr[REG_COUNT], rip, flags;
 	u64 host[CONTEXT_REGS];
@@ -108,7 +109,7 @@ static void release(u64 number)
 			block_page_drop(&machine_cache, &machine_cache.page[i]);
 }
 
-/* A store to a page with blocks: they go, and it may be done. */
+/* A store to a page with blocks: the blocks are dropped, and the store may be done. */
 static bool released(u64 address)
 {
 	u64 number = (address - MACHINE_CODE) / BLOCK_PAGE_SIZE;
@@ -119,7 +120,7 @@ static bool released(u64 address)
 	return true;
 }
 
-/* Another program, put there as a device does it. */
+/* Load another program, as a device would. */
 static void load_code(void)
 {
 	for (unsigned i = 0; i < PAGES; i++)
@@ -189,7 +190,7 @@ static void end_guest(ucontext_t *context)
 	for (unsigned i = 0; i < 3; i++)
 		memcpy(result->memory[i], (const void *)area[i], MACHINE_BYTES);
 	memcpy(registers(context), run.host, sizeof(run.host));
-	registers(context)[AT_RIP] += 2;	/* after the UD2 that it began with */
+	registers(context)[AT_RIP] += 2;	/* after the UD2 of the exit */
 	memcpy(fp, run.host_fp, sizeof(run.host_fp));
 	run.mode = HOST;
 }
@@ -228,7 +229,7 @@ static void add_events(struct model_events *to, const struct model_events *event
 	to->mispredicted += events->mispredicted;
 }
 
-/* One to the next instruction looks not taken to the reference. */
+/* To the reference, a branch to the next instruction looks like one that isn't taken. */
 static void note_taken(const struct model_taken *taken)
 {
 	struct machine_result *result = run.result;
@@ -277,7 +278,8 @@ static void step(ucontext_t *context)
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, bytes, n, &zi, operands)))
 		run.rep = zi.attributes &
 			  (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
-	/* It would store the trap flag. Programs have none, but where they jump into the middle. */
+	/* It would store the trap flag. Programs have no such instruction, except by a jump into
+	 * the middle of another. */
 	if (run.op.length &&
 	    (zi.mnemonic == ZYDIS_MNEMONIC_PUSHF || zi.mnemonic == ZYDIS_MNEMONIC_PUSHFQ)) {
 		run.result->open = true;
@@ -287,7 +289,7 @@ static void step(ucontext_t *context)
 	go_on(context, run.rip, true);
 }
 
-/* The beginning of a block that is longer than what is left. */
+/* Enter the first part of a block that is longer than the budget. */
 static bool enter_part(u64 budget, u64 *at)
 {
 	struct model_events events;
@@ -304,7 +306,7 @@ static bool go_into_block(ucontext_t *context, u64 at)
 	return true;
 }
 
-/* Blocks while there are some; true: on the way. */
+/* Enter blocks as long as there are some. true: the context enters one. */
 static bool enter_block(ucontext_t *context)
 {
 	for (unsigned attempt = 0; attempt < 3; attempt++) {
@@ -328,7 +330,7 @@ static bool enter_block(ucontext_t *context)
 			end_run();
 			block_flush(&machine_cache);
 			break;
-		case BLOCK_UNCHAINED:		/* whose iterations the stepping here counts */
+		case BLOCK_UNCHAINED:		/* the stepping here counts its iterations */
 		case BLOCK_REFUSED:
 			end_run();
 			return false;
@@ -390,7 +392,7 @@ static void *emulate_at(void *ctx, u64 linear, unsigned bytes, bool write)
 	return NULL;
 }
 
-/* The next instruction by itself, if it can be. */
+/* Emulate the next instruction, if it can be emulated. */
 static bool run_emulated(void)
 {
 	const struct emulate_ops world = { .code = emulate_code, .linear = emulate_linear,
@@ -409,7 +411,7 @@ static bool run_emulated(void)
 	decode_fill(&insn, &zi, operands);
 	emulate_decode(&machine_cache.decoder, &emulated, &insn);
 	run.rep = false;
-	/* The vector registers are this process's meanwhile. */
+	/* In the meantime the vector registers are this process's. */
 	if (emulated.vector || !emulate_run(&emulated, &insn, &state, &world))
 		return false;
 	run.result->emulated++;
@@ -454,8 +456,8 @@ static void stepped(ucontext_t *context)
 }
 
 /*
- * A branch to a place that isn't canonical: this processor faults before the branch, QEMU's (and
- * AMD's) after it. The reference can't tell what is right then.
+ * A branch to a non-canonical address: this processor faults before the branch, QEMU's (and AMD's)
+ * after it. The reference can't decide which is right.
  */
 static bool is_open(const siginfo_t *info)
 {
@@ -482,7 +484,7 @@ static void faulted(ucontext_t *context, const siginfo_t *info)
 		end_run();
 		released((u64)info->si_addr);
 		if (run.left)
-			step(context);		/* it faults once more, by itself */
+			step(context);		/* it faults once more, when it is stepped */
 		else
 			end_guest(context);
 		return;
@@ -503,7 +505,7 @@ static void give_up(int signal, u64 rip, const void *address)
 	abort();
 }
 
-/* Where the run has ended, with the state that the interrupt finds. */
+/* Record the state that the interrupt finds at the end of the run. */
 static void interrupt_delivered(void)
 {
 	end_run();
@@ -511,7 +513,7 @@ static void interrupt_delivered(void)
 		run.left = 0;
 }
 
-/* Somewhere in a block: as an interrupt would. */
+/* A signal somewhere in a block acts like an interrupt. */
 static void interrupted(ucontext_t *context)
 {
 	take_registers(context);
@@ -531,7 +533,8 @@ static void handle(int signal, siginfo_t *info, void *argument)
 	ucontext_t *context = argument;
 	u64 rip = registers(context)[AT_RIP];
 
-	/* A program may have asked for alignment checks, which the kernel leaves on here. */
+	/* A program may have enabled alignment checks, which the kernel doesn't disable for the
+	 * handler. */
 	__writeeflags(__readeflags() & ~ALIGNMENT_CHECKS);
 
 	if (run.mode == HOST)
@@ -547,7 +550,7 @@ static void handle(int signal, siginfo_t *info, void *argument)
 		   !memcmp((const void *)rip, exit_code, sizeof(exit_code))) {
 		bool exit_requested = machine_cache.exit_requested;
 
-		/* QEMU translates on after VMMCALL. */
+		/* QEMU continues to translate after VMMCALL. */
 		if (((const u8 *)rip)[sizeof(exit_code)] != JMP_REL32)
 			wrong("no jump follows an exit");
 		take_registers(context);

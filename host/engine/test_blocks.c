@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks against the processor itself: the same state at any instruction, and the same counts. */
+/* Compares blocks with the processor itself: the same state at any instruction, and the same
+ * counts. */
 #include <stdlib.h>
 
 #include "host/check.h"
@@ -10,14 +11,14 @@ static struct machine_state begin;
 static u64 n_stepped, n_blocks, n_faults, n_runs, n_emulated, n_not_emulated, n_interrupts, n_taken,
 	n_mispredicted, n_kept;
 
-#define INTERRUPTS	20	/* of a program */
+#define INTERRUPTS	20	/* in each program */
 
 static const char *const register_name[REG_COUNT] = {
 	"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI",
 	"R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15",
 };
 
-/* A branch to the next instruction looks not taken to the reference, and so well predicted. */
+/* To the reference, a branch to the next instruction looks not taken, and so well predicted. */
 static void check_directions(const char *what, u64 seed)
 {
 	u64 taken = got.events.taken - want.events.taken;
@@ -30,7 +31,7 @@ static void check_directions(const char *what, u64 seed)
 	n_mispredicted += want.events.mispredicted;
 }
 
-/* All of them and in order, those of stepped instructions among them. */
+/* All branches in their order, including those of stepped instructions. */
 static void check_branches(const char *what, u64 seed)
 {
 	const struct model_taken *a = want.taken, *b = got.taken;
@@ -84,7 +85,7 @@ static bool same(const char *what, u64 seed, u64 stop)
 	return check_errors == before;
 }
 
-/* Up to `stop`, or where it isn't a reference any more: where that is. */
+/* Run up to `stop`, or to where it isn't a reference any more. Returns the number of steps. */
 static u64 run_reference(u64 stop)
 {
 	machine_step(&begin, stop, &want);
@@ -106,8 +107,8 @@ static bool compare(u64 seed, u64 stop, u64 quantum, bool request_exit)
 	return same(request_exit ? "interrupted" : "undisturbed", seed, stop);
 }
 
-/* What an interrupt finds, wherever it ends a run. Directly after a faulting instruction, the
- * reference ends in front of that. */
+/* Compare the state that an interrupt finds, at any end of a run. Directly after a faulting
+ * instruction, the reference ends before that instruction. */
 static bool compare_interrupted(u64 seed, u64 most)
 {
 	machine_interrupted(&begin, most, &got);
@@ -172,7 +173,7 @@ static void programs_stop_anywhere(void)
 	CHECK(n_blocks > n_stepped, "%" PRIu64 " instructions in blocks, %" PRIu64 " stepped",
 	      n_blocks, n_stepped);
 	CHECK(n_interrupts > programs() * INTERRUPTS / 2, "%" PRIu64 " interrupts", n_interrupts);
-	/* Directions are counted from the eighth program on. */
+	/* Directions are compared from the eighth program on. */
 	CHECK(programs() < 30 || (n_taken && n_mispredicted),
 	      "%" PRIu64 " taken, %" PRIu64 " mispredicted", n_taken, n_mispredicted);
 	CHECK(programs() < 30 || n_kept > 1000, "%" PRIu64 " branches kept", n_kept);

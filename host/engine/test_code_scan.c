@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which pages may run natively: whatever code comes to that the decoder calls XBEGIN or XABORT,
- * wherever in the page, is suspected, but for fallback addresses far away; and what can't be one
- * isn't.
+ * Which pages may run natively. If code anywhere in the page leads to bytes that the decoder calls
+ * XBEGIN or XABORT, the page is suspicious, except if the fallback address is far away. A page that
+ * can't have one isn't suspicious.
  */
 #include <string.h>
 
@@ -16,14 +16,14 @@
 #define MODES	2
 #define XACQUIRE_BYTES 8	/* with prefixes */
 #define PAGES	40
-#define SEEDS	300	/* places in a page that are made to look like it */
+#define SEEDS	300	/* places in a page that are made to look like such an instruction */
 
-/* The page, between two others. */
+/* The page, with a page before and after it. */
 static _Alignas(8) u8 memory[3 * CODE_SCAN_BYTES];
 static u8 *const page = memory + CODE_SCAN_BYTES;
 static struct random rng = { 1 };
 
-/* The instruction decoded here has its opcode in the page, and a fallback address that is near. */
+/* Is this instruction's opcode in the page, and its fallback address near? */
 static bool usual_prefixes(const ZydisDecodedInstruction *zi)
 {
 	for (unsigned i = 0; i < zi->raw.prefix_count; i++)
@@ -36,7 +36,7 @@ static bool must_be_suspected(const ZydisDecodedInstruction *zi, unsigned where)
 {
 	if (zi->mnemonic == ZYDIS_MNEMONIC_XABORT)
 		return true;
-	/* Other prefixes aren't looked through. */
+	/* The scan doesn't look through other prefixes. */
 	if (zi->attributes & ZYDIS_ATTRIB_HAS_XACQUIRE)
 		return where + XACQUIRE_BYTES <= CODE_SCAN_BYTES && usual_prefixes(zi);
 	return zi->mnemonic == ZYDIS_MNEMONIC_XBEGIN &&
@@ -44,7 +44,8 @@ static bool must_be_suspected(const ZydisDecodedInstruction *zi, unsigned where)
 	       zi->raw.imm[0].value.s > -(int64_t)CODE_SCAN_FAR;
 }
 
-/* Code that is decoded from here without a taken branch: does it come to one that must be found? */
+/* Does code that is decoded from here, without a taken branch, reach an instruction that must be
+ * found? */
 static bool code_from_here_has_one(const ZydisDecoder *decoder, unsigned first)
 {
 	ZydisDecodedInstruction zi;
@@ -78,7 +79,7 @@ static bool decoder_finds_one(void)
 	return false;
 }
 
-/* Random bytes, with opcode, operand, prefixes and small distances in many places. */
+/* Random bytes, with the opcode, operand, prefixes and small displacements in many places. */
 static void fill(unsigned seeds)
 {
 	static const u8 prefix[] = { 0x66, 0x48, 0x4f, 0x67, 0xf2, 0xf3, 0xf0, 0x2e, 0x90 };
@@ -185,7 +186,7 @@ static void distances(void)
 	CHECK(suspicious(), "with a distance of 16 bits");
 }
 
-/* Bytes of an XABORT that are part of another instruction, in firmware and elsewhere. */
+/* XABORT's bytes as a part of another instruction, as in firmware and elsewhere. */
 static void parts_of_others(void)
 {
 	at(400, "\xe8\xc6\xf8\xff\xff\x84\xc0", 7);
@@ -198,7 +199,7 @@ static void parts_of_others(void)
 	CHECK(suspicious(), "CALL, where too little comes before");
 }
 
-/* Bytes in two pages that stand one after the other; `first` of them in the one before. */
+/* Bytes across two consecutive pages, with `first` of them in the first page. */
 static void across(unsigned first, const void *bytes, size_t n)
 {
 	memset(memory, 0x90, sizeof(memory));

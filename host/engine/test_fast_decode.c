@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder of the usual encodings says what the one of all encodings says, for any bytes. */
+/* For any bytes, the decoder of the usual encodings must agree with the decoder of all
+ * encodings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static const char *hex(const u8 *bytes)
 	return text;
 }
 
-/* All six written, none read, by what has no memory operand. */
+/* All six flags are written and none is read, by an instruction without a memory operand. */
 static bool flags_are_free(const u8 *bytes)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Adaptive records: any bytes as a buffer of them, walked by the sizes that they state. Nothing may
- * be read outside of the bytes, and what is found whole lies inside them.
+ * be read outside of the bytes, and each complete record lies inside them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void look_at(const u8 *record, size_t size, const struct adaptive_layout 
 		if (adaptive_has(layout, (enum adaptive_group)g))
 			sum += record[layout->offset[g]];
 	sum += record[layout->size - 1];
-	/* Nothing may be left out. */
+	/* Keeps the compiler from removing the reads. */
 	__asm__ volatile("" : : "r"(sum));
 }
 
@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	shift = data[0] % 8;
 	length = size - 1;
-	/* An allocation that ends where the buffer does: reading on is caught. */
+	/* The allocation ends at the end of the buffer, so that the sanitizer catches a read beyond
+	 * it. */
 	bytes = malloc(shift + length ? shift + length : 1);
 	if (!bytes)
 		return 0;

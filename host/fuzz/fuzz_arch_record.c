@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Architectural PEBS records: any bytes as a buffer of fragments, walked by the sizes that they
- * state. Nothing may be read outside of the bytes, and what is found whole lies inside them.
+ * state. Nothing may be read outside of the bytes, and each complete record lies inside them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void look_at(const u8 *bytes, size_t size, const struct arch_fragment *f)
 		if (arch_counter_at(f, c) + 8 > (f->end > 8 ? f->end : 8))
 			abort();
 	sum += bytes[f->end - 1];
-	/* Nothing may be left out. */
+	/* Keeps the compiler from removing the reads. */
 	__asm__ volatile("" : : "r"(sum));
 }
 
@@ -39,7 +39,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	shift = data[0] % 8;
 	length = size - 1;
-	/* An allocation that ends where the buffer does: reading on is caught. */
+	/* The allocation ends at the end of the buffer, so that the sanitizer catches a read beyond
+	 * it. */
 	bytes = malloc(shift + length ? shift + length : 1);
 	if (!bytes)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Configuration parser: any text, as file and as load options. Texts stay terminated, numbers in
- * range, and a refusal says why in one line.
+ * Configuration parser: any text, as file and as load options. Texts stay terminated, numbers stay
+ * in range, and a refusal gives its reason in one line.
  */
 #include <stdlib.h>
 #include <string.h>

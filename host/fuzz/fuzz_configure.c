@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hypercall CONFIGURE: any bytes. What is taken is in range, and a model begins with it; what
- * isn't is refused. The bytes lie over a configuration without any knob, so that short
- * inputs are taken.
+ * The hypercall CONFIGURE: any bytes. An accepted configuration is in range, and a model can begin
+ * with it; all others are refused. The bytes overwrite a configuration without any knob, so that
+ * short inputs can be accepted.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fault's parameters: any text after any name. What is understood is in range, and says nothing
- * that the text doesn't; what isn't has a reason.
+ * A fault's parameters: any text after any name. Accepted parameters are in range, and have nothing
+ * that the text doesn't have; a refused text has a reason.
  */
 #include <stdlib.h>
 #include <string.h>

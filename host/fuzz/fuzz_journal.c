@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stick after anything: bytes as a journal, and as a run's lines. Frames lie within the file, in
- * the order of their numbers, and what was written is read again wherever it stands among others.
+ * A stick with any contents: bytes as a journal, and as a run's lines. Frames lie within the file,
+ * in the order of their numbers. Written frames are read again, at any place among other bytes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any sequence of instructions and MSR accesses: the model keeps its rules and its bounds. The
+ * Any sequence of instructions and MSR accesses: the model must keep its rules and bounds. The
  * first bytes choose seed, counters, profile or fault (a quarter of the inputs has one).
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle with any observation of any drawn case: it reads nothing but what it was given, and
- * comes to an end. The first bytes choose the case. */
+/* The oracle with any observation of any drawn case: it reads only its input, and terminates. The
+ * first bytes choose the case. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-#define ADAPTIVE 0x80u	/* of a class: where baseline is 1 */
+#define ADAPTIVE 0x80u	/* in the class: baseline = 1 */
 
 struct choice {
 	u8 class, number, architectural;
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		env = random_env_adaptive();
 	if (size)
 		memcpy(seen, data, size < sizeof(*seen) ? size : sizeof(*seen));
-	seen->area_changed = seen->outside = false;	/* any byte is no bool */
+	seen->area_changed = seen->outside = false;	/* not every byte is a valid bool */
 	seen->arch.overlap = seen->arch.beyond = seen->arch.outside = false;
 	for (unsigned i = 0; i < DRAW_RECORDS_SEEN; i++) {
 		struct draw_arch_record *r = &seen->arch.record[i];

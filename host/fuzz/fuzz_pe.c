@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The header of an EFI program: any bytes, after some of one that is right. An entry point lies
- * inside, and reading stays inside as well.
+ * The header of an EFI program: any bytes, after some bytes of a correct one. The entry point must
+ * lie inside, and nothing may be read outside.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const u8 good[IMAGE] = {
 	[0] = 'M', 'Z', [0x3c] = 0x40, [0x40] = 'P', 'E', [0x58] = 0x0b, 0x02, [0x68] = ENTRY,
 };
 
-/* The first byte says how many of the good ones come before the input's own. */
+/* The first byte gives the number of correct bytes before the input's own. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	size_t first, length;
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		abort();
 	first = data[0];
 	length = first + size - 1;
-	image = malloc(length ? length : 1);	/* reading on is caught */
+	image = malloc(length ? length : 1);	/* the sanitizer catches a read beyond it */
 	if (!image)
 		return 0;
 	memcpy(image, good, first);

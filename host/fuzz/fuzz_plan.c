@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The launcher's plan: any text. Reading ends, lines rise, what is returned is in range, and a
- * refusal has a reason.
+ * The launcher's plan: any text. The reader terminates, line numbers rise, values are in range, and
+ * a refusal has a reason.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		const char *reason = NULL;
 		enum plan_result result = plan_next(&plan, &run, &reason);
 
-		if (runs > size)	/* a run takes at least a character */
+		if (runs > size)	/* a run takes at least one character */
 			abort();
 		if (result == PLAN_BAD && (!reason || !reason[0] || strchr(reason, '\n')))
 			abort();

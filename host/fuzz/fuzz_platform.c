@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory as any loader or firmware may have left it: the input lies at 1 MiB less what is in front
- * of it, so that a hvm_start_info, ACPI's pointer and an ELF file can begin it. Reading ends,
- * nothing outside is touched, and what is free is sorted, in whole pages, and nothing of what is in
- * use.
+ * Memory as any loader or firmware may have left it: the input lies just below 1 MiB, so that it
+ * can begin with a hvm_start_info, with ACPI's pointer or with an ELF file. The reader terminates
+ * and touches nothing outside. The free memory is sorted, consists of whole pages, and overlaps
+ * nothing that is in use.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void check_free(const struct ram *ram, const struct start_info *info)
 	}
 }
 
-/* What is hidden is in no RAM of the guest's map. */
+/* Hidden memory is in no RAM entry of the guest's map. */
 static void check_map(const struct start_info *info)
 {
 	static struct pvh_range map[START_RANGES + RAM_RANGES];

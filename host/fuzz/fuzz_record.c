@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Record decoder: any bytes. The first names the format (beyond the known ones too), the second
- * shifts the alignment. What it says must agree with the bytes.
+ * shifts the alignment. The decoder's result must agree with the bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	shift = data[1] % 8;
 	length = size - 2;
 	needed = record_size(format);
-	/* An allocation that ends where the record does: reading on is caught. */
+	/* The allocation ends at the end of the record, so that the sanitizer catches a read beyond
+	 * it. */
 	bytes = malloc(shift + length + 1);
 	if (!bytes)
 		return 0;
@@ -51,7 +52,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		}
 		for (size_t i = 0; i < needed; i++)
 			want += (u64)exact[i] << i % (format == RECORD_NB32 ? 4 : 8) * 8;
-		if (sum != want)	/* every byte once, in its place */
+		if (sum != want)	/* every byte once, at its place */
 			abort();
 	} else {
 		if (needed && length >= needed)

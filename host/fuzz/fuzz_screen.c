@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The screen: any lines, any keys, framebuffers of any size and kind. Each cell has a glyph and a
- * colour that there are, and nothing is drawn outside of the framebuffer.
+ * The screen: any lines, any keys, framebuffers of any size and kind. Each cell has an existing
+ * glyph and colour, and nothing is drawn outside of the framebuffer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void must_be_sound(const struct grid *grid)
 		}
 }
 
-/* On memory that is just as large as it has to be. */
+/* Draw into memory that is exactly as large as needed. */
 static void draw(const struct grid *grid, u32 scale, u32 width, u32 height, u8 kind)
 {
 	static const struct raster kinds[] = {
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			continue;
 		}
 		line[length] = '\0';
-		/* Lines and, after them, keys. */
+		/* First the lines, then the keys. */
 		if (line[0] != '!') {
 			progress_take(&progress, line);
 		} else {
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	progress_at(&progress, data[4]);
 	pages_draw(&grid, font, &progress, &view, "1.0");
 	must_be_sound(&grid);
-	/* Most of the time goes into pixels. */
+	/* Drawing pixels takes most of the time, so it is done rarely. */
 	if (data[5] >= 0xfc)
 		draw(&grid, fit.scale, width, height, data[5]);
 	free(store);

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	tap_yaml_entry(&tap, "key", text);
 	if (seen.lines != 4)
 		abort();
-	/* The same cut of the same text as the C library's. */
+	/* The text must be cut as the C library cuts it. */
 	size_t room = size % sizeof(want);
 	int n = snprintf(want, room, "<%s>", text), m = fmt_print(got, room, "<%s>", text);
 

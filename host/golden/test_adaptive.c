@@ -145,7 +145,7 @@ static void golden_bytes_are_read(void)
 	}
 }
 
-/* The memory and the GPR group by the names that the fields of older formats have. */
+/* The memory and GPR groups, with the field names of older formats. */
 static void golden_bytes_have_the_names_of_older_formats(void)
 {
 	static const struct {
@@ -279,7 +279,7 @@ static void golden_counters_are_read(void)
 	}
 }
 
-/* MSR_PEBS_DATA_CFG and what its record has in bytes. */
+/* MSR_PEBS_DATA_CFG and the size of its record in bytes. */
 static void sizes_with_counters(void)
 {
 	static const struct {

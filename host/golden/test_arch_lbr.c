@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CPUID leaf 1CH and the registers of an architectural last branch record, typed by hand ("Last
- * Branch Records Information", IA32_LBR_x_INFO), and what they say; spec/arch_lbr.def against the
- * same.
+ * Branch Records Information", IA32_LBR_x_INFO), and their decoded values; also compares
+ * spec/arch_lbr.def with these values.
  */
 #include "host/check.h"
 #include "pmu/lbr/arch_format.h"
@@ -15,7 +15,7 @@ static const struct lbr_leaf all = {
 };
 static const struct lbr_leaf bare = { .depths = 8 };
 
-/* 32 entries, as on each part that was seen; all of EBX[2:0] and ECX[2:0]. */
+/* 32 entries, as on each known processor; all of EBX[2:0] and ECX[2:0]. */
 static void leaf_of_32_entries_with_everything(void)
 {
 	struct lbr_leaf leaf = lbr_leaf_decode(0x00000008, 0x00000007, 0x00000007);

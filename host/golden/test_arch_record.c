@@ -99,7 +99,7 @@ static void golden_fragments_are_read(void)
 	CHECK_EQ(0x2d0, arch_record_bytes(golden_arch, sizeof(golden_arch)));
 }
 
-/* Bytes of each group alone, beside the header's 10H. */
+/* The bytes of each group alone, in addition to the header's 10H. */
 static void sizes_of_each_group(void)
 {
 	static const struct {
@@ -127,7 +127,7 @@ static void sizes_of_each_group(void)
 	}
 }
 
-/* Components of XER, those whose bit XSTATE_BV has: XMM, YMMH, OPMASK, ZMMH, Hi16-ZMM. */
+/* The components of XER that XSTATE_BV lists: XMM, YMMH, OPMASK, ZMMH, Hi16-ZMM. */
 static void components_follow_xstate_bv(void)
 {
 	static const u16 size[8] = { 0, 0x100, 0x100, 0, 0, 0x40, 0x200, 0x400 };

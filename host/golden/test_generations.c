@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the manual's pages print for each generation from Nehalem to Skylake, typed here by hand
- * and never computed from spec/. Table 35-1 (families and models), Table 18-23 (record), Tables
- * 18-24, 18-33, 18-34 and 18-46 (data source), Table 18-45 (events with an address), the event
- * selects of load latency and precise store, the uncore's registers, off-core response.
+ * The values that the manual's pages print for each generation from Nehalem to Skylake, typed here
+ * by hand and never computed from spec/. Table 35-1 (families and models), Table 18-23 (record),
+ * Tables 18-24, 18-33, 18-34 and 18-46 (data source), Table 18-45 (events with an address), the
+ * event selects of load latency and precise store, the uncore's registers, off-core response.
  */
 #include "host/check.h"
 
@@ -17,8 +17,8 @@
 #include "claims/requirement.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-/* The generations, oldest first, as letters of a word: Nehalem, Westmere, Sandy Bridge, ...,
- * K Skylake. */
+/* The generations, oldest first, each as one letter: Nehalem, Westmere, Sandy Bridge, ..., K
+ * Skylake. */
 #define GENERATIONS "NWSIHBK"
 
 static const struct {
@@ -113,7 +113,7 @@ static const char *letters(unsigned gens)
 	return text;
 }
 
-/* Which generations have this event, as letters, and on which counters each time. */
+/* The generations that have this event, as letters, and the counters that can count it. */
 static void check_event(unsigned code, const char *on, unsigned counters, unsigned flags)
 {
 	unsigned gens = 0;
@@ -211,7 +211,7 @@ static void facilities_are_where_the_pages_say(void)
 	}
 }
 
-/* What each table begins with, and what comes after that. */
+/* The first rows of each table, and the rows after them. */
 static void check_rows(const struct row *after, size_t n, const struct row *rows, size_t count)
 {
 	static const struct row registers[] = {
@@ -347,7 +347,7 @@ static void sampled_events_are_the_printed_ones(void)
 	check_event(0x020b, "NW", 0xf, EV_PEBS);
 	check_event(0x81d0, "SIHBK", 0xf, EV_PEBS);
 	check_event(0x82d0, "SIHBK", 0xf, EV_PEBS);
-	/* "Intel TSX and PEBS Support": C8H and C9H with mask 04H; the others aren't precise. */
+	/* "Intel TSX and PEBS Support": C8H and C9H are precise with umask 04H only. */
 	check_event(0x04c8, "HBK", 0xf, EV_PEBS | EV_TSX);
 	check_event(0x04c9, "HBK", 0xf, EV_PEBS | EV_TSX);
 	check_event(0x01c8, "HBK", 0xff, EV_TSX);
@@ -367,8 +367,8 @@ static void sampled_events_are_the_printed_ones(void)
 	check_event(0x01bb, "WSIHBK", 0xff, 0);
 }
 
-/* Table 18-45: D0H with seven umasks, D1H with seven, D2H/01H, D3H/01H; the page after it has
- * three more of D2H. Bit 0 is of STLB_MISS_STORES, SPLIT_STORES and ALL_STORES: Table 18-46. */
+/* Table 18-45: D0H with seven umasks, D1H with seven, D2H/01H, D3H/01H; the next page has three
+ * more of D2H. Bit 0 is defined for STLB_MISS_STORES, SPLIT_STORES and ALL_STORES: Table 18-46. */
 static void addresses_come_with_table_18_45(void)
 {
 	static const unsigned listed[] = {
@@ -384,7 +384,7 @@ static void addresses_come_with_table_18_45(void)
 		with_address += events[i].flags & EV_DLA && *letters(events[i].gens);
 		with_hit += !!(events[i].flags & EV_STORE_L1);
 	}
-	/* Table 18-56 has them by other names, and intel/perfmon 04D4H besides. */
+	/* Table 18-56 has them with other names, and intel/perfmon has 04D4H too. */
 	check_event(0x04d4, "K", 0xf, EV_PEBS | EV_DLA | EV_INSN);
 	check_event(0x81d0, "K", 0xf, EV_INSN);
 	CHECK_EQ(2 * COUNT(listed) + 1, with_address);
@@ -394,7 +394,7 @@ static void addresses_come_with_table_18_45(void)
 	CHECK_EQ(6, with_hit, "by two names each");
 }
 
-/* Table 18-55: as format 2, but for the counters at 90H and the time stamp at C0H. */
+/* Table 18-55: like format 2, except for the counters at 90H and the time stamp at C0H. */
 static void format_3_is_table_18_55(void)
 {
 	static const struct row after[] = {
@@ -439,7 +439,8 @@ static void version_4_is_figures_18_10_to_18_13(void)
 	CHECK_EQ(0x10f, MSR_IA32_TSX_FORCE_ABORT);
 }
 
-/* The writable bits that Linux states, 7FFF17H, and the event select of each that it names. */
+/* The writable bits according to Linux, 7FFF17H, and the event select of each event that it
+ * names. */
 static void frontend_is_table_18_57(void)
 {
 	static const struct {
@@ -517,7 +518,7 @@ static void uncore_is_the_printed_one(void)
 	CHECK_EQ(0x5, UNCORE_FIXED_CTR_CTRL_EN | UNCORE_FIXED_CTR_CTRL_PMI);
 }
 
-/* Each is of an event that the model's generation has, with those flags. */
+/* Each row is about an event that the model's generation has with these flags. */
 static void what_models_lack_their_generations_have(void)
 {
 	unsigned without_pebs = 0, absent = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Registers of last branch records, typed by hand from the manual's figures and tables ("LBR
- * Stack", "Last Branch Records and 64-Bit Addressing", Table 17-16), and what they say.
+ * Stack", "Last Branch Records and 64-Bit Addressing", Table 17-16), and their decoded values.
  */
 #include "host/check.h"
 #include "pmu/lbr/format.h"
@@ -72,7 +72,7 @@ static void format_5_has_flags_and_cycles_in_info(void)
 	CHECK_EQ(1, b.cycles);
 	b = decode(5, 0x1000, 0x2000, 0x2000000000000000);
 	CHECK(!b.mispredicted && !b.in_transaction && b.aborted);
-	/* What FROM has above bit 47 is the address's own: five levels of page tables. */
+	/* The bits of FROM above bit 47 belong to the address: five levels of page tables. */
 	b = decode(5, 0x00ff888812345678, 0xff11000012345678, 0);
 	CHECK_EQ(0x00ff888812345678, b.from);
 	CHECK_EQ(0xff11000012345678, b.to);

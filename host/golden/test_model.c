@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model, set up with raw register values from the manual's pages, writes the golden bytes:
- * the whole way from WRMSR to memory without a constant of spec/. Registers are numbers here on
- * purpose (SDM Table 35-2 and the pages named in test_tables.c).
+ * The model, set up with raw register values from the manual's pages, writes the golden bytes. No
+ * step from WRMSR to memory uses a constant of spec/. Registers are numbers here on purpose (SDM
+ * Table 35-2 and the pages named in test_tables.c).
  */
 #include "host/check.h"
 
@@ -134,7 +134,7 @@ static const struct model_registers golden_after = {
 
 /*
  * IA32_PMC0 counts the loads (event select load, EN and OS set) at CPL 0 with PEBS, one short of a
- * wrap. Fixed counter 1, core cycles, wraps on the way, without PEBS and without an interrupt.
+ * wrap. Fixed counter 1, core cycles, wraps before that, without PEBS and without an interrupt.
  */
 static void set_up_generation(enum generation_id generation, u32 load, enum fault_id fault)
 {
@@ -232,7 +232,7 @@ static void model_keeps_the_books(void)
 	CHECK_EQ(0, machine.interrupts, "below the threshold, no INT bit");
 }
 
-/* The positive control of the two above: the same machine with a fault must not pass them. */
+/* The positive control of the two tests above: with a fault the same machine must not pass them. */
 static void a_fault_changes_the_bytes(void)
 {
 	set_up(FAULT_GPR_ORDER);
@@ -247,7 +247,8 @@ static void a_fault_changes_the_bytes(void)
 	CHECK_EQ(BUFFER, ds_get(0x28));
 }
 
-/* Pages: 38EH is drawn with reset value 0; capabilities of Haswell: format 2, trap, FW_WRITE. */
+/* From the manual: 38EH is drawn with reset value 0; capabilities of Haswell: format 2, trap,
+ * FW_WRITE. */
 static void registers_read_as_printed(void)
 {
 	set_up(FAULT_NONE);

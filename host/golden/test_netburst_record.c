@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder reads NetBurst's golden bytes as the numbers that they are, and has no field more. */
+/* The decoder must read NetBurst's golden bytes as their numbers, and must find no other field. */
 #include "host/check.h"
 
 #include "host/golden/netburst_bytes.h"

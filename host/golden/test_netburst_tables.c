@@ -98,7 +98,7 @@ static void counters_and_escrs_are_table_18_63(void)
 				length += (size_t)snprintf(text + length, sizeof(text) - length,
 							   "%s %u %x;", escrs[e].name,
 							   escrs[e].select, escrs[e].address);
-		/* By address in both. */
+		/* Sorted by address in both. */
 		CHECK_STR(table_18_63[i].escrs, text);
 	}
 }
@@ -148,7 +148,7 @@ static void fields_are_the_printed_ones(void)
 	CHECK_EQ(40, NB_WIDTH);
 }
 
-/* Event select, CCCR select, ESCRs; PEBS for three of them and no other. */
+/* Event select, CCCR select and ESCRs; PEBS for exactly three of them. */
 static void events_are_the_printed_ones(void)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder reads the golden bytes as the numbers that they are. */
+/* The decoder must read the golden bytes as their numbers. */
 #include "host/check.h"
 
 #include "host/golden/record_bytes.h"
@@ -66,7 +66,8 @@ static void decoder_reads_the_golden_bytes(void)
 /*
  * Table 18-51 at B8H: 31:0 cycles, 32 HLE_Abort, 33 RTM_Abort, 34 Instruction_Abort, 35
  * Non_Instruction_Abort, 36 Retry, 37 Data_Conflict, 38 Capacity_Writes, 39 Capacity_Reads. An RTM
- * abort by too many stores, which no instruction stands for, after 4660 cycles: bits 33, 35, 38.
+ * abort by too many stores, which isn't assigned to an instruction, after 4660 cycles: bits 33, 35,
+ * 38.
  */
 static void decoder_reads_an_abort(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Golden values: what the manual's pages print, typed here by hand and never computed from the
- * tables, against the tables of spec/. A misprint made in spec/ would otherwise agree with itself
- * on both sides, in the model that writes and in the decoder that reads.
+ * Golden values: the values that the manual's pages print, typed here by hand and never computed
+ * from the tables, are compared with the tables of spec/. Without this, an error in spec/ would be
+ * in the model that writes and in the decoder that reads, and the two would agree.
  *
  * SDM volume 3B (2016): Table 18-44 "PEBS Record Format for 4th Generation Intel Core Processor
  * Family", Figure 18-20 "IA32_PERF_GLOBAL_STATUS MSR", Figure 18-21 "Layout of IA32_PEBS_ENABLE

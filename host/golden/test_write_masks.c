@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every bit of every register of a core PMU, one at a time, on every generation: which a WRMSR
- * takes and which raise #GP. Typed by hand from SDM Tables 35-2, 35-13, 35-18 and 35-22, Figures
- * 18-1, 18-6 to 18-9, 18-20, 18-21, 18-23, 18-27 to 18-30 and 18-35, "IA32_DEBUGCTL MSR", "Off-core
- * Response Performance Monitoring"; Skylake's from Tables 35-36 to 35-39, 18-54, 18-59 and Figures
- * 18-11 and 18-12, "MSR_LBR_SELECT". Nothing comes from spec/. test_write_rules.c has whole values
- * and what is read back. Hyper-threading is on: four counters.
+ * Every bit of every register of a core PMU, one at a time, on every generation: the bits that a
+ * WRMSR accepts, and the bits that raise #GP. Typed by hand from SDM Tables 35-2, 35-13, 35-18 and
+ * 35-22, Figures 18-1, 18-6 to 18-9, 18-20, 18-21, 18-23, 18-27 to 18-30 and 18-35, "IA32_DEBUGCTL
+ * MSR", "Off-core Response Performance Monitoring"; Skylake's from Tables 35-36 to 35-39, 18-54,
+ * 18-59 and Figures 18-11 and 18-12, "MSR_LBR_SELECT". Nothing comes from spec/. test_write_rules.c
+ * has whole values and the values that are read back. Hyper-threading is on: four counters.
  */
 #include "host/check.h"
 #include "host/golden/no_host.h"
@@ -18,7 +18,7 @@
 struct mask {
 	u32 first, last;	/* addresses */
 	u64 nehalem, westmere, sandybridge, ivybridge, haswell, broadwell;
-	u64 open;		/* bits of which the pages say two things */
+	u64 open;		/* bits about which the pages contradict each other */
 };
 
 #define EACH(bits)	bits, bits, bits, bits, bits, bits
@@ -49,8 +49,8 @@ static const struct mask masks[] = {
 	  0x7800 },
 	{ 0x1a7, 0x1a7, NOT_THERE, 0xf7ff, 0x3fffffffff, 0x3fffffffff, 0x3fffffffff,
 	  0x3fffffffff, 0x7800 },
-	/* LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR, two freezes, SMM freeze; bit 13 is
-	 * Nehalem's and Westmere's, and of later parts in one table; 15 with RTM. */
+	/* LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR, two freezes, SMM freeze. Bit 13 exists
+	 * on Nehalem and Westmere, and in one table on later parts; bit 15 with RTM. */
 	{ 0x1d9, 0x1d9, EACH(0x0000000000007fc3), 0x2000 },
 	/* The uncore of Nehalem and Westmere. Client parts of Sandy Bridge and later have another
 	 * one at some of these addresses, which docs/READINGS.md leaves out. */
@@ -62,7 +62,7 @@ static const struct mask masks[] = {
 	{ 0x3b0, 0x3b7, NHM_WSM(0x0000ffffffffffff), 0 },
 	/* Event, umask, OCC_CTR_RST 17, E 18, PMI 20, EN 22, INV 23, CMASK. */
 	{ 0x3c0, 0x3c7, NHM_WSM(0x00000000ffd6ffff), 0 },
-	/* Counters that aren't there. */
+	/* Counters that don't exist. */
 	{ 0x0c5, 0x0c8, EACH(NOT_THERE), 0 },
 	{ 0x18a, 0x18d, EACH(NOT_THERE), 0 },
 	{ 0x30c, 0x30c, EACH(NOT_THERE), 0 },
@@ -81,8 +81,8 @@ static const struct {
 	{ 0x38d, 0x38d, 0x0000000000000fff, 0 },
 	{ 0x38e, 0x38e, NOT_THERE, 0 },
 	{ 0x38f, 0x38f, 0x000000070000000f, 0 },
-	/* LBR_Frz 58, CTR_Frz 59, Ovf_Uncore, OvfBuf, CondChgd; open: ToPA 55, ASCI 60, of
-	 * facilities that a part may lack. */
+	/* LBR_Frz 58, CTR_Frz 59, Ovf_Uncore, OvfBuf, CondChgd. Open are ToPA 55 and ASCI 60,
+	 * because a part may lack these facilities. */
 	{ 0x390, 0x390, 0xec0000070000000f, 0x1080000000000000 },
 	/* The same without CondChgd. */
 	{ 0x391, 0x391, 0x6c0000070000000f, 0x1080000000000000 },

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which writes each generation's registers take and which raise #GP, and what is read back. Typed
- * by hand from SDM Tables 35-2, 35-13 and 35-18, Figures 18-6 to 18-9, 18-20, 18-21 and 18-23,
- * "Counter Coalescence", "Full-Width Writes to Performance Counter Registers", "Off-core Response
- * Performance Monitoring" and the uncore's figures. Nothing here comes from spec/ but the
- * generations' numbers; registers are numbers on purpose. Hyper-threading is on: four counters.
+ * The writes that each generation's registers accept, the writes that raise #GP, and the values
+ * that are read back. Typed by hand from SDM Tables 35-2, 35-13 and 35-18, Figures 18-6 to 18-9,
+ * 18-20, 18-21 and 18-23, "Counter Coalescence", "Full-Width Writes to Performance Counter
+ * Registers", "Off-core Response Performance Monitoring" and the uncore's figures. Nothing here
+ * comes from spec/ except the generations' numbers; registers are numbers on purpose.
+ * Hyper-threading is on: four counters.
  */
 #include "host/check.h"
 #include "host/golden/no_host.h"
@@ -13,7 +14,8 @@
 
 static struct model model;
 
-/* Letters of the generations that take the write, oldest first; the others raise #GP. */
+/* The letters of the generations that accept the write, oldest first; on the others it raises
+ * #GP. */
 struct rule {
 	u32 msr;
 	u64 value, reads;
@@ -120,7 +122,8 @@ static void each_write_is_taken_where_the_manual_says(void)
 	}
 }
 
-/* A refused write changes nothing: every register of a rule that is refused somewhere. */
+/* A refused write must change nothing: checks every register of a rule that some generation
+ * refuses. */
 static void what_is_refused_changes_nothing(void)
 {
 	for (unsigned g = 0; ALL[g]; g++) {

@@ -53,7 +53,7 @@ static bool host_write_physical(void *ctx, u64 physical, const void *from, size_
 	return host_write(ctx, physical - FIXTURE_PHYSICAL + FIXTURE_MEMORY_BASE, from, bytes);
 }
 
-/* Locks nest here because PMI handlers run inside host_pmi(). */
+/* The lock is recursive, because PMI handlers run inside host_pmi(). */
 static void host_lock(void *ctx, u32 *lock)
 {
 	struct fixture *r = ctx;
@@ -146,14 +146,14 @@ void fixture_open(struct fixture *r, enum fault_id fault, u64 seed, bool hyper_t
 	fixture_open_config(r, &config);
 }
 
-/* As software reads it, where a broken processor may have none. */
+/* IA32_PERF_CAPABILITIES as software reads it; a broken processor may not have it. */
 static u64 capabilities(struct fixture *r)
 {
 	return model_rdmsr(&r->m, MSR_IA32_PERF_CAPABILITIES).value;
 }
 
-/* What software learns of the processor: CPUID.0AH:EAX[15:8], IA32_PERF_CAPABILITIES[11:8]. A
- * broken one may tell of more counters than it has. */
+/* The enumeration that software reads: CPUID.0AH:EAX[15:8], IA32_PERF_CAPABILITIES[11:8]. A broken
+ * processor may enumerate more counters than it has. */
 static void enumerate(struct fixture *r)
 {
 	u32 regs[4] = { 0 };
@@ -263,7 +263,7 @@ void fixture_write_lvtpc(struct fixture *r, u32 value)
 	fixture_take(r, model_lvt_written(&r->m, value));
 }
 
-/* After an instruction: the handlers of whatever was delivered run and unmask. */
+/* After an instruction: run the handlers of all delivered interrupts, which unmask. */
 static void handlers(struct fixture *r)
 {
 	for (unsigned turn = 0; turn < 8 && r->unmasks && r->lvtpc & BIT(16); turn++)
@@ -408,7 +408,7 @@ u64 fixture_record(const struct fixture *r, unsigned n, unsigned offset)
 void fixture_program(struct fixture *r, unsigned n, u32 event, u64 bits, u64 period)
 {
 	fixture_set(r, MSR_IA32_PERFEVTSEL0 + n, 0);
-	/* A broken processor may announce what it doesn't have. */
+	/* A broken processor may enumerate features that it doesn't have. */
 	if (!(capabilities(r) & IA32_PERF_CAPABILITIES_FW_WRITE) ||
 	    fixture_wrmsr(r, MSR_IA32_A_PMC0 + n, -period & BITS(0, 47)) != MSR_DONE)
 		fixture_set(r, MSR_IA32_PMC0 + n, -period & BITS(0, 31));
@@ -420,7 +420,7 @@ void fixture_program_pebs(struct fixture *r, unsigned n, u32 event, u64 bits, u6
 {
 	fixture_program(r, n, event, bits, period);
 	fixture_set_reset(r, n, -period & BITS(0, 47));
-	/* Not read back: that may be what is broken. */
+	/* Don't read it back: the read may be broken. */
 	fixture_set(r, MSR_IA32_PEBS_ENABLE, r->m.pebs_enable | BIT(n));
 }
 

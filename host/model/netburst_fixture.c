@@ -18,7 +18,7 @@ enum {
 
 #define NBFIXTURE_VECTOR	0xf0	/* LVTPC: fixed, and not masked */
 
-/* The bench is host[0]'s and host[1]'s, which are each one's context. */
+/* host[0] and host[1] belong to the same fixture; each is the context of one processor. */
 static struct netburst_fixture *fixture_of(void *ctx, unsigned *t)
 {
 	struct model_host *host = ctx;

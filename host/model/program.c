@@ -16,7 +16,7 @@ static u8 next(struct bytes *b)
 	return b->at < b->end ? *b->at++ : 0;
 }
 
-/* A 64-bit value out of few bytes: small, near the top, a few bits, or all of it. */
+/* A 64-bit value from few bytes: small, near the maximum, with few bits, or any. */
 static u64 next_value(struct bytes *b)
 {
 	u8 how = next(b);
@@ -38,7 +38,7 @@ static u64 next_value(struct bytes *b)
 	}
 }
 
-/* An event select that does something more often than not. */
+/* An event select that mostly has an effect. */
 static u64 next_select(struct bytes *b)
 {
 	static const u16 codes[] = {
@@ -67,7 +67,7 @@ static const u32 registers[] = {
 };
 #define N_REGISTERS (sizeof(registers) / sizeof(registers[0]))
 
-/* Everything that RDMSR shows. */
+/* Everything that RDMSR can read. */
 struct view {
 	u64 perfevtsel[GP], pmc[GP], other[N_REGISTERS];
 };
@@ -103,7 +103,7 @@ static const struct {
 };
 
 /*
- * What counter n of this generation adds for the instruction with this event selected, without
+ * The number that counter n of this generation adds for the instruction with this event, without
  * cycles and conditions.
  */
 static bool simple_count(enum generation_id generation, u16 code, unsigned n,
@@ -145,7 +145,7 @@ static bool simple_count(enum generation_id generation, u16 code, unsigned n,
 	return true;
 }
 
-/* A counter out of the reach of PEBS has moved by what the instruction did, or not at all. */
+/* A counter that PEBS doesn't change has moved by the instruction's events, or not at all. */
 static bool counted_right(const struct fixture *r, const struct view *before,
 			  const struct view *after, const struct model_retired *i, unsigned n)
 {
@@ -165,7 +165,7 @@ static bool counted_right(const struct fixture *r, const struct view *before,
 	return ((before->pmc[n] + count) & BITS(0, 47)) == after->pmc[n];
 }
 
-/* The actions of one instruction, from first to the last so far. */
+/* Are the actions of one instruction, from `first` to the last one so far, in the right order? */
 static bool in_order(const struct fixture *r, unsigned first)
 {
 	int last = -1, acted = 0;
@@ -193,7 +193,7 @@ static bool in_order(const struct fixture *r, unsigned first)
 			acted = 1;
 			break;
 		case ACTION_OVERFLOW_INT:
-			/* Right after an assist it may be that of any counter covered. */
+			/* Right after an assist it may be the interrupt of any covered counter. */
 			if (!acted || a[-1].action == ACTION_OVERFLOW_INT)
 				last = (int)a->counter;
 			acted = 1;
@@ -203,7 +203,8 @@ static bool in_order(const struct fixture *r, unsigned first)
 	return true;
 }
 
-/* What may have vanished from the status: what was written to clear it, and assists' own. */
+/* Only bits that were written to clear them, or that an assist cleared, may have vanished from the
+ * status. */
 static bool status_sticky(const struct view *before, const struct view *after, u64 cleared,
 			  bool assist)
 {
@@ -222,7 +223,7 @@ static u64 ds_field(const struct fixture *r, unsigned offset)
 	return area <= FIXTURE_MEMORY - 0x60 ? fixture_peek(r, r->m.ds_area + offset) : 0;
 }
 
-/* Records go after the index and end at or before the maximum. */
+/* Records are written from the index on, and end at or before the maximum. */
 static bool writes_inside(const struct fixture *r, u64 index, u64 maximum)
 {
 	return !r->dirty_hi || (r->dirty_lo >= index && r->dirty_hi <= maximum &&
@@ -260,7 +261,7 @@ static void instruction(struct bytes *b, struct model_retired *i)
 	}
 }
 
-/* A DS area that makes sense, but for what next_value() may put into one of its fields. */
+/* Set up a valid DS area, except that next_value() may be in one of its fields. */
 static void change_ds(struct fixture *r, struct bytes *b)
 {
 	u8 how = next(b);
@@ -292,7 +293,7 @@ static u64 write_msr(struct fixture *r, struct bytes *b)
 	return 0;
 }
 
-/* What a program would do to see something happen soon. */
+/* Set up the PMU as a program would, so that something happens soon. */
 static void set_up(struct fixture *r, struct bytes *b)
 {
 	u64 select = next_select(b);
@@ -302,7 +303,7 @@ static void set_up(struct fixture *r, struct bytes *b)
 	fixture_program(r, n, (u32)select & 0xffff, select & IA32_PERFEVTSEL_INT, 1ULL + how / 16);
 	if (how & 4 && fixture_has_pebs(r)) {
 		fixture_set_reset(r, n, -(1ULL + how / 16) & BITS(0, 47));
-		/* A broken processor may refuse to show it. */
+		/* A broken processor may refuse to read it. */
 		fixture_set(r, MSR_IA32_PEBS_ENABLE,
 			    model_rdmsr(&r->m, MSR_IA32_PEBS_ENABLE).value | BIT(n));
 	}
@@ -369,7 +370,7 @@ static const char *step(struct fixture *r, struct bytes *b)
 		return "a status bit went away by itself";
 	if (r->now - now <= 1 && !in_order(r, first))
 		return "served out of order";
-	/* An SMI adds what it did. */
+	/* An SMI adds its own counts. */
 	for (unsigned n = 0; is_instruction && smis == r->m.smi_count && n < GP; n++)
 		if (!counted_right(r, &before, &after, &i, n))
 			return "a counter isn't the sum of its events";
@@ -383,7 +384,8 @@ static const char *step(struct fixture *r, struct bytes *b)
 	return NULL;
 }
 
-/* The rules are those of processors without errata: what no seed draws, a profile doesn't set. */
+/* The rules are for processors without errata: no seed draws errata, and no profile sets them
+ * here. */
 static void without_errata(const struct model_config *config, struct model *m)
 {
 	static const struct {

@@ -11,7 +11,7 @@ static const enum generation_id generations[] = {
 };
 #define GENERATIONS	(sizeof(generations) / sizeof(generations[0]))
 
-/* What was seen after each round on the correct processor. */
+/* The observations after each round on the correct processor. */
 static const u64 *correct(const struct standard_difference *where)
 {
 	static u64 known[GEN_COUNT][STANDARD_SEEDS][STANDARD_ROUNDS];
@@ -38,7 +38,7 @@ bool standard_program_shows(enum fault_id fault, const struct fault_when *when,
 	return false;
 }
 
-/* Which generations the first requirement of a fault is about, in the words of its row. */
+/* The generations of the fault's first requirement, in the words of its row. */
 static const char *about(enum fault_id fault)
 {
 	static const char *const requirements[FAULT_COUNT] = {
@@ -72,7 +72,7 @@ bool standard_program_finds(enum fault_id fault, struct standard_difference *whe
 	const char *of = about(fault);
 	bool netburst = !strcmp(of, "NB");
 
-	/* What is one generation's alone is looked for there first. */
+	/* A fault of a single generation is first tried on that generation. */
 	if (netburst || !strcmp(of, "SNB")) {
 		where->generation = netburst ? GEN_NETBURST : GEN_SANDYBRIDGE;
 		for (where->seed = 0; where->seed < STANDARD_SEEDS; where->seed++)

@@ -4,7 +4,7 @@
 #include "host/model/standard_internal.h"
 #include "spec/netburst.h"
 
-#define OPERATIONS	40	/* of a round */
+#define OPERATIONS	40	/* in a round */
 #define ENABLE		BIT(12)
 #define ANY_THREAD	(3ULL << 16)
 
@@ -78,7 +78,7 @@ static void write(u32 msr, u64 value)
 	standard_see(s, nbfixture_wrmsr(&fixture, t, msr, value));
 }
 
-/* One of the counters that can select this ESCR. */
+/* A counter that can select this ESCR. */
 static size_t counter_of(size_t escr)
 {
 	size_t n = below(COUNTERS);
@@ -93,7 +93,7 @@ static u64 a_value(void)
 	return one_in(4) ? below(200) : -below(6) & BITS(0, 39);
 }
 
-/* A counter counts this event; bits of its CCCR besides. */
+/* A counter counts this event; further bits are set in its CCCR. */
 static void program(unsigned event, u64 mask, u64 tag, u64 bits)
 {
 	u32 address = events[event].escr[below(2)];
@@ -150,7 +150,7 @@ static void program_metric(void)
 	program(metrics[m].event, metrics[m].mask, 0, one_in(2) ? below(4) << 26 : 0);
 }
 
-/* IQ_COUNTER4 is the one that samples. */
+/* IQ_COUNTER4 is the sampling counter. */
 static void sample(void)
 {
 	static const u8 precise[] = { NB_EVENT_FRONT_END_EVENT, NB_EVENT_EXECUTION_EVENT,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of standard_program.h. What is done next never depends on what was seen. */
+/* The program of standard_program.h. The next operation never depends on an observation. */
 #include "host/model/standard_internal.h"
 
 #include "host/model/fixture.h"
 
 #define PROCESSORS	4
 #define CORES		4	/* without Hyper-Threading */
-#define OPERATIONS	40	/* of a round */
-#define FAR		0x500000ULL	/* memory that nothing else uses */
+#define OPERATIONS	40	/* in a round */
+#define FAR		0x500000ULL	/* memory that no other operation uses */
 
 static struct fixture processors[PROCESSORS], *r;
-static size_t turn;	/* event whose turn it was */
+static size_t turn;	/* event that was used in the last turn */
 static struct model_core cores[CORES];
 static struct model_uncore uncore;
 static struct standard standard;
@@ -106,7 +106,7 @@ static void look(void)
 	r = was;
 }
 
-/* What has come since the last look. */
+/* The interrupts since the last call. */
 static void look_at_interrupts(void)
 {
 	for (unsigned t = 0; t < PROCESSORS; t++) {
@@ -166,8 +166,8 @@ static const struct {
 };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
-/* Not micro-operations: test_model_counter.c and test_model_pebs.c have them. Nor the last-level
- * cache: rules/memory.c. */
+/* Not drawn: micro-operations, which test_model_counter.c and test_model_pebs.c have, and the
+ * last-level cache: rules/memory.c. */
 static bool is_drawn(size_t e)
 {
 	return events[e].gens & GENS_TO_BDW && events[e].code != EVENT_UOPS_RETIRED_ALL &&
@@ -175,7 +175,8 @@ static bool is_drawn(size_t e)
 	       events[e].code != EVENT_LONGEST_LAT_CACHE_MISS;
 }
 
-/* Row n of those of the program's generations; others' rows don't move what it draws. */
+/* Row n of the rows for the program's generations; rows of other generations don't change the
+ * draws. */
 static size_t nth_event(u64 n)
 {
 	size_t e = 0;
@@ -257,7 +258,7 @@ static size_t a_precise_event(void)
 	return an_event(kinds[below(sizeof(kinds) / sizeof(kinds[0]))]);
 }
 
-/* Each precise event has its turn: some are one of many, and seldom drawn. */
+/* Each precise event has its turn, because a single one would seldom be drawn. */
 static size_t next_precise_event(void)
 {
 	do
@@ -304,9 +305,9 @@ static void start(void)
 static void program_ds(void)
 {
 	unsigned records = (unsigned)below(10), threshold = (unsigned)below(10);
-	u64 far = BIT(40);	/* upper halves that differ */
+	u64 far = BIT(40);	/* only the upper halves differ */
 
-	if (threshold == 7) {	/* memory changes, and IA32_DS_AREA doesn't */
+	if (threshold == 7) {	/* the memory changes, IA32_DS_AREA doesn't */
 		fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + records * r->record);
 		fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + records / 2 * r->record);
 		return;
@@ -323,7 +324,7 @@ static void program_ds(void)
 	for (unsigned n = 0; n < 4; n++)
 		if (one_in(2))
 			fixture_set_reset(r, n, -small() & BITS(0, 47));
-	if (one_in(6)) {	/* beyond its end, before its base, across a page */
+	if (one_in(6)) {	/* after its end, before its base, across a page */
 		static const u64 at[] = { 0x800, 0xf80, 0xff8, 0x1f80, 0x1000 };
 
 		fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER + at[below(5)] - 0x800);
@@ -456,7 +457,7 @@ static void accesses(void)
 		access(same ? linear : an_address(), store, locked, bytes);
 }
 
-/* Lines that another processor has just got, clean or modified, are read by this one. */
+/* This processor reads lines that another one has just got, clean or modified. */
 static void lines_of_another_processor(void)
 {
 	struct fixture *was = r, *other = &processors[below(PROCESSORS)];
@@ -472,7 +473,7 @@ static void lines_of_another_processor(void)
 	}
 }
 
-/* A REP string of loads and stores: access[] has room for the last ones. */
+/* A REP string of loads and stores; access[] holds only its last ones. */
 static void a_string(void)
 {
 	struct model_retired i = { 0 };

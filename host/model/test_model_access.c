@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads and stores through the hierarchy to counters and records, and that their sums agree. */
+/* Loads and stores from the hierarchy to counters and records, and whether their sums agree. */
 #include "host/check.h"
 #include "host/model/fixture.h"
 #include "host/random.h"
@@ -19,7 +19,7 @@ static void open(enum generation_id generation, u64 seed, bool all_tagged)
 {
 	struct model_config config = {
 		.generation = generation, .hyper_threading = true, .latitude.seed = seed,
-		/* No windows in which something else counts, and no microcode that does. */
+		/* No windows in which other code counts, and no such microcode. */
 		.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_PREEMPTION_RATE) | BIT(LAT_OPEN_LOADS) |
 				BIT(LAT_CLOSE_LOADS) | BIT(LAT_DIRTY_MSRS) |
 				(all_tagged ? BIT(LAT_TAG_GAP) : 0),
@@ -33,7 +33,8 @@ static void act(enum memory_act what, u64 linear)
 	fixture_retire(&r, &(struct model_retired){ .act = what, .act_linear = linear });
 }
 
-/* The same random walk for each seed: a few lines often, and many of one set of the caches. */
+/* The same random walk for each seed: a few lines often, and many lines of one set of the
+ * caches. */
 static void walk(u64 seed, unsigned steps)
 {
 	random_numbers.state = seed + 1;
@@ -51,7 +52,7 @@ static void walk(u64 seed, unsigned steps)
 			act((enum memory_act)(1 + below(MEMORY_ACTS - 1)), linear);
 			break;
 		case 3:
-			/* A string: more accesses than there is room for. */
+			/* A string instruction with more accesses than there is room for. */
 			{
 				struct model_retired retired = { 0 };
 				struct model_access a = { linear, 8, false, false };
@@ -73,13 +74,14 @@ static void walk(u64 seed, unsigned steps)
 	}
 }
 
-/* What one counter counts of the walk. */
+/* The count of one counter over the walk. */
 static u64 count(enum generation_id generation, u64 seed, u32 event)
 {
 	open(generation, seed, true);
 	fixture_set(&r, MSR_PEBS_LD_LAT_THRESHOLD, 3);
 	fixture_program(&r, 0, event, 0, 0);
-	/* Another watches along, so that the hierarchy sees the same whatever the event. */
+	/* Another counter watches too, so that the hierarchy has the same accesses with every
+	 * event. */
 	fixture_program(&r, 1, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT, 0, 0);
 	fixture_start(&r, BIT(0) | BIT(1));
 	walk(seed, 400);
@@ -119,7 +121,7 @@ static void sums_agree(void)
 	CHECK(lfb && l2 && l3 && dram && split && stlb);
 }
 
-/* Every record of load latency is of a load above the threshold, with fields that fit. */
+/* Every record of load latency is of a load above the threshold, and its fields agree with it. */
 static void records_are_sound(void)
 {
 	static const enum generation_id generations[] = { GEN_NEHALEM, GEN_WESTMERE,
@@ -159,8 +161,8 @@ static void records_are_sound(void)
 }
 
 /*
- * A line that another processor has stored to, time and again: how often is it a line of another
- * core, and how often one of the own L1?
+ * Another processor stores to a line again and again: how often a load finds the line in the other
+ * core, and how often in its own L1.
  */
 static void check_sharing(unsigned processor, u64 of_another_core, u64 of_this_core)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many instructions at once do what they do one by one. This holds for random settings of the
- * counters, random instructions, and runs up to the very last instruction that the budget allows. A
- * broken processor has each instruction counted by itself: any may be an injection point of its
- * fault.
+ * Many instructions at once must have the same effects as one by one. This holds for random
+ * settings of the counters, random instructions, and runs up to the very last instruction that the
+ * budget allows. On a broken processor each instruction is counted separately: any may be an
+ * injection point of its fault.
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -34,7 +34,7 @@ static void both_wrmsr(u32 msr, u64 value)
 	}
 }
 
-/* Counters near their overflow, some of them with PEBS; conditions only now and then. */
+/* Counters near their overflow, some with PEBS; conditions only sometimes. */
 static void program_counters(void)
 {
 	bool user_only = !below(3);
@@ -52,7 +52,7 @@ static void program_counters(void)
 		if (below(8))
 			select &= ~IA32_PERFEVTSEL_E;
 		else if (below(2))
-			/* All cycles, as Linux has them. */
+			/* All cycles, as Linux counts them. */
 			select = (select & ~IA32_PERFEVTSEL_E) | IA32_PERFEVTSEL_INV |
 				 (u64)TOTAL_CYCLES_CMASK << IA32_PERFEVTSEL_CMASK_SHIFT;
 		else
@@ -67,7 +67,7 @@ static void program_counters(void)
 	both_wrmsr(MSR_IA32_FIXED_CTR0, -below(5000) & BITS(0, 47));
 	both_wrmsr(MSR_IA32_FIXED_CTR0 + 1, -below(50000) & BITS(0, 47));
 	both_wrmsr(MSR_IA32_FIXED_CTR_CTRL, below(0x1000) & (user_only ? 0xeee : 0xfff));
-	/* #GP where there is no such uncore. */
+	/* This raises #GP without such an uncore. */
 	both_wrmsr(MSR_UNCORE_FIXED_CTR0, -below(500) & BITS(0, 47));
 	both_wrmsr(MSR_UNCORE_FIXED_CTR_CTRL, below(8) & 5);
 	both_wrmsr(MSR_UNCORE_PERF_GLOBAL_CTRL, below(6) ? 0 : BIT(32) | BIT(48));
@@ -78,7 +78,8 @@ static void program_counters(void)
 	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, BITS(0, 3) | BITS(32, 34));
 }
 
-/* Events that entries of branches tell of, of levels that may differ from those of the entries. */
+/* Events that are logged in entries of branches; the levels may differ from those of the
+ * entries. */
 static void program_logging(void)
 {
 	static const u16 codes[] = { 0x00c0, 0x82d0, 0x81d0, 0x00c4 };
@@ -130,7 +131,7 @@ static void add(struct model_events *events, const struct model_retired *i)
 				(i->backward ? !i->taken : i->taken);
 }
 
-/* What is recorded of it, the last of so many of a run. */
+/* The record of a branch, the last of so many in a run. */
 static void tell_branch(const struct model_retired *i, u64 instructions, u8 cpl)
 {
 	if (i->branch == BRANCH_NONE || (i->branch == BRANCH_CONDITIONAL && !i->taken) ||
@@ -148,11 +149,11 @@ static bool same_models(const char *after)
 	struct model a = one.m, b = bulk.m;
 
 	a.host = b.host = NULL;
-	/* Of one fault only, which never gets a budget. */
+	/* Only one fault uses this, and it never gets a budget. */
 	faults_of(&a)->next_ip = faults_of(&b)->next_ip = 0;
 	faults_of(&a)->handlers = faults_of(&b)->handlers = 0;
 	faults_of(&a)->ip_before = faults_of(&b)->ip_before = 0;
-	/* Looked at when an interrupt is raised, which no run does. */
+	/* This is used when an interrupt is raised, which no run does. */
 	faults_of(&a)->interrupts_off = faults_of(&b)->interrupts_off = false;
 	return CHECK(!memcmp(&a, &b, sizeof(a)), "fault %u: the models differ after %s",
 		     a.config.fault, after) &&
@@ -168,7 +169,7 @@ static bool single(const struct model_retired *instruction)
 	return same_models("an instruction");
 }
 
-/* As many as may be, whatever they are. */
+/* As many instructions as the budget allows, of any kind. */
 static bool go_blindly(u64 *ip, u8 cpl)
 {
 	u64 budget = model_bulk_budget(&bulk.m, cpl, MODEL_BULK_ACCESSES), n = 1 + below(LONGEST);
@@ -190,7 +191,7 @@ static bool go_blindly(u64 *ip, u8 cpl)
 	return same_models("a run");
 }
 
-/* Just these, up to the first that doesn't fit any more. */
+/* Exactly these instructions, up to the first that doesn't fit any more. */
 static bool go_exactly(u64 *ip, u8 cpl)
 {
 	struct model_events events = { 0 }, more = { 0 };
@@ -214,7 +215,8 @@ static bool go_exactly(u64 *ip, u8 cpl)
 	return fits || single(&instruction);
 }
 
-/* Some that only one model is told of. The time that they take is all that it misses. */
+/* Some instructions are reported to only one model. The other one misses only the time that they
+ * take. */
 static bool go_untold(u64 *ip, u8 cpl)
 {
 	struct model_retired instruction;
@@ -228,7 +230,7 @@ static bool go_untold(u64 *ip, u8 cpl)
 	return same_models("instructions that needn't be told");
 }
 
-/* One run, as long as it may be or shorter, or one instruction. */
+/* One run, of the allowed length or shorter, or one instruction. */
 static bool go_on(u64 *ip)
 {
 	u8 cpl = (u8)(below(3) ? 0 : 3);
@@ -298,7 +300,8 @@ static void bulk_equals_single_retirement(void)
 	CHECK(n_branches > 1000, "%" PRIu64 " branches recorded", n_branches);
 }
 
-/* What an entry tells of has the same run about it, or each instruction by itself. */
+/* The events logged in an entry are the same whether a run is reported at once or instruction by
+ * instruction. */
 static void logged_events_are_those_of_single_retirement(void)
 {
 	static const enum generation_id generations[] = {
@@ -319,7 +322,7 @@ static void logged_events_are_those_of_single_retirement(void)
 	CHECK(n_bulk > bulk_before + 10000 && n_single > single_before + 1000);
 }
 
-/* The next instruction of CPL 3 meets it anew. */
+/* At the next instruction of CPL 3 the condition begins again. */
 static void untold_instructions_end_a_condition(void)
 {
 	u64 ip = 0x401000;

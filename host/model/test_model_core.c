@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two logical processors of a core: what each counts of the other, and what it doesn't. */
+/* Two logical processors of a core: the events of the other one that each counts, and those that it
+ * doesn't. */
 #include "host/check.h"
 #include "host/model/fixture.h"
 #include "refpmu/model/bulk.h"
@@ -208,7 +209,7 @@ static void registers_are_the_threads_own(void)
 	}
 }
 
-/* A new configuration: a processor with the old one belongs to no core. */
+/* After a new configuration, a processor with the old one belongs to no core. */
 static void who_is_late_is_alone(void)
 {
 	u64 before;

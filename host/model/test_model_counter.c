@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What counts, when, and by how much. */
+/* The counted events, when they are counted, and by how much. */
 #include "host/check.h"
 #include "host/model/fixture.h"
 
@@ -10,7 +10,7 @@
 
 static struct fixture r;
 
-/* A little of everything: 3 nops, 4 branches, 2 loads, 1 store, 1 locked add. */
+/* A mixed workload: 3 nops, 4 branches, 2 loads, 1 store, 1 locked add. */
 static void mixed_workload(void)
 {
 	fixture_nops(&r, 3);
@@ -24,7 +24,8 @@ static void mixed_workload(void)
 	fixture_branch(&r, BRANCH_FAR, true);
 }
 
-/* How far PMC0 comes with these settings in one blend. The WRMSR that stops is taken off. */
+/* The count of IA32_PMC0 with these settings over one mixed workload, without the WRMSR that stops
+ * it. */
 static u64 count_mixed(u32 event, u64 bits, u64 seed)
 {
 	u64 empty;
@@ -70,7 +71,7 @@ static void only_on_counters_that_can(void)
 		CHECK_EQ(i == 1 ? 5 : 0, fixture_get(&r, MSR_IA32_PMC0 + i), "PMC%u", i);
 }
 
-/* Of branches that lead backward those that aren't taken, of others those that are. */
+/* Of backward branches those that aren't taken are mispredicted, of forward ones those that are. */
 static void mispredictions(void)
 {
 	fixture_open(&r, FAULT_NONE, 0, true);
@@ -150,7 +151,7 @@ static void both_enables(void)
 	CHECK_EQ(0, fixture_get(&r, MSR_IA32_PMC0));
 }
 
-/* Latitude decides whether the WRMSRs count; both ways must appear. */
+/* Latitude decides whether the WRMSRs count; both cases must occur. */
 static void enabling_and_disabling_writes(void)
 {
 	unsigned seen = 0;
@@ -205,7 +206,7 @@ static void wrap_to_zero(void)
 	fixture_nops(&r, 2);
 	CHECK_EQ(1, fixture_get(&r, MSR_IA32_PMC0));
 	CHECK_EQ(BIT(0) | BIT(32), fixture_status(&r));
-	/* Many at once: a string instruction steps over 0. */
+	/* Many events at once: a string instruction's count passes 0. */
 	fixture_program(&r, 1, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 10);
 	fixture_start(&r, BIT(1));
 	fixture_retire(&r, &(struct model_retired){ .loads = 25 });
@@ -242,7 +243,8 @@ static void cycle_conditions(void)
 	CHECK_EQ(8, count_pairs(CMASK(1) | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_E, 0));
 }
 
-/* Whatever an instruction takes: cycles with and without the condition add up to all cycles. */
+/* For any duration of an instruction: cycles with and without the condition add up to all
+ * cycles. */
 static void cycle_conditions_add_up(void)
 {
 	for (u64 seed = 1; seed < 20; seed++)
@@ -252,7 +254,7 @@ static void cycle_conditions_add_up(void)
 			u64 edges = count_pairs(CMASK(n) | IA32_PERFEVTSEL_E, seed);
 			u64 all = count_pairs(CMASK(255) | IA32_PERFEVTSEL_INV, seed);
 
-			/* An enabling WRMSR may have added cycles without loads. */
+			/* The enabling WRMSR may have added cycles without loads. */
 			CHECK_EQ(all, with + without, "seed %" PRIu64, seed);
 			CHECK(edges <= with);
 		}
@@ -270,7 +272,7 @@ static u64 count_uops(u64 bits)
 	return fixture_get(&r, MSR_IA32_PMC0);
 }
 
-/* UOPS_RETIRED.ALL: one an instruction and one a store; no more than four in a cycle. */
+/* UOPS_RETIRED.ALL: one for an instruction and one for a store; at most four in a cycle. */
 static void micro_operations(void)
 {
 	CHECK_EQ(3 + 1 + 2 + 21, count_uops(0));

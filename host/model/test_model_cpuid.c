@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What CPUID answers, from the worst that the machine below may say: every bit set. */
+/* The answers of CPUID on the worst machine below: one with every bit set. */
 #include "host/check.h"
 #include "host/model/fixture.h"
 
@@ -28,8 +28,8 @@ static void open_generation(enum generation_id generation)
 }
 
 /*
- * Leaf by leaf as published dumps of the parts show them, without what the machine below can't
- * carry out: VT, SMX, SpeedStep, TM2, SDBG, xTPR, DCA, HTT, PT.
+ * Leaf by leaf as in published dumps of the parts, without the features that the machine below
+ * can't provide: VT, SMX, SpeedStep, TM2, SDBG, xTPR, DCA, HTT, PT.
  */
 static const struct {
 	u32 max_leaf, signature, ecx, structured, ext_ecx, ext_edx, perfmon;
@@ -59,7 +59,7 @@ static const struct {
 				   0x0d300806 },
 };
 
-/* Which have architectural last branch records, and cores of two types. */
+/* The generations with architectural last branch records, and with cores of two types. */
 static u32 structured_edx(unsigned generation)
 {
 	if (generation < GEN_SAPPHIRERAPIDS)
@@ -75,7 +75,7 @@ static u32 structured_edx(unsigned generation)
 	}
 }
 
-/* Which have leaf 23H. */
+/* The generations with leaf 23H. */
 static u32 sub_leaves(unsigned generation)
 {
 	return generation >= GEN_GRANITERAPIDS && generation != GEN_ALDERLAKE &&
@@ -210,7 +210,7 @@ static void one_processor(void)
 	CHECK_EQ(2, regs[ECX]);
 }
 
-/* Of that many processors in one package this one: the threads of a core have adjacent ids. */
+/* This processor in a package of so many: the threads of a core have adjacent ids. */
 static void check_package(bool hyper_threading, unsigned processor, unsigned processors,
 			  unsigned threads, unsigned package_bits)
 {
@@ -231,7 +231,8 @@ static void check_package(bool hyper_threading, unsigned processor, unsigned pro
 	CHECK_EQ(package_bits, regs[EAX]);
 	CHECK_EQ(processors, regs[EBX]);
 	CHECK_EQ(0x201, regs[ECX]);
-	/* Two L1, one L2, one L3: which processors share it, and how many cores there may be. */
+	/* Two L1, one L2, one L3: the processors that share it, and the possible number of
+	 * cores. */
 	for (u32 cache = 0; cache < 4; cache++) {
 		u32 sharing = 1u << (cache == 3 ? package_bits : thread_bits);
 

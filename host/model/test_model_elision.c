@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hardware lock elision: where it begins and ends, what is taken back, and what counts and is
- * recorded of it. Volume 1, "Hardware Lock Elision"; "Intel TSX and PEBS Support", Table 18-51.
+ * Hardware lock elision: its begin and end, the state that an abort restores, the counts and the
+ * records. Volume 1, "Hardware Lock Elision"; "Intel TSX and PEBS Support", Table 18-51.
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -11,7 +11,7 @@
 #define DATA	(FIXTURE_MEMORY_BASE + 0x3080)
 #define HIGH(value) ((value) & ~BITS(0, 31))
 #define TAKEN	1
-#define LENGTH	4		/* of XACQUIRE XCHG */
+#define LENGTH	4		/* bytes of XACQUIRE XCHG */
 
 static struct fixture r;
 static u64 begun_at;
@@ -32,7 +32,7 @@ static void access(u64 linear, bool store)
 	CHECK_EQ(TX_FINE, model_tx_access(&r.m, linear, 8, store));
 }
 
-/* false: it isn't elided, and the lock is taken. */
+/* false: the lock isn't elided, but taken. */
 static bool acquire(u64 lock)
 {
 	bool elided = model_in_tx(&r.m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a processor is told to enumerate (TOLD in latitude.def): CPUID says so, the registers are
- * those that it tells of, and what no processor can be is refused.
+ * A processor with a given enumeration (TOLD in latitude.def): CPUID shows it, the registers are
+ * the enumerated ones, and impossible enumerations are refused.
  */
 #include "host/check.h"
 #include "refpmu/model/model.h"
@@ -45,7 +45,7 @@ static void tell_anything(void)
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
 		if (!draw(4))
 			tell(told[i].knob, told[i].low + (u32)draw(told[i].high - told[i].low + 1));
-	/* Few of all numbers are capabilities. */
+	/* Only few numbers are valid capabilities. */
 	if (config.latitude.set & LATITUDE_BIT(LAT_PERF_CAPABILITIES))
 		config.latitude.value[LAT_PERF_CAPABILITIES] &= draw(2) ? 0x3000 : 0xf000;
 }
@@ -167,7 +167,7 @@ static void it_is_as_it_tells(void)
 	      "%" PRIu64 " taken, %" PRIu64 " refused", taken, refused);
 }
 
-/* The first setting alone is a processor; with the second it isn't. */
+/* With the first setting alone the processor is possible; with the second it isn't. */
 static void contradictions(void)
 {
 	static const struct {

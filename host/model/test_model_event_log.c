@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * LBR event logging: INFO[39:32] of an architectural last branch record, two bits of each of
- * IA32_PMC0 to IA32_PMC3. What is wanted is typed from Linux (LBR_INFO_BR_CNTR_OFFSET,
+ * IA32_PMC0 to IA32_PMC3. The expected values are typed from Linux (LBR_INFO_BR_CNTR_OFFSET,
  * ARCH_PERFMON_EVENTSEL_BR_CNTR) and from docs/READINGS.md.
  */
 #include "host/check.h"
@@ -57,7 +57,7 @@ static void a_jump(void)
 	fixture_branch(&r, BRANCH_JUMP, true);
 }
 
-/* INFO[39:32] of an entry, 0 the newest; all other bits are another test's. */
+/* INFO[39:32] of an entry, 0 is the newest; other tests check the other bits. */
 static unsigned events_of(unsigned entry)
 {
 	return (unsigned)(fixture_get(&r, 0x1200 + entry) >> 32 & 0xff);
@@ -171,14 +171,14 @@ static void a_branch_without_an_entry_does_not_end_it(void)
 	CHECK_EQ(2, events_of(0), "of the call after a return");
 }
 
-/* Levels, EN, IA32_PERF_GLOBAL_CTRL, CTR_Frz, CMASK: each of them is the counter's. */
+/* Levels, EN, IA32_PERF_GLOBAL_CTRL, CTR_Frz, CMASK: the log obeys each setting of the counter. */
 static void only_what_the_counter_adds_is_logged(void)
 {
 	open_crestmont();
 	count(0, STORES, LOG);
 	count(1, STORES, LOG);
 	fixture_set(&r, 0x187, STORES | LOG | BIT(22) | BIT(16));	/* CPL 3 */
-	count(2, STORES, LOG | BIT(25));				/* two at once */
+	count(2, STORES, LOG | BIT(25));				/* two events at once */
 	count(3, STORES, LOG);
 	start(0x7);
 	stores_then_jump(2);
@@ -213,7 +213,7 @@ static void clearing_the_bit_or_writing_the_depth_drops_it(void)
 	CHECK_EQ(2, events_of(0));
 }
 
-/* Stores while LBRs are off, and frozen: two, of which `counted`. */
+/* Stores while LBRs are off and while they are frozen: two, of which `counted` are counted. */
 static void off_and_frozen(unsigned counted)
 {
 	count(0, STORES, LOG);

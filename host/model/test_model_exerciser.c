@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exerciser's registers and commands, by the numbers of docs/EXERCISER.md's tables: what a load
- * of the line finds then.
+ * The exerciser's registers and commands, with the numbers from the tables of docs/EXERCISER.md:
+ * the source that a load of the line finds afterwards.
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -21,7 +21,7 @@
 static struct fixture r;
 static struct exerciser page;
 
-/* Addresses are physical ones here, but for their upper bits. */
+/* Here addresses are physical, except for their upper bits. */
 static bool translate(void *ctx, u64 linear, struct memory_page *found)
 {
 	(void)ctx;
@@ -74,7 +74,7 @@ static u32 command(u64 physical, u32 bytes, u32 processor, u32 state)
 	return get(STATUS);
 }
 
-/* The data source of a load, as the events tell it: one of these counts. */
+/* The data source of a load according to the events: exactly one of these counts. */
 static const u16 events[] = {
 	EVENT_MEM_LOAD_UOPS_RETIRED_HIT_LFB,
 	EVENT_MEM_LOAD_UOPS_RETIRED_L3_HIT, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM,

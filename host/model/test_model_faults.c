@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each fault of refpmu/faults/fault.def acts: a program that uses everything sees something else
- * than on the correct processor (standard_program.h), or a rule that a program can observe doesn't
- * hold (rules/rules.h). Whether it breaks what its sentence says, `make mutants` shows.
+ * Each fault of refpmu/faults/fault.def acts: a program that uses everything has another
+ * observation than on the correct processor (standard_program.h), or a rule that a program can
+ * observe doesn't hold (rules/rules.h). `make mutants` shows whether the fault breaks what its
+ * sentence says.
  */
 #include "host/check.h"
 #include "host/fault_names.h"
 #include "host/model/rules/rules.h"
 #include "host/model/standard_program.h"
 
-/* Not different from the correct processor for any program, or legal. */
+/* No program can distinguish it from the correct processor, or it is legal. */
 static bool undecidable(enum fault_id fault)
 {
 	static const char *const runs[FAULT_COUNT] = {
@@ -43,7 +44,7 @@ static void each_fault_acts(void)
 	}
 }
 
-/* Nothing else than its rule and what depends on it: some other rules still hold. */
+/* A fault breaks only its rule and rules that depend on it: some other rules still hold. */
 static void a_fault_is_one_fault(void)
 {
 	enum { SOME = 10 };
@@ -76,7 +77,7 @@ static bool acts(enum fault_id fault, const struct fault_when *when,
 				    standard_program_shows(fault, when, &where);
 }
 
-/* In this program: on a counter, and not on another one. */
+/* In this program the fault acts on one counter, and not on another. */
 static bool acts_on_some(enum fault_id fault, const struct standard_difference *of)
 {
 	static const struct fault_when always;
@@ -95,7 +96,7 @@ static bool acts_on_some(enum fault_id fault, const struct standard_difference *
 	return one && other;
 }
 
-/* With a parameter it acts on some counter, and not on every one. */
+/* With a parameter the fault acts on some counter, and not on every one. */
 static void faults_of_one_counter_leave_the_others_alone(void)
 {
 	static const enum generation_id generations[] = {

@@ -9,7 +9,7 @@
 static struct fixture r;
 static u8 good[BYTES], broken[BYTES];
 
-/* Two records of stores that hit, in a buffer that was full of something else. */
+/* Two records of stores that hit, in a buffer with other old contents. */
 static void records(enum fault_id fault, u8 *bytes)
 {
 	fixture_open(&r, fault, 0, true);
@@ -22,14 +22,14 @@ static void records(enum fault_id fault, u8 *bytes)
 	memcpy(bytes, r.memory + 0x1000, BYTES);
 }
 
-/* Every byte that differs lies in a field of this set: bit n is the field at 8 * n. */
+/* Every byte that differs is in a field of this set: bit n is the field at 8 * n. */
 static void check(const char *name, u64 may)
 {
 	u64 differs = 0;
 
 	for (unsigned i = 0; i < BYTES; i++)
 		if (good[i] != broken[i] && !(may >> i % FIXTURE_RECORD / 8 & 1) &&
-		    /* The last field, shifted, is after its record. */
+		    /* If the last field is shifted, it extends beyond the record. */
 		    !(may >> 24 & 1 && i % FIXTURE_RECORD < 8))
 			differs |= BIT(i % FIXTURE_RECORD / 8);
 	CHECK_EQ(0, differs, "%s", name);

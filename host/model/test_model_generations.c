@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one generation has and another hasn't, to Skylake (rules/icelake.c has what came then), with
- * values typed from the manual: sections on Nehalem, Westmere, Sandy Bridge, Ivy Bridge, Haswell,
- * Broadwell and Skylake of "Performance Monitoring".
+ * Differences between generations up to Skylake (rules/icelake.c has later ones), with values typed
+ * from the manual: sections on Nehalem, Westmere, Sandy Bridge, Ivy Bridge, Haswell, Broadwell and
+ * Skylake of "Performance Monitoring".
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -27,7 +27,7 @@ static void open(unsigned generation, bool hyper_threading)
 	fixture_ds(&r, 8, 8);
 }
 
-/* For each generation, with two logical processors a core. */
+/* Check each generation, with two logical processors in a core. */
 static void each(void (*check)(unsigned generation))
 {
 	for (unsigned g = 0; g < FIXTURE_GENERATIONS; g++) {
@@ -82,8 +82,9 @@ static void check_registers(unsigned g)
 			 registers[i].name, g);
 }
 
-/* After sixteen FROM registers there are other facilities' (MSR_CORE_PERF_LIMIT_REASONS), which
- * aren't the model's; after sixteen TO registers there is nothing up to IA32_TSC_DEADLINE. */
+/* After sixteen FROM registers there are registers of other facilities
+ * (MSR_CORE_PERF_LIMIT_REASONS), which the model doesn't have; after sixteen TO registers there is
+ * none up to IA32_TSC_DEADLINE. */
 static void check_branch_entries(unsigned g)
 {
 	enum msr_status after = BIT(g) & SKL ? MSR_DONE : MSR_NOT_OURS;
@@ -102,7 +103,7 @@ static void check_branch_entries(unsigned g)
 		 model_wrmsr(&r.m, 0x1c8, BIT(9)).status, "call-stack mode, generation %u", g);
 }
 
-/* Each bit by itself: the ones that are taken are the ones that exist. */
+/* Each bit separately: exactly the existing bits are accepted. */
 static void check_bits(unsigned g)
 {
 	/* LBR, BTF, TR, BTS, BTINT, two filters, two freezes, uncore, SMM. */
@@ -162,7 +163,7 @@ static void counters_without_hyper_threading(void)
 	}
 }
 
-/* A branch is precise everywhere, on each of four counters. */
+/* Branches are precise on every generation, on each of four counters. */
 static void check_records(unsigned g)
 {
 	const unsigned size = BIT(g) & SKL ? 0xc8 : BIT(g) & HSW_BDW ? 0xc0 : 0xb0;
@@ -217,7 +218,7 @@ static void check_load_latency_event(unsigned g)
 	CHECK(!fixture_get(&r, MSR_IA32_PMC0 + 3) == !(BIT(g) & ~OLD), "01CDH, generation %u", g);
 }
 
-/* While load latency is sampled, a second PEBS event makes records up to Westmere only. */
+/* While load latency is sampled, a second PEBS event makes records only up to Westmere. */
 static void check_load_latency_alone(unsigned g)
 {
 	bool old = BIT(g) & OLD;
@@ -234,7 +235,7 @@ static void check_load_latency_alone(unsigned g)
 	CHECK_EQ(1, r.requests, "generation %u: an overflow interrupt either way", g);
 }
 
-/* Seeds don't make a full buffer of Nehalem or Westmere signal; later ones may. */
+/* With a full buffer no seed makes Nehalem or Westmere signal; later generations may. */
 static void full_buffer(void)
 {
 	unsigned signals[FIXTURE_GENERATIONS] = { 0 };
@@ -252,7 +253,7 @@ static void full_buffer(void)
 	CHECK(signals[GEN_SANDYBRIDGE] && signals[GEN_HASWELL]);
 }
 
-/* Each bit in its place, each cause in its register, whichever comes first. */
+/* Each bit is in its place and each cause in its register, in either order. */
 static void core_and_uncore_coincide(void)
 {
 	open(GEN_WESTMERE, true);
@@ -274,7 +275,8 @@ static void core_and_uncore_coincide(void)
 	CHECK_EQ(BIT(1), fixture_status(&r));
 }
 
-/* UNC_L3_MISS.READ with CMASK and edge: no memory here, so nothing; the clock on every counter. */
+/* UNC_L3_MISS.READ with CMASK and edge counts 0, because there is no memory here; each counter
+ * counts the clock. */
 static void uncore_counts_in_either_bank(void)
 {
 	open(GEN_NEHALEM, true);

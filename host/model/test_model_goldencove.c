@@ -2,7 +2,7 @@
 /*
  * Golden Cove and Redwood Cove: precise distribution, two latencies,
  * MEM_TRANS_RETIRED.STORE_SAMPLE, level 2 of MSR_PERF_METRICS, retire latency, the reset slots of
- * format 5. What is wanted is typed from Linux events/intel and intel/perfmon.
+ * format 5. The expected values are typed from Linux events/intel and intel/perfmon.
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -36,7 +36,7 @@ static u64 at(unsigned offset)
 	return fixture_peek(&r, FIXTURE_BUFFER + offset);
 }
 
-/* Instructions until there is a record, from the one that is the first to count on. */
+/* The number of instructions before there is a record, from the first counted one on. */
 static unsigned instructions_to_a_record(unsigned most)
 {
 	for (unsigned n = 1; n <= most; n++) {
@@ -135,7 +135,8 @@ static void a_record_has_two_latencies(void)
 	CHECK_EQ(0, fixture_get(&r, 0xc1), "IA32_PMC0 hasn't the event");
 }
 
-/* Bits 6 and 7 of the data source mean something with 8203H alone; not so on Granite Rapids. */
+/* Bits 6 and 7 of the data source are defined only if 8203H counts too; on Granite Rapids
+ * always. */
 static void blocked_bits_want_the_helper_event(void)
 {
 	static const struct {
@@ -266,7 +267,7 @@ static void be(enum generation_id package, unsigned processor, unsigned of)
 	model_init(&r.m, &config, &r.host);
 }
 
-/* A processor of so many of Alder Lake: CPUID.0AH, then MSR_PERF_METRICS and its bit. */
+/* A processor of so many of an Alder Lake: CPUID.0AH, then MSR_PERF_METRICS and its bit. */
 static void check_counters(unsigned processor, unsigned of, u32 gp, u32 fixed, bool metrics)
 {
 	u32 regs[4];
@@ -282,7 +283,8 @@ static void check_counters(unsigned processor, unsigned of, u32 gp, u32 fixed, b
 	CHECK_EQ(metrics, model_rdmsr(&r.m, 0x30c).status == MSR_DONE, "IA32_FIXED_CTR3");
 }
 
-/* Linux intel_pmu_init: two counters and a fixed one more than leaf 0AH has beside E-cores. */
+/* Linux intel_pmu_init: with E-cores, a P-core has two general-purpose counters and one fixed
+ * counter more than leaf 0AH. */
 static void beside_e_cores_leaf_0a_has_what_all_have(void)
 {
 	check_counters(0, 2, 8, 4, true);
@@ -292,7 +294,7 @@ static void beside_e_cores_leaf_0a_has_what_all_have(void)
 	check_counters(3, 4, 6, 3, false);
 }
 
-/* As CPUID dumps have it. Both cores tell the same in leaf 0AH. */
+/* As in CPUID dumps. Both types of core report the same in leaf 0AH. */
 static const struct told {
 	enum generation_id package;
 	u32 leaf_0a[4], leaf_23[2][6][4];	/* of the P-core, of the E-core */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What each knob of refpmu/model/latitude.def does at its ends, and what the profiles are like. */
+/* The effect of each knob of refpmu/model/latitude.def at both ends, and the ranges of the
+ * profiles. */
 #include "host/check.h"
 #include "host/model/fixture.h"
 
@@ -35,7 +36,7 @@ static void loads(unsigned n)
 		fixture_load(&r, ADDRESS);
 }
 
-/* Two loads arm, the third makes the record. */
+/* Two loads arm the counter, the third one makes the record. */
 static void one_record(u64 bits)
 {
 	fixture_program_pebs(&r, 0, LOADS, bits, 2);
@@ -58,7 +59,7 @@ static void the_least_skid(void)
 		fixture_start(&r, BIT(0));
 		fixture_nops(&r, 30);
 		CHECK_EQ(1, r.n_interrupts);
-		/* The write that started counts 0, the fifth instruction after it overflows. */
+		/* The starting write counts 0; the fifth instruction after it overflows. */
 		CHECK_EQ(r.now - 30 + 4 + wanted[i], r.interrupt[0].at);
 	}
 }
@@ -75,7 +76,8 @@ static void interrupts_merge(void)
 	}
 }
 
-/* Unmasked by the handler before the status is cleared, and after it; unmasked at first. */
+/* LVTPC is unmasked by the handler before the status is cleared, and after it; it is unmasked at
+ * first. */
 static void spurious_interrupts(void)
 {
 	for (u32 spurious = 0; spurious < 2; spurious++) {
@@ -111,7 +113,7 @@ static void status_of_a_held_interrupt(void)
 	}
 }
 
-/* Records come late by a number of loads, not by other instructions. */
+/* Records are delayed by a number of loads, not of other instructions. */
 static void tagging_delays(void)
 {
 	unsigned most = 0;
@@ -234,7 +236,7 @@ static void registers_that_read_otherwise(void)
 #define MILLION		1000000
 #define STEAL_RATE	5	/* windows in a million instructions; an SMI's greatest */
 
-/* Windows come about as often as told, and leave their evidence. */
+/* Windows are about as frequent as configured, and leave their evidence. */
 static void stolen_windows(void)
 {
 	const u64 told = 4 * STEAL_RATE;
@@ -286,7 +288,7 @@ static void smm_can_be_frozen(void)
 	CHECK(fixture_get(&r, MSR_SMI_COUNT));
 }
 
-/* 1: the enables alone; 2: the counters count. */
+/* 1: only the enables are set; 2: the counters count. */
 static void smm_may_arm_fixed_counters(void)
 {
 	for (u32 arms = 0; arms <= 2; arms++) {
@@ -324,7 +326,7 @@ static bool power_of_two(u32 n)
 	return n && !(n & (n - 1));
 }
 
-/* What model_memory.h asks of a shape. */
+/* Does a shape obey the limits of model_memory.h? */
 static bool fits(const struct memory_shape *s)
 {
 	for (unsigned i = 0; i < MEMORY_SOURCES; i++)
@@ -348,7 +350,7 @@ static void every_hierarchy_fits_its_tables(void)
 
 static void seeds_reach_every_end(void)
 {
-	/* What no seed draws stays at its low end. */
+	/* Knobs that no seed draws have their lowest value. */
 	static const struct {
 		u32 low, high;
 	} knobs[LAT_COUNT] = {
@@ -377,7 +379,7 @@ static void seeds_reach_every_end(void)
 	}
 }
 
-/* Knobs with a row keep to it, with and without a seed. */
+/* Knobs with a row have values in its range, with and without a seed. */
 static void profiles_narrow(void)
 {
 	static const struct {
@@ -464,7 +466,7 @@ static void a_slow_reference_counter(void)
 	CHECK_EQ(48, fixture_get(&r, REF_TSC));
 }
 
-/* Once, with the interrupt that it has; not for a counter that is off. */
+/* Once, with its interrupt; not for a counter that is off. */
 static void a_sticky_reference_counter(void)
 {
 	for (unsigned off = 0; off < 2; off++) {
@@ -547,7 +549,7 @@ static void kvm_of_linux_6_1(void)
 	CHECK(!(r.lvtpc & BIT(16)), "delivery leaves LVTPC unmasked");
 }
 
-/* What the host's processor does with registers that are passed through. */
+/* The behaviour of the host's processor for registers that are passed through. */
 static void kvm_with_counters_passed_through(void)
 {
 	struct model_config config = {
@@ -563,7 +565,7 @@ static void kvm_with_counters_passed_through(void)
 	CHECK_EQ(0x2000, fixture_get(&r, 0x345));
 }
 
-/* Its signature further on stands after that of Hyper-V; the bit of CPUID.01H can be hidden. */
+/* Its signature is in a later leaf, after that of Hyper-V; the bit in CPUID.01H can be hidden. */
 static void a_signature_that_is_not_the_first(void)
 {
 	struct model_config config = {
@@ -616,7 +618,7 @@ static void a_haswell_shows_no_hypervisor(void)
 	CHECK_EQ(MSR_DONE, model_rdmsr(&r.m, 0x3f1).status);
 }
 
-/* DisplayModel FFH, and everything else as it is. */
+/* DisplayModel is FFH, and everything else is unchanged. */
 static void a_model_that_no_table_names(void)
 {
 	u32 regs[4], named[4];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory hierarchy alone: where data comes from, TLBs, and what instructions do to both. */
+/* The memory hierarchy alone: the sources of data, TLBs, and the effects of instructions on
+ * both. */
 #include "host/check.h"
 #include "host/random.h"
 #include "refpmu/model/memory/memory.h"
@@ -9,7 +10,7 @@
 
 static struct memory memory;
 
-/* Pages as a test wants them: by default each address is its own. */
+/* The page for a test's addresses; by default each address is mapped to itself. */
 static struct memory_page fixed_page;
 static bool translate(void *ctx, u64 linear, struct memory_page *page)
 {
@@ -80,12 +81,13 @@ static void what_leaves_the_l1_is_in_the_l2(void)
 	CHECK_EQ(SOURCE_L2, load_by(0, A).source, "pushed out as the oldest");
 	wait(0);
 	CHECK_EQ(SOURCE_L1, load_by(0, A + 2 * 4096).source);
-	/* And nine of one L2 set. */
+	/* Nine lines of one L2 set. */
 	for (u64 i = 0; i < 9; i++)
 		load_by(0, A + 0x10000000 + i * 32768);
 	wait(0);
 	CHECK_EQ(SOURCE_L3, load_by(0, A + 0x10000000).source);
-	/* And seventeen of one L3 set: inclusive, so it is gone everywhere. */
+	/* Seventeen lines of one L3 set: the L3 is inclusive, so the line is in no cache any
+	 * more. */
 	for (u64 i = 0; i < 17; i++)
 		load_by(0, A + 0x20000000 + i * 262144);
 	wait(0);
@@ -106,7 +108,7 @@ static void two_of_a_package(void)
 	open_usual();
 	load_by(0, A);
 	CHECK_EQ(SOURCE_L3_SNOOP_HIT, load_by(1, A).source);
-	/* Core 0 loses it to other lines of its sets; the L3 doesn't notice. */
+	/* Core 0 evicts it by other lines of its sets; the L3 isn't informed. */
 	for (u64 i = 1; i < 9; i++)
 		load_by(0, A + i * 32768);
 	memory_forget(&memory, 1);
@@ -296,17 +298,17 @@ static void farther_takes_longer(void)
 }
 
 /*
- * A few lines, four cores, three of them in one package, no line ever pushed out: what each access
- * must find, kept as sets of holders. The last core is that of the other package.
+ * A few lines and four cores, three of them in one package; no line is ever evicted. Sets of
+ * holders give what each access must find. The last core belongs to the other package.
  */
 #define AGENTS		4
 #define OTHERS(agent)	((agent) == 3 ? 0 : 7 & ~(1U << (agent)))
 #define PACKAGE(agent)	((agent) == 3)
 
 struct line_oracle {
-	unsigned holders;	/* bit n: agent n has it */
-	unsigned known;		/* and which processors its L3 believes to have it */
-	int writer;		/* has it modified, or -1 */
+	unsigned holders;	/* bit n: agent n has the line */
+	unsigned known;		/* processors that may have the line, according to the L3 */
+	int writer;		/* the agent with the modified line, or -1 */
 	bool in_l3[2], newer[2];
 };
 
@@ -401,7 +403,8 @@ static void many_processors_agree(void)
 		 seen, "not everything was met");
 }
 
-/* A line that is modified somewhere is nowhere else; every line of a processor is in its L3. */
+/* A line that is modified in one cache is in no other cache; every line of a processor is in its
+ * L3. */
 static const char *rules(void)
 {
 	const struct memory_shape *shape = &memory.shape;
@@ -445,7 +448,7 @@ static void rules_hold_at_random(void)
 		struct memory_shape shape = memory_usual_shape();
 		const char *wrong = NULL;
 
-		/* Small, so that everything is pushed out all the time. */
+		/* Small caches, so that lines are evicted all the time. */
 		shape.l1_sets = 1U << n % 3;
 		shape.l2_sets = 2U << n % 2;
 		shape.l3_sets = 2U << n % 3;
@@ -457,7 +460,7 @@ static void rules_hold_at_random(void)
 		open_shape(&shape, n);
 		for (unsigned step = 0; step < 1500 && !wrong; step++) {
 			u64 draw = random_next(&random), linear = A + (draw >> 20 & 0x7fff);
-			/* Two that run programs and the two that don't. */
+			/* The two cores that run programs, and the two that don't. */
 			unsigned core = (draw & 1) + (draw & 2 ? MEMORY_NEIGHBOUR : 0);
 			struct memory_result o;
 
@@ -497,7 +500,7 @@ static void forgetting_keeps_the_others(void)
 	CHECK_EQ(SOURCE_L3_SNOOP_HIT, load_by(0, A + 128).source);
 }
 
-/* Every core that may run a program is one of the package, with caches of its own. */
+/* Every core that may run a program belongs to the package and has its own caches. */
 static void all_cores_are_apart(void)
 {
 	open_usual();
@@ -523,7 +526,7 @@ static void all_cores_are_apart(void)
 		CHECK_EQ(0, memory.core[c].l1[0], "core %u is empty again", c);
 }
 
-/* Each state, found by the core that it is for, whatever was there before. */
+/* Each state, as the core for which it was made finds it, whatever the state was before. */
 static void lines_are_placed(void)
 {
 	static const struct {
@@ -572,7 +575,7 @@ static void a_fill_waits(void)
 	CHECK(memory_place(&memory, 0, A, EXERCISE_PENDING), "a state");
 	wait(0);
 	act(ACT_DRAIN, 0);
-	/* More fills than there are buffers. */
+	/* More fills than there are fill buffers. */
 	for (u64 i = 1; i <= 2 * MEMORY_FILLS; i++)
 		load_by(0, A + i * 64);
 	CHECK_EQ(SOURCE_LFB, load_by(0, A).source);
@@ -586,7 +589,7 @@ static void a_fill_waits(void)
 	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(0, A).source);
 }
 
-/* As many lines as a command may have. */
+/* As many lines as a command may name. */
 static void many_lines_stay(void)
 {
 	for (unsigned n = 0; n < 6; n++) {

@@ -8,7 +8,8 @@
 
 static struct fixture r;
 
-/* Every bit of the MSR alone, over 0: exactly those of the mask are taken and read back. */
+/* Each bit of the MSR alone, with all others 0: exactly the bits of the mask are accepted and read
+ * back. */
 static void check_bits(u32 msr, u64 writable)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {
@@ -65,7 +66,7 @@ static void reserved_bits_with_eight_counters(void)
 		check_bits(0x4c1 + i, 0xffffffffffff);
 	}
 	check_bits(0x38f, 0x7000000ff);
-	/* Four of the eight can do PEBS. */
+	/* Four of the eight counters support PEBS. */
 	check_bits(0x3f1, 0xf0000000f);
 }
 

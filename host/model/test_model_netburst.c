@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NetBurst's model where no fault looks. These are the 32-bit form of DS area and record (Figures
- * 17-5 to 17-7), two logical processors that sample at once, what seeds may change, and reserved
- * bits.
+ * Parts of NetBurst's model that no fault changes: the 32-bit form of DS area and record (Figures
+ * 17-5 to 17-7), two logical processors that sample at the same time, what seeds may change, and
+ * reserved bits.
  */
 #include "host/check.h"
 #include "host/model/netburst_fixture.h"
@@ -25,7 +25,7 @@ static void open(u64 seed)
 	nbfixture_open_config(&r, &config, true);
 }
 
-/* Loads of logical processor t, tagged, on its PEBS counter from here on. */
+/* From here on the PEBS counter of logical processor t samples its tagged loads. */
 static void sample_loads(unsigned t, u64 from)
 {
 	nbfixture_set(&r, 0, 0x3bc + t, 2ULL << 25 | 2 << 9 | 15);
@@ -71,7 +71,7 @@ static void records_outside_ia_32e_mode(void)
 	nbfixture_load(&r, 0, NBFIXTURE_DATA);
 	nbfixture_load(&r, 0, NBFIXTURE_DATA);
 	CHECK_EQ(1, r.requests[0], "the threshold");
-	/* A mode later, the form of that mode. */
+	/* After a change of the mode the form is that of the new mode. */
 	r.legacy = false;
 	nbfixture_ds(&r, 2, 2, TOP);
 	nbfixture_set(&r, 0, COUNTER16, TOP);
@@ -91,7 +91,7 @@ static void how_the_enables_read(void)
 		nbfixture_set(&r, 0, 0x3f1, MY);
 		CHECK_EQ(MY, nbfixture_get(&r, 0, 0x3f1), "T0, %u", literal);
 		CHECK_EQ(literal ? MY : BIT(26), nbfixture_get(&r, 1, 0x3f1), "T1, %u", literal);
-		/* Writing is relative to the writer. */
+		/* A write is relative to the writing processor. */
 		nbfixture_set(&r, 1, 0x3f1, BIT(26));
 		nbfixture_ds(&r, 2, 2, TOP - 1);
 		sample_loads(0, TOP);
@@ -100,7 +100,7 @@ static void how_the_enables_read(void)
 	}
 }
 
-/* Each logical processor writes its own records, as many as it alone would. */
+/* Each logical processor writes its own records, as many as it would write alone. */
 static void both_sample_at_once(void)
 {
 	open(0);
@@ -121,8 +121,8 @@ static void both_sample_at_once(void)
 		      "record %u is of the other one", i);
 }
 
-/* Counts, flags and the number of interrupts don't depend on a seed; records come as
- * late as the knob lets them. */
+/* Counts, flags and the number of interrupts don't depend on the seed; records may be as late as
+ * the knob allows. */
 #define LATITUDE(token, name, low, high, source) enum { LATEST_##token = (high) };
 #include "refpmu/model/latitude.def"
 
@@ -153,7 +153,7 @@ static void seeds_keep_the_rules(void)
 	}
 }
 
-/* Which bits a register keeps, with Hyper-Threading and without. */
+/* The bits that a register keeps, with and without Hyper-Threading. */
 static void reserved_bits(void)
 {
 	static const struct {
@@ -185,7 +185,7 @@ static void reserved_bits(void)
 	CHECK_EQ(MSR_GP, model_rdmsr(&r.m[0], 0x0c1).status, "no IA32_PMC0");
 }
 
-/* One PMI a flag, and both if both are set. */
+/* One PMI for each flag; with both flags, both processors get one. */
 static void interrupts_go_to_both(void)
 {
 	open(0);

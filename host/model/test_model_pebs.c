@@ -141,7 +141,8 @@ static void an_event_that_is_not_precise_makes_no_record(void)
 	CHECK_EQ(BIT(0) | BIT(2), fixture_status(&r));
 }
 
-/* Records of eight instructions, by a counter that overflows every third cycle of them all. */
+/* The number of records of eight instructions, by a counter that overflows at every third of their
+ * cycles. */
 static unsigned records_of_cycles(enum generation_id generation, u16 code, unsigned counter,
 				  u8 cmask)
 {
@@ -156,8 +157,8 @@ static unsigned records_of_cycles(enum generation_id generation, u16 code, unsig
 	return fixture_records(&r);
 }
 
-/* By the event files of NehalemEP and Skylake, and by what Linux makes of cycles:pp and :ppp. Bit
- * n: on IA32_PMCn. */
+/* By the event files of NehalemEP and Skylake, and by Linux's events for cycles:pp and :ppp. Bit n:
+ * on IA32_PMCn. */
 static void all_cycles_are_precise(void)
 {
 	static const struct {
@@ -218,7 +219,7 @@ static void data_addresses(void)
 	CHECK_EQ(0, fixture_record(&r, 0, 0xa8));
 }
 
-/* Loads, one after another; each second one makes a record. */
+/* Loads, one after the other; every second one makes a record. */
 static void make_records(unsigned n)
 {
 	fixture_program_pebs(&r, 0, LOADS, 0, 1);
@@ -258,7 +259,7 @@ static void buffer_end(void)
 	CHECK_EQ(1, fixture_records(&r), "goes on at the base");
 }
 
-/* No record where the bounds check fails, and none at the very last byte too few. */
+/* There is no record if the bounds check fails, even if only one byte is missing. */
 static void bounds(void)
 {
 	static const struct {
@@ -320,7 +321,7 @@ static void unmapped_memory(void)
 	CHECK_STR("ARM0", fixture_actions(&r));
 	r.unmapped = false;
 	CHECK_EQ(0, fixture_records(&r));
-	/* The area is there and the buffer isn't. */
+	/* The area is mapped and the buffer isn't. */
 	open(8, 1);
 	fixture_poke(&r, FIXTURE_DS + 0x28, FIXTURE_BUFFER + 0x100000);
 	fixture_poke(&r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x200000);
@@ -353,7 +354,7 @@ static void disarming(void)
 	fixture_load(&r, ADDRESS);
 	CHECK_EQ(0, fixture_records(&r));
 
-	/* A pause isn't one. */
+	/* A pause isn't an event. */
 	open(8, 8);
 	fixture_program_pebs(&r, 0, LOADS, 0, 1);
 	fixture_start(&r, BIT(0));
@@ -378,7 +379,7 @@ static void no_record_by_a_write_alone(void)
 	fixture_set(&r, MSR_IA32_PEBS_ENABLE, 1);
 	fixture_load(&r, ADDRESS);
 	CHECK_EQ(0, fixture_records(&r), "it wrapped before PEBS was enabled");
-	/* The write that enables PEBS is itself the instruction on which the counter wraps. */
+	/* The counter wraps on the very write that enables PEBS. */
 	fixture_start(&r, BIT(1));
 	fixture_program_pebs(&r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 1);
 	CHECK_EQ(0, fixture_get(&r, MSR_IA32_PMC0 + 1));

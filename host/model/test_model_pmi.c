@@ -143,7 +143,8 @@ static void freeze_at_the_threshold(void)
 	CHECK_EQ(2, r.requests);
 }
 
-/* With skid: never early, order kept, within the bound, and freezing isn't delayed. */
+/* With skid an interrupt is never early, the order is kept, the delay is within the bound, and
+ * freezing isn't delayed. */
 static void skid(void)
 {
 	u64 most = 0;
@@ -221,7 +222,7 @@ static void after_power_on(void)
 	CHECK(!model_needs_retire(&r.m));
 }
 
-/* Firmware may leave anything, but nothing that counts. */
+/* Firmware may leave any state, except counters that count. */
 static void dirty_after_firmware(void)
 {
 	unsigned dirty = 0;

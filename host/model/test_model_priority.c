@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is served first: one test for each sentence of the paragraphs on priority in "Processor
- * Event Based Sampling (PEBS)" and for their combinations, by the trace of actions.
+ * The order of service: one test for each sentence of the paragraphs on priority in "Processor
+ * Event Based Sampling (PEBS)", and for their combinations. The trace of actions is compared.
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -165,7 +165,7 @@ static void one_assist_covers_all_that_overflowed(void)
 	CHECK_EQ(1, fixture_records(&r), "PMC2 is no longer armed");
 }
 
-/* The record shows whose assist it was: that of the lowest index. */
+/* The record shows whose assist it was: that of the counter with the lowest index. */
 static void the_lowest_index_makes_the_record(void)
 {
 	open();

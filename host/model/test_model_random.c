@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs: what always holds holds, for every seed; and the same input, the same course. */
+/* Random programs: rules that always hold must hold for every seed, and the same input must have
+ * the same result. */
 #include "host/check.h"
 #include "host/model/program.h"
 
-#define PROGRAMS	200	/* make fuzz goes on */
+#define PROGRAMS	200	/* make fuzz runs more */
 #define BYTES		1500
-#define PROGRAMS_A_FAULT 3	/* there are hundreds of faults; one without LONG */
+#define PROGRAMS_A_FAULT 3	/* there are hundreds of faults */
 
 static struct fixture r, again;
 static u8 bytes[BYTES];
 
-/* Any generator that gives the same sequence everywhere. */
+/* Any generator will do that has the same sequence on every machine. */
 static u64 random_state;
 static u8 random_byte(void)
 {
@@ -25,7 +26,7 @@ static void make_program(u64 n)
 		bytes[i] = random_byte();
 }
 
-/* Program n runs on generation n, and on the next one in the next round of them. */
+/* Program n runs on generation n; in the next round of programs it runs on the next generation. */
 static struct model_config config_of(u64 n, enum fault_id fault, u64 seed, bool hyper_threading)
 {
 	return (struct model_config){
@@ -36,7 +37,7 @@ static struct model_config config_of(u64 n, enum fault_id fault, u64 seed, bool 
 	};
 }
 
-/* The same bytes as a program of this processor. */
+/* Run these bytes as a program of this processor. */
 static const char *run(struct fixture *on, u64 n, enum fault_id fault, u64 seed,
 		       bool hyper_threading)
 {
@@ -61,7 +62,7 @@ static void rules_hold_for_every_seed(void)
 		interrupts += r.n_interrupts;
 		instructions += r.now;
 	}
-	/* The programs must have reached what the rules are about. */
+	/* The programs must have reached the cases of the rules. */
 	CHECK(records > PROGRAMS / 2, "only %" PRIu64 " records", records);
 	CHECK(interrupts > PROGRAMS / 2, "only %" PRIu64 " interrupts", interrupts);
 	CHECK(instructions > 100 * PROGRAMS);
@@ -81,7 +82,7 @@ static void no_program_harms_a_broken_processor(void)
 		}
 }
 
-/* What can be seen of a run. Field by field: there is padding between them. */
+/* Compare everything that is visible of a run, field by field, because there is padding. */
 static bool same_course(const struct fixture *a, const struct fixture *b)
 {
 	bool same = a->now == b->now && a->requests == b->requests && a->lvtpc == b->lvtpc &&
@@ -114,7 +115,7 @@ static void the_same_again(void)
 	CHECK(others > 50, "only %u programs take another course with another seed", others);
 }
 
-/* A seed within a profile, and each knob alone at either end. */
+/* One seed within each profile, and each knob alone at both ends. */
 static void rules_hold_for_profiles_and_extremes(void)
 {
 	static const struct {

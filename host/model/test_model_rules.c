@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every rule of rules/ holds on the correct processor. host.mk builds it with the model as it is,
- * and once more with the model without faults.
+ * Every rule of rules/ holds on the correct processor. host.mk builds this twice: with the model as
+ * it is, and with the model without faults.
  */
 #include "host/check.h"
 #include "host/fault_names.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transactions: what an abort takes back, what counts, and what the record says of it. "Intel TSX
- * and PEBS Support", Table 18-51, "Performance Monitoring and Intel TSX"; volume 1, "RTM Abort
- * Status Definition".
+ * Transactions: the state that an abort restores, the counts, and the abort information in a
+ * record. "Intel TSX and PEBS Support", Table 18-51, "Performance Monitoring and Intel TSX"; volume
+ * 1, "RTM Abort Status Definition".
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -188,7 +188,7 @@ static void capacity(void)
 	abort_for(TX_CAPACITY_READS, 0);
 }
 
-/* An access across a line's end is of both lines. */
+/* An access across a line's end accesses both lines. */
 static void split(void)
 {
 	open();
@@ -199,7 +199,8 @@ static void split(void)
 	CHECK_EQ(0x1122334455667788, fixture_peek(&r, DATA + 60));
 }
 
-/* Another processor writes: to what was read, and next to what was written, which must survive. */
+/* Another processor writes a word that the transaction has read, and a word next to a written one,
+ * which must keep its new value. */
 static void conflicts(void)
 {
 	open();
@@ -314,8 +315,8 @@ static void aborts_are_recorded(void)
 	CHECK_EQ(1, fixture_records(&r), "a commit is no abort");
 }
 
-/* Another event's record inside a transaction ends it; and one outside tells how long the last
- * transaction was, and of no abort. */
+/* A record of another event inside a transaction aborts it. A record outside has the duration of
+ * the last transaction, and no abort. */
 static void a_record_aborts(void)
 {
 	open();
@@ -351,7 +352,7 @@ static void not_on_other_processors(void)
 	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TX));
 }
 
-/* CPUID.07H:EBX[11] and [4], and with it the bits of the registers. */
+/* CPUID.07H:EBX[11] and [4] are 0, and the bits of the registers are gone too. */
 static void where_it_is_switched_off(void)
 {
 	u32 on[4] = { 0, ~0u, 0, 0 }, off[4] = { 0, ~0u, 0, 0 };

@@ -49,7 +49,7 @@ static void check_locks(void)
 	CHECK_EQ(0, uncore.lock);
 }
 
-/* The fixed counter is about to wrap, for these cores. */
+/* The fixed counter will wrap soon, with its interrupt for these cores. */
 static void arm(unsigned by, u64 global)
 {
 	fixture_set(&r[by], U_FIXED, TOP - 3);
@@ -139,7 +139,7 @@ static void while_it_counts_all_are_seen(void)
 		CHECK(!model_needs_retire(&r[i].m) && !model_uncore_needs_others(&r[i].m), "%u", i);
 }
 
-/* Both threads of a core are the core. */
+/* A core is selected for both of its threads. */
 static void every_selected_core_is_interrupted(void)
 {
 	for (unsigned cores_selected = 0; cores_selected < 4; cores_selected++)
@@ -170,8 +170,8 @@ static void who_does_not_listen_is_left_alone(void)
 		arm(0, CORE(0) | CORE(1));
 		fixture_nops(&r[1], 10);
 		fixture_set(&r[0], U_CTRL, 0);
-		/* What was signalled before isn't taken back, nor given to processors that listen
-		 * later. */
+		/* An interrupt that was signalled before isn't withdrawn, nor sent to processors
+		 * that listen later. */
 		fixture_wrmsr(&r[deaf], MSR_IA32_DEBUGCTL, TO_CORE);
 		for (unsigned i = 0; i < PROCESSORS; i++) {
 			fixture_nops(&r[i], 1);
@@ -227,7 +227,7 @@ static void what_firmware_left_is_one_set(void)
 		CHECK_EQ(fixture_get(&r[0], U_FIXED), fixture_get(&r[i], U_FIXED));
 }
 
-/* A new configuration: a processor with the old one doesn't touch the new one's. */
+/* After a new configuration, a processor with the old one doesn't change the new one's state. */
 static void who_is_late_is_alone(void)
 {
 	open();

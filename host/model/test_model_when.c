@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults with parameters act on those injection points only: refpmu/model/fault_when.h. */
+/* Faults with parameters act only on the injection points that these select:
+ * refpmu/model/fault_when.h. */
 #include "host/check.h"
 #include "host/model/fixture.h"
 
@@ -70,7 +71,7 @@ static void records_of_one_counter(void)
 	}
 }
 
-/* The buffer begins at a page: record 21 begins at FC0H and ends in the next. */
+/* The buffer begins at a page: record 21 begins at FC0H and ends in the next page. */
 static void records_across_a_page(void)
 {
 	open(FAULT_RAX_ZERO, (struct fault_when){ .page_crossing = true });
@@ -122,7 +123,7 @@ static void registers_of_one_counter(void)
 	}
 }
 
-/* An instruction that several counters count is one injection point of them all. */
+/* An instruction that several counters count is one injection point for all of them. */
 static void the_nth_instruction(void)
 {
 	open(FAULT_LOADS_COUNT_STORES, (struct fault_when){ .nth = 3 });
@@ -205,8 +206,8 @@ static void on_the_second_processor(void)
 	}
 }
 
-/* All fixed counters wrap on one instruction. A processor that asks for an interrupt for each shows
- * in which order they are served: that of their index, which no program sees. */
+/* All fixed counters wrap on one instruction. A processor that requests an interrupt for each one
+ * shows the order of service: that of the index, which no program can see. */
 static void fixed_counters_in_index_order(void)
 {
 	open(FAULT_PMI_PER_COUNTER, (struct fault_when){ .nth = 0 });

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What refpmu/faults/ answers outside the model, for the model that is built without it. */
+/* The functions of refpmu/faults/ that code outside of the model calls, for a model that is built
+ * without it. */
 #include "refpmu/faults/fault.h"
 
 bool model_fault(struct model *m, enum fault_id fault)

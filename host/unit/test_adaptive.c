@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder of adaptive records: what it refuses, and that each byte is in one place. */
+/* The decoder of adaptive records: the records that it refuses, and that each byte is in exactly
+ * one place. */
 #include "host/check.h"
 #include "host/random.h"
 
@@ -93,7 +94,7 @@ static void what_does_not_agree_with_itself_is_refused(void)
 			CHECK_EQ(ADAPTIVE_UNKNOWN_GROUP, adaptive_read(bytes, LARGEST, &layout));
 		}
 		CHECK(!memcmp(&before, &layout, sizeof(layout)), "untouched");
-		/* The retire latency is nothing of the layout's. */
+		/* The layout doesn't depend on the retire latency. */
 		put(bytes, config | 0x123400000000 | WORD_SIZE(size));
 		CHECK_EQ(ADAPTIVE_WHOLE, adaptive_read(bytes, size, &layout));
 		CHECK_EQ(config, layout.config);
@@ -102,7 +103,7 @@ static void what_does_not_agree_with_itself_is_refused(void)
 	}
 }
 
-/* The counters group: as long as its head says, and no byte of it is looked at that isn't there. */
+/* The counters group is as long as its head says, and no byte outside of the record is read. */
 static void head_of_the_counters_group_says_what_it_has(void)
 {
 	static const struct {
@@ -157,7 +158,7 @@ static u64 quadword(const u8 *bytes, const struct adaptive_layout *l, enum adapt
 	return value;
 }
 
-/* The two layouts that the decoder of one layout has are those of their format words. */
+/* The two layouts in the decoder of fixed layouts are those of their format words. */
 static void layouts_of_one_kind_agree(void)
 {
 	static const struct {
@@ -189,7 +190,7 @@ static void layouts_of_one_kind_agree(void)
 	}
 }
 
-/* Of a record that is cut off, what there is of it: no field more. */
+/* Of a truncated record, exactly the fields that are there are decoded. */
 static void beginning_of_a_record_is_decoded(void)
 {
 	static const u8 fields_at[16] = { 4, 8, 22, 26, 4, 8, 22, 26, 4, 8, 22, 26, 4, 8, 22, 26 };

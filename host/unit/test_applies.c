@@ -6,7 +6,8 @@
 
 static bool on(const char *column, const char *code)
 {
-	/* Full-width writes came with Sandy Bridge; version 3 from Nehalem to Broadwell. */
+	/* Full-width writes exist from Sandy Bridge on; version 3 is that of Nehalem to
+	 * Broadwell. */
 	struct applicant to = {
 		code, 3, strcmp(code, "NHM") && strcmp(code, "WSM"), false, 1, false, false
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder of architectural PEBS records: what it refuses, and where a record ends. */
+/* The decoder of architectural PEBS records: the records that it refuses, and the ends of
+ * records. */
 #include "host/check.h"
 #include "host/random.h"
 
@@ -34,7 +35,7 @@ static void what_does_not_agree_with_itself_is_refused(void)
 		CHECK_EQ(ARCH_OTHER_SIZE, arch_fragment_read(bytes, sizeof(bytes), &f), "size %llx",
 			 (unsigned long long)size);
 	}
-	/* Which of them have a group's name, but no size. */
+	/* Some of these bits have a group's name, but no size. */
 	for (unsigned bit = 42; bit < 61; bit++) {
 		static const u64 known = 1ULL << 49 | 1ULL << 50 | 1ULL << 53 | 1ULL << 54 |
 					 1ULL << 55;
@@ -48,7 +49,7 @@ static void what_does_not_agree_with_itself_is_refused(void)
 	CHECK(!memcmp(&before, &f, sizeof(f)), "untouched");
 }
 
-/* Reserved bits that name no group are no matter of the decoder's. */
+/* The decoder ignores reserved bits that name no group. */
 static void other_reserved_bits_are_let_pass(void)
 {
 	static u8 bytes[0x40];
@@ -84,7 +85,7 @@ static void record_ends_with_its_last_fragment(void)
 {
 	static u8 bytes[0x200];
 
-	/* BASIC with CONT, an empty one, then BASIC; and one more record. */
+	/* BASIC with CONT, an empty fragment, then BASIC; and one more record. */
 	put(bytes, BASIC | MODE_64 | CONT | 0x40);
 	put(bytes + 0x40, MODE_64 | 0x10);
 	put(bytes + 0x50, BASIC | MODE_64 | 0x40);
@@ -93,7 +94,7 @@ static void record_ends_with_its_last_fragment(void)
 	CHECK_EQ(0x40, arch_record_bytes(bytes + 0x90, sizeof(bytes) - 0x90));
 	for (size_t n = 0; n < 0x90; n++)
 		CHECK_EQ(0, arch_record_bytes(bytes, n), "%zu bytes", n);
-	/* Empty ones to the end. */
+	/* Empty fragments up to the end. */
 	for (unsigned at = 0; at < sizeof(bytes); at += 0x10)
 		put(bytes + at, 0x10);
 	CHECK_EQ(0, arch_record_bytes(bytes, sizeof(bytes)));

@@ -5,7 +5,7 @@
 #include "boot/screen/code.h"
 #include "host/check.h"
 
-#define DOTS	4u	/* of a module, in the picture */
+#define DOTS	4u	/* pixels of a module, in the picture */
 
 static struct grid grid;
 
@@ -17,7 +17,7 @@ static u32 draw(u32 columns, u32 rows, const char *text)
 	return code_draw(&grid, 1, rows - 1, text);
 }
 
-/* A half of a cell; 2: it is neither dark nor light. */
+/* One half of a cell: dark or light; 2: neither. */
 static unsigned half(u32 x, u32 y)
 {
 	struct grid_cell cell = grid.cells[1 + y / 2][1 + x];
@@ -68,7 +68,7 @@ static void a_known_text_has_its_code(void)
 	CHECK_EQ(COLOUR_TEXT, grid.cells[16][1].colour);
 }
 
-/* Three times as large where there is room for that. */
+/* Modules are three times as large if there is room. */
 static void modules_are_squares_of_any_size(void)
 {
 	static u8 small[29][29];
@@ -83,7 +83,7 @@ static void modules_are_squares_of_any_size(void)
 			CHECK_EQ(small[y / 3][x / 3], half(x, y));
 }
 
-/* On the smallest screen there is: as many lines as fit. */
+/* On the smallest screen: as many lines as fit. */
 static void a_long_text_loses_its_last_lines(void)
 {
 	static char text[2000];
@@ -96,7 +96,7 @@ static void a_long_text_loses_its_last_lines(void)
 	for (u32 y = 0; y < side; y++)
 		for (u32 x = 0; x < side; x++)
 			CHECK(half(x, y) < 2);
-	/* A line that is too long alone has no code. */
+	/* A single line that is too long has no code. */
 	memset(text, 'a', sizeof(text) - 1);
 	CHECK_EQ(0, draw(80, 33, text));
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration parser: what it takes, and that what it refuses gets one helpful line. */
+/* The configuration parser: the texts that it accepts, and one helpful line for each text that it
+ * refuses. */
 #include "host/check.h"
 
 #include "boot/config.h"
 
 static struct config_errors errors;
-static char error[CONFIG_ERROR_SIZE];	/* the first of them */
+static char error[CONFIG_ERROR_SIZE];	/* the first error */
 
 static bool file(struct config *config, const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of faults with parameters: what refpmu/model/fault_when.h promises, and refusals with
+ * Names of faults with parameters, as documented in refpmu/model/fault_when.h, and refusals with
  * reasons.
  */
 #include "host/check.h"
@@ -40,7 +40,7 @@ static void parameters_in_any_order(void)
 	CHECK_EQ(4294967295, when.nth);
 }
 
-/* Numbers go with every fault. */
+/* Every fault accepts a number. */
 static void every_fault_takes_a_number(void)
 {
 	for (unsigned i = FAULT_NONE + 1; i < FAULT_COUNT; i++) {

@@ -6,7 +6,7 @@
 
 #include "kernel/output/fmt.h"
 
-/* The format is made at run time on purpose: that is what is tested. */
+/* The test makes the formats at run time on purpose. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wformat-security"
 
@@ -22,7 +22,7 @@ static void compare(const char *what, int want, const char *want_text, int got,
 	char want_[300], got_[300];							\
 	memset(want_, 'x', sizeof(want_));						\
 	memset(got_, 'x', sizeof(got_));						\
-	volatile size_t size_ = (size);	/* else the compiler warns of the cut */	\
+	volatile size_t size_ = (size);	/* otherwise the compiler warns about truncation */	\
 	int n_ = snprintf(want_, size_, format, ##__VA_ARGS__);				\
 	int m_ = fmt_print(got_, size_, format, ##__VA_ARGS__);				\
 	compare(format, n_, want_, m_, got_, size_);					\

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal stays readable whatever write was cut, and whatever was on the medium before. */
+/* The journal stays readable after any cut write, whatever the medium held before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 
 #define FILE_SIZE	(64u << 10)
 #define FRAMES		20u
-#define HEAD		40u	/* of a frame, bytes */
+#define HEAD		40u	/* bytes of a frame's head */
 #define RUN_ID		0x1234567890abcdefull
 
 static u8 file[FILE_SIZE];
-static size_t ends[FRAMES];	/* of each frame, and of what it says */
+static size_t ends[FRAMES];	/* end of each frame, and of its contents */
 static size_t contents[FRAMES];
 
 static void text_of(unsigned n, char *text, size_t size)
@@ -43,7 +43,7 @@ static size_t put(size_t at, enum frame_kind kind, u64 run, u32 number)
 	return at + frame_size(frame.state_length, frame.text_length);
 }
 
-/* Two copies of the beginning, then tests. */
+/* Two copies of the beginning, then frames of tests. */
 static void make(u64 run)
 {
 	size_t at = 0;
@@ -64,7 +64,7 @@ static bool is_whole(const struct frame *frame)
 	       !memcmp(text, frame->text, frame->text_length);
 }
 
-/* Frames that are read, each as it was written; the last one's number is in *last. */
+/* The number of frames that are read, each as it was written; *last: the number of the last one. */
 static unsigned read_all(size_t size, u32 *last, unsigned *missing)
 {
 	struct frame_reader reader = { .data = file, .size = size };
@@ -100,8 +100,8 @@ static void the_checksum_is_that_of_zlib(void)
 	CHECK_EQ(0xcbf43926, frame_crc(frame_crc(0, "1234", 4), "56789", 5));
 }
 
-/* Cut after each byte: all frames that end before are there. The rest holds what was there before:
- * zeros, a journal of an earlier run, or anything. */
+/* Cut the write after each byte: all frames that end before the cut are read. The rest of the
+ * medium has its old contents: zeros, a journal of an earlier run, or anything. */
 static void a_cut_write_costs_its_own_frame_only(void)
 {
 	static u8 before[FILE_SIZE], whole[FILE_SIZE];
@@ -112,7 +112,7 @@ static void a_cut_write_costs_its_own_frame_only(void)
 	memcpy(whole, file, FILE_SIZE);
 	for (unsigned kind = 0; kind < 3; kind++) {
 		memset(file, 0, FILE_SIZE);
-		if (kind == 1)	/* its texts end otherwise */
+		if (kind == 1)	/* its texts have another end */
 			make(RUN_ID + 1);
 		for (size_t i = 0; kind == 2 && i < FILE_SIZE; i++)
 			file[i] = (u8)random_next(&random);

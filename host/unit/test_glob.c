@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Name patterns, against the C library's fnmatch where both speak the same language. */
+/* Name patterns, compared with the C library's fnmatch for the patterns that both support. */
 #include "host/check.h"
 #include "host/random.h"
 
@@ -71,7 +71,7 @@ static void a_comma_means_or(void)
 	}
 }
 
-/* Patterns one after the other, as glob_match() takes them. */
+/* The patterns of a list one after the other, as in glob_match(). */
 static void patterns_are_walked_one_by_one(void)
 {
 	const char *pattern = "cnt.*,pmi.?";

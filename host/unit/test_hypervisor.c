@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which hypervisor CPUID shows: signatures wherever a guest may find them, and nothing else. */
+/* The hypervisor that CPUID shows: signatures at any leaf that may have one, and nothing else. */
 #include <string.h>
 
 #include "host/check.h"
 #include "pmu/hypervisor.h"
 
-/* What two leaves answer; all others answer as a processor does, with its highest basic leaf. */
+/* The contents of two leaves; for all others a processor returns the data of its highest basic
+ * leaf. */
 static struct {
 	u32 leaf;
 	const char *signature;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which leaves of CPUID are read: those that there are, each once, and never without an end. */
+/* Which leaves of CPUID are read: each existing leaf once, and always with an end. */
 #include "host/check.h"
 #include "host/unit/cpuid_answers.h"
 #include "pmu/leaves.h"
@@ -16,7 +16,7 @@ static void subleaves_end_where_the_leaf_says(void)
 	static const struct answer table[] = {
 		{ 0, 0, { 0x23, 1, 2, 3 } },
 		{ 1, 0, { 0x306c3, 1, 2, 3 } },
-		{ 2, 0, { 1, 1, 1, 1 } },			/* not asked for */
+		{ 2, 0, { 1, 1, 1, 1 } },			/* not read */
 		{ 4, 0, { 0x121, 4, 5, 6 } }, { 4, 1, { 0x122, 4, 5, 6 } },
 		{ 4, 2, { 0x20, 4, 5, 6 } }, { 4, 3, { 0x163, 4, 5, 6 } },
 		{ 7, 0, { 0, 1, 2, 3 } }, { 7, 1, { 9, 9, 9, 9 } },

@@ -4,14 +4,14 @@
 #include "refpmu/hv/page_walk.h"
 
 #define TABLES		6
-#define TABLE(n)	((u64)(n) << 12)	/* where table n is in the guest's memory */
+#define TABLE(n)	((u64)(n) << 12)	/* address of table n in the guest's memory */
 #define USER		(PTE_P | PTE_W | PTE_U)
 #define LINEAR		0x0000123456789abcULL
 
 static u64 table[TABLES][512];
 static struct page_walk walk;
 
-/* Table 0 isn't there, nor is anything from TABLES on. */
+/* Table 0 isn't mapped, nor are the tables from TABLES on. */
 static void *host(u64 physical)
 {
 	return physical >= TABLE(1) && physical < TABLE(TABLES) ? table[physical >> 12] : NULL;
@@ -22,7 +22,7 @@ static u64 *entry_of(unsigned n, unsigned level)
 	return &table[n][LINEAR >> (3 + 9 * level) & 511];
 }
 
-/* Table n is of level n, and leads to the next. */
+/* Table n has level n, and points to the next table. */
 static void build(unsigned levels)
 {
 	memset(table, 0, sizeof(table));
@@ -49,7 +49,7 @@ static void four_and_five_levels_lead_to_the_page(void)
 	}
 }
 
-/* Bits of the address below the page's size are the linear address's own. */
+/* The address bits below the page's size come from the linear address. */
 static void large_pages_end_the_path(void)
 {
 	build(4);
@@ -62,7 +62,7 @@ static void large_pages_end_the_path(void)
 	CHECK(go(4));
 	CHECK_EQ(3, walk.level);
 	CHECK_EQ(0x7640000000 | (LINEAR & 0x3fffffff), walk.physical);
-	/* Bit 7 of the top level isn't a page's size. */
+	/* In the top level, bit 7 doesn't mean a large page. */
 	build(4);
 	*entry_of(4, 4) |= PTE_PS;
 	CHECK(go(4));

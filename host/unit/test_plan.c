@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher's plan: the grammar in its header, defaults, and refusals that name the line. */
+/* The launcher's plan: the grammar in its header, the defaults, and refusals with the line's
+ * number. */
 #include "host/check.h"
 #include "host/fault_names.h"
 

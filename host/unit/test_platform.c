@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a PVH loader hands over, free memory, ACPI's tables, and a program as a file. */
+/* The data from a PVH loader, free memory, ACPI's tables, and a program in a file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static const char *read_info(void)
 	return start_info_read(&physical, START, &info);
 }
 
-/* As a loader has it: 640 KiB, a reserved range, 255 MiB. */
+/* A usual map from a loader: 640 KiB, a reserved range, 255 MiB. */
 static void usual(void)
 {
 	memset(bytes, 0, sizeof bytes);
@@ -189,7 +189,7 @@ static void put(u64 where, u64 value, unsigned n)
 		bytes[where + i] = (u8)(value >> (8 * i));
 }
 
-/* RSDP of ACPI 1.0 at 0xf0010, RSDT, MADT, FADT, DSDT, as a BIOS has them. */
+/* As a BIOS has them: RSDP of ACPI 1.0 at 0xf0010, RSDT, MADT, FADT, DSDT. */
 static void acpi_tables(void)
 {
 	u8 sum = 0;
@@ -268,7 +268,7 @@ static void broken_tables_are_none(void)
 
 #define FILE_BYTES	0x200u
 
-/* An ELF file of a segment and a note. */
+/* An ELF file with one segment and one note. */
 static void program(void)
 {
 	memset(bytes, 0, FILE_BYTES);

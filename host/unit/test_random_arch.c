@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle's part about architectural PEBS against a case that is counted by hand. */
+/* The oracle's part for architectural PEBS, with a case whose counts were made by hand. */
 #include "host/check.h"
 #include "host/random_env.h"
 #include "spec/msr.h"
@@ -8,7 +8,7 @@
 #define END	BIT(48)
 #define COUNTER	1u	/* without PDist */
 #define RECORD	0x40u	/* bytes of a header and BASIC */
-#define BEGIN	0x80u	/* where WR is */
+#define BEGIN	0x80u	/* position of WR */
 
 static struct draw_env env;
 static struct draw_case c;
@@ -23,8 +23,8 @@ static unsigned judge(void)
 	return verdict.wrongs;
 }
 
-/* Three loads, and one more on the way there and on. The second overflows; the third is recorded.
- */
+/* Three loads, and one more in the code between pieces. The second one overflows; the third is
+ * recorded. */
 static void prepare(void)
 {
 	static const char *const names[] = { "start", "load_bytes", "stop" };

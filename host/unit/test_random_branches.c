@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Last branch records of drawn cases, against entries that are written down by hand. */
+/* Last branch records of drawn cases, compared with entries written by hand. */
 #include "host/check.h"
 #include "host/random_env.h"
 #include "spec/lbr.h"
@@ -12,7 +12,7 @@ static struct trace trace;
 static struct draw_observation seen;
 static struct draw_verdict verdict;
 
-/* Between the writes that begin and end recording. */
+/* A program between the writes that begin and end recording. */
 static void program(bool architectural, const char *const names[])
 {
 	const u64 on = architectural ? IA32_LBR_CTL_LBREN | BRANCH_CONTROL_KINDS | IA32_LBR_CTL_OS |
@@ -50,7 +50,8 @@ static const struct draw_piece *piece_named(const char *name)
 	return piece_get((unsigned)piece_find(name, 0));
 }
 
-/* The instruction of this row of a piece; the jump at its end; its beginning. */
+/* The address of an instruction of a piece, by its row; of the jump at its end; of its
+ * beginning. */
 static u64 ip_of(const char *name, unsigned row)
 {
 	return env.code + draw_rows[piece_named(name)->first + row].offset;
@@ -117,7 +118,7 @@ static void kind_that_is_kept_out_is_missing(void)
 	CHECK_EQ(DRAW_CLAIM_LBR_OLD, verdict.wrong[0].claim);
 }
 
-/* Whether a call of the next instruction makes an entry in call-stack mode is open. */
+/* No source says whether a call to the next instruction makes an entry in call-stack mode. */
 static void return_removes_its_call(void)
 {
 	PROGRAM(false, "call_return", "call_next", "call_left");
@@ -145,7 +146,7 @@ static void level_is_where_a_legacy_branch_ends(void)
 	saw(1, ip_of("to_user", 7), ip_of("to_user", 8), 0);
 	saw(2, next_of("to_user"), begin_of("jump_near"), 0);
 	saw(4, ip_of("jump_near", 4), ip_of("jump_near", 5), 0);
-	/* And the jump to INT, which itself ends at CPL 0. */
+	/* The jump to INT too; INT itself ends at CPL 0. */
 	CHECK(judge(), "one entry too few");
 	CHECK_EQ(DRAW_CLAIM_LBR_TOP, verdict.wrong[0].claim);
 	seen.branches.top = 5;
@@ -169,10 +170,10 @@ static void overflow_freezes_with_or_without_its_own_branch(void)
 	c.lvt = DRAW_LVT_MASKED;
 	c.select[0] = EVENT_BR_INST_RETIRED_ALL_BRANCHES | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN |
 		      IA32_PERFEVTSEL_INT;
-	/* The jumps of start and write6 before it. */
+	/* Before it are the jumps of start and write6. */
 	c.preset[0] = BIT(48) - 3;
 	c.global = BIT(0);
-	seen.value[0] = 8;	/* eleven in all */
+	seen.value[0] = 8;	/* eleven branches in all */
 	seen.status = BIT(0);
 	seen.debugctl = IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
 	seen.branches.top = 2;
@@ -187,14 +188,14 @@ static void overflow_freezes_with_or_without_its_own_branch(void)
 	CHECK(judge());
 }
 
-/* Its handler's own branches are kept out; where the IRET is isn't known. */
+/* The handler's own branches are filtered out; the address of its IRET isn't known. */
 static void interrupt_and_its_return_are_entries(void)
 {
 	PROGRAM(false, "nops");
 	c.branches.select = (u16)BRANCH_SELECT_NEAR;
 	c.select[0] = EVENT_BR_INST_RETIRED_ALL_BRANCHES | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN |
 		      IA32_PERFEVTSEL_INT;
-	/* On the jump from write6. */
+	/* The overflow is on the jump from write6. */
 	c.preset[0] = BIT(48) - 2;
 	c.global = BIT(0);
 	seen.interrupts = 1;
@@ -237,7 +238,8 @@ static void entry_0_of_architectural_records_is_the_newest(void)
 	CHECK_EQ(DRAW_CLAIM_LBR_CLEARED, verdict.wrong[0].claim);
 }
 
-/* INT comes from a level that isn't let in, and the way down leads to it: whose entry is open. */
+/* INT comes from a level that is filtered out. The IRET to that level may or may not make an
+ * entry. */
 static void from_at_a_level_that_is_kept_out_is_all_ones(void)
 {
 	PROGRAM(true, "to_user", "to_kernel");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawn cases: the same from the same number, legal, and with a trace that holds together. */
+/* Drawn cases: the same number gives the same case, each case is legal, and its trace is
+ * consistent. */
 #include "host/check.h"
 #include "host/random_env.h"
 #include "pmu/version6/version6.h"
@@ -77,7 +78,7 @@ static void check_arch(const struct draw_env *env, const struct draw_case *c, u6
 
 		CHECK(may || !config);
 		CHECK_EQ(0, config & ~legal & BITS(32, 63), "CFG_C of case %" PRIu64, number);
-		/* Ones above what is loaded, whatever it means. */
+		/* The bits above the loaded value are ones, whatever its meaning. */
 		CHECK(!(config & enable) || config & BIT(31));
 	}
 	for (unsigned i = 0; i < DRAW_OPERATIONS; i++)
@@ -85,7 +86,7 @@ static void check_arch(const struct draw_env *env, const struct draw_case *c, u6
 			CHECK((c->operation[i].low & IA32_PEBS_INDEX_WR) < size);
 }
 
-/* Each instruction follows the one before it, unless that is a branch; none comes twice. */
+/* Each instruction follows the previous one, except after a branch; no instruction occurs twice. */
 static void check_trace(const struct draw_case *c, u64 number)
 {
 	CHECK(!strcmp(piece_get(c->piece[0])->name, "start"));

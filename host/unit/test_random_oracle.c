@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle against cases that are counted by hand. */
+/* The oracle, with cases whose counts were made by hand. */
 #include "host/check.h"
 #include "host/random_env.h"
 #include "spec/adaptive.h"
@@ -34,7 +34,8 @@ static unsigned judge(void)
 	return verdict.wrongs;
 }
 
-/* Two loads of the table beside the three of the piece: it takes one to go on to each piece. */
+/* Two loads of the table in addition to the three of the piece: each transition to a piece has
+ * one. */
 #define LOADS_OF_PROGRAM 5
 
 static void loads_are_counted_exactly(void)
@@ -51,13 +52,13 @@ static void loads_are_counted_exactly(void)
 	CHECK_EQ(1, judge());
 }
 
-/* What a processor may count beside the manual isn't asked of the reference PMU. */
+/* The reference PMU must not count what processors may count beyond the manual. */
 static void prefetches_may_be_loads_where_processors_have_it_so(void)
 {
 	PROGRAM("prefetches", "fences");
 	c.select[1] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
 	c.global = BIT(1);
-	seen.value[1] = 3;	/* of the table */
+	seen.value[1] = 3;	/* loads of the table */
 	CHECK_EQ(0, judge());
 	seen.value[1] += 5;
 	CHECK_EQ(1, judge());
@@ -84,7 +85,7 @@ static void far_transfers_may_count_twice_where_processors_have_it_so(void)
 	CHECK_EQ(1, judge());
 }
 
-/* Counter 1 alone counts, at CPL 0, this event in the last one's place. */
+/* Only counter 1 counts, at CPL 0, this event in place of the previous one. */
 static struct draw_event *count_alone(u16 code, u16 kind)
 {
 	struct draw_event *event = &env.event[env.events - 1];
@@ -187,7 +188,7 @@ static void read_in_the_middle_has_its_upper_halves_clear(void)
 	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
 	c.operation[3].msr = 0;
 	c.global = BIT(0);
-	seen.result[3].rax = LOADS_OF_PROGRAM + 1;	/* and the piece's own load of ECX */
+	seen.result[3].rax = LOADS_OF_PROGRAM + 1;	/* and the piece's load of ECX */
 	seen.value[0] = LOADS_OF_PROGRAM + 2;
 	CHECK_EQ(0, judge());
 	seen.result[3].rdx = BIT(32);
@@ -195,7 +196,7 @@ static void read_in_the_middle_has_its_upper_halves_clear(void)
 	CHECK_EQ(DRAW_CLAIM_UPPER, verdict.wrong[0].claim);
 }
 
-/* The instruction at step i of a piece, counted from the piece's begin. */
+/* The instruction at step i of a piece, from the piece's beginning. */
 static u64 ip_of(const char *name, unsigned row)
 {
 	return env.code + draw_rows[piece_get((unsigned)piece_find(name, 0))->first + row].offset;
@@ -206,7 +207,7 @@ static void overflow_interrupts_once(void)
 	PROGRAM("load_bytes", "nops");
 	c.class = DRAW_INTERRUPTS;
 	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS | IA32_PERFEVTSEL_INT;
-	c.preset[0] = END - 2;	/* the table's, and the first of the piece */
+	c.preset[0] = END - 2;	/* the table's load, and the first one of the piece */
 	c.global = BIT(0);
 	c.freeze = 1;
 	seen.debugctl = IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
@@ -256,7 +257,8 @@ static void interrupt_may_come_again_where_processors_have_it_so(void)
 	CHECK_EQ(DRAW_CLAIM_PMI_MASK, verdict.wrong[0].claim);
 }
 
-/* The program's write ends the freeze before the interrupt comes, so its handler is counted. */
+/* The program's write ends the freeze before the interrupt comes, so the handler's instructions are
+ * counted. */
 static void overflow_in_the_handler_may_freeze_again(void)
 {
 	PROGRAM("load_bytes", "write1", "nops");
@@ -346,7 +348,7 @@ static void overflow_arms_and_the_next_event_is_recorded(void)
 	CHECK_EQ(0, judge());
 }
 
-/* The first record, of a load of load_bytes, as IA32_PMC0 makes it with these groups. */
+/* The first record, of a load of load_bytes, as made by IA32_PMC0 with these groups. */
 static void adaptive_record(u64 config)
 {
 	const u64 size = draw_adaptive_bytes(config);
@@ -371,7 +373,7 @@ static void adaptive_record(u64 config)
 	seen.index = seen.walked = size;
 }
 
-/* A load's overflow on IA32_PMC0, then a record; its buffer has room for two. */
+/* A load overflows IA32_PMC0, then there is a record; the buffer has room for two. */
 static void adaptive_case(u64 config, u64 select)
 {
 	const int16_t size = (int16_t)draw_adaptive_bytes(config);
@@ -388,7 +390,7 @@ static void adaptive_case(u64 config, u64 select)
 	seen.value[0] = 102;
 }
 
-/* Neither registers nor an address. */
+/* The basic group has neither registers nor an address. */
 static void record_of_the_basic_group_has_no_registers_to_judge(void)
 {
 	adaptive_case(PEBS_DATA_CFG_GPR, 0);
@@ -410,7 +412,7 @@ static void record_of_the_basic_group_has_no_registers_to_judge(void)
 	CHECK(verdict.vague, "INT beside PEBS");
 }
 
-/* What the format word says of the groups, and what is in them. */
+/* The groups according to the format word, and their contents. */
 static void groups_of_an_adaptive_record_are_judged(void)
 {
 	const u64 config = PEBS_DATA_CFG_MEMORY | PEBS_DATA_CFG_GPR | PEBS_DATA_CFG_XMM;
@@ -449,7 +451,8 @@ static void groups_of_an_adaptive_record_are_judged(void)
 	CHECK_EQ(DRAW_CLAIM_APPLICABLE, verdict.wrong[0].claim);
 }
 
-/* Of two counters that are due on one load one has its Adaptive_Record bit: either layout. */
+/* Two counters are due on one load, and one of them has its Adaptive_Record bit: both layouts are
+ * right. */
 static void record_for_two_counters_has_the_layout_of_either(void)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -467,7 +470,7 @@ static void record_for_two_counters_has_the_layout_of_either(void)
 	}
 }
 
-/* Fixed counter 0: the instruction that overflows, or the next one. */
+/* The record of fixed counter 0 is of the instruction that overflows, or of the next one. */
 static void record_of_fixed_counter_0_is_of_the_overflow_or_the_next(void)
 {
 	for (unsigned row = 0; row < 3; row++) {
@@ -476,14 +479,15 @@ static void record_of_fixed_counter_0_is_of_the_overflow_or_the_next(void)
 		c.class = DRAW_RECORDS;
 		c.fixed_control = BIT(0);
 		c.global = c.pebs_enable = BIT(32);
-		/* Two of the table, then the first two of the piece: the second overflows. */
+		/* Two instructions of the table, then the first two of the piece: the second of
+		 * these overflows. */
 		c.fixed_preset[0] = END - 4;
 		c.ds = (struct draw_ds){ .used = 1, .maximum = 64, .threshold = 64,
 					 .reset = { [DRAW_GP] = 100 } };
 		adaptive_record(0);
 		seen.record[0].value[RECORD_eventing_ip] = ip_of("nops", row);
 		seen.record[0].value[RECORD_applicable] = BIT(32);
-		/* The others of the five, two of the table, four of the end. */
+		/* The other ones of the five, two of the table, four of the end. */
 		seen.value[DRAW_GP] = 100 + 4 - row + 2 + 4;
 		CHECK_EQ(row == 0, judge() != 0, "row %u", row);
 	}
@@ -506,7 +510,7 @@ static void ovf_buf_is_judged_where_the_program_reads_it(void)
 	adaptive_record(0);
 	seen.status = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	seen.result[0].rdx = IA32_PERF_GLOBAL_STATUS_OVF_BUF >> 32;
-	/* Three loads of the piece, two of the ways on, one of the read. */
+	/* Three loads of the piece, two between pieces, one of the read. */
 	seen.value[0] = 104;
 	CHECK_EQ(0, judge());
 	seen.result[0].rdx = 0;
@@ -520,7 +524,7 @@ static void ovf_buf_is_judged_where_the_program_reads_it(void)
 	CHECK_EQ(DRAW_CLAIM_NO_OVF_BUF, verdict.wrong[0].claim);
 }
 
-/* The write is the event with which its counter overflows, and takes its PMI bit. */
+/* The counter overflows on the write that clears its own PMI bit. */
 static void overflow_on_the_write_that_takes_its_interrupt_is_open(void)
 {
 	PROGRAM("write0");
@@ -528,7 +532,7 @@ static void overflow_on_the_write_that_takes_its_interrupt_is_open(void)
 	c.fixed_control = BIT(0) | BIT(3);
 	c.global = BIT(32);
 	c.operation[0].msr = MSR_IA32_FIXED_CTR_CTRL;
-	/* The two of "start", and three in front of WRMSR. */
+	/* The two instructions of "start", and three before WRMSR. */
 	c.fixed_preset[0] = END - 6;
 	seen.interrupts = 1;
 	seen.interrupt[0].rip = ip_of("write0", 4);
@@ -540,7 +544,8 @@ static void overflow_on_the_write_that_takes_its_interrupt_is_open(void)
 	CHECK_EQ(DRAW_CLAIM_PMI_NONE, verdict.wrong[0].claim);
 }
 
-/* Fixed counter 1, of cycles: where it overflows isn't told, but its value says that it has. */
+/* Fixed counter 1 counts cycles: the place of its overflow isn't known, but its value shows the
+ * overflow. */
 static void counter_of_cycles_says_by_its_value_that_it_has_passed_its_end(void)
 {
 	PROGRAM("nops");
@@ -568,7 +573,7 @@ static void counter_of_cycles_says_by_its_value_that_it_has_passed_its_end(void)
 	CHECK_EQ(DRAW_CLAIM_RUNS, verdict.wrong[0].claim);
 }
 
-/* WRMSR raises #GP: it doesn't count, but the ten instructions of the handler do. */
+/* WRMSR raises #GP: it isn't counted, but the ten instructions of the handler are. */
 static void refused_write_leaves_its_register(void)
 {
 	PROGRAM("refused7");
@@ -578,7 +583,7 @@ static void refused_write_leaves_its_register(void)
 	c.operation[DRAW_SLOT_REFUSED] =
 		(struct draw_operation){ .msr = MSR_IA32_PERFEVTSEL0, .high = BIT(31) };
 	seen.result[DRAW_SLOT_REFUSED].rdx = env.stack - 40;
-	/* Two of "start", three in front of WRMSR, the handler, two after it, four of the end. */
+	/* Two of "start", three before WRMSR, the handler, two after it, four of the end. */
 	seen.value[DRAW_GP] = 2 + 3 + 10 + 2 + 4;
 	CHECK_EQ(0, judge());
 	seen.value[DRAW_GP]++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The shadow of drawn register accesses, against writes whose outcome is known. */
+/* The shadow of drawn register accesses, with writes whose effect is known. */
 #include "host/check.h"
 #include "spec/msr.h"
 #include "tests/random/registers/shadow.h"
@@ -99,7 +99,7 @@ static void later_users_of_the_interrupt_are_told_apart(void)
 	CHECK_EQ(IA32_PERF_GLOBAL_INUSE_PMI, shadow_in_use_listed(&s));
 }
 
-/* Legal writes have no reserved bit, refused ones have at least one; each kind comes up. */
+/* Legal writes have no reserved bit, refused ones have at least one; both kinds occur. */
 static void drawn_writes_are_legal_or_have_a_reserved_bit(void)
 {
 	struct prng p = prng_begin(1, 2, 3);

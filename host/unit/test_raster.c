@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Glyphs on framebuffers of every kind: the right pixels, and nothing beside them. */
+/* Glyphs on framebuffers of every kind: the right pixels are set, and no others. */
 #include "host/check.h"
 
 #include "kernel/output/raster.h"
@@ -44,7 +44,7 @@ static u32 pixel_at(const struct raster *r, u32 x, u32 y)
 	return value;
 }
 
-/* Bytes that aren't pixels are as they were. */
+/* Bytes that aren't pixels are unchanged. */
 static bool guards_hold(const struct raster *r)
 {
 	for (size_t i = 0; i < sizeof(memory); i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The record decoder's contract: sizes, refusals, and that each byte lands in one field. */
+/* The record decoder: sizes, refusals, and that each byte belongs to exactly one field. */
 #include "host/check.h"
 #include "host/random.h"
 
 #include "pmu/record.h"
 
-/* Bytes of a field: only the record outside IA-32e mode has fields of 32 bits. */
+/* The bytes of a field: only in the record outside of IA-32e mode fields have 32 bits. */
 static size_t width(unsigned format)
 {
 	return format == RECORD_NB32 ? 4 : 8;
@@ -56,7 +56,7 @@ static void short_records_are_refused_untouched(void)
 	CHECK(!memcmp(&before, &record, sizeof(record)));
 }
 
-/* Change one byte: exactly one field changes, by exactly that byte. */
+/* If one byte changes, exactly one field changes, by exactly that byte. */
 static void every_byte_belongs_to_one_field(void)
 {
 	for (unsigned f = 0; f < RECORD_FORMATS; f++) {
@@ -111,7 +111,7 @@ static void names_are_distinct(void)
 	CHECK_STR("?", record_field_name(RECORD_FIELDS));
 }
 
-/* Unaligned bytes, random values: the decoder must not care where the bytes lie. */
+/* Unaligned bytes with random values: the decoder must not depend on the alignment. */
 static void alignment_does_not_matter(void)
 {
 	struct random random = { 1 };

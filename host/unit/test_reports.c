@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that are made from a run's lines. With arguments, "json FILE", "junit FILE" or
- * "machine FILE", it writes that of a results.tap to standard output, for tools/test/results.sh to
- * compare with what tools/report makes of the same lines.
+ * The files that are made from a run's lines. With arguments, "json FILE", "junit FILE" or "machine
+ * FILE", it writes that file for a results.tap to standard output. tools/test/results.sh compares
+ * it with the file that tools/report makes from the same lines.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void totals_are_those_of_the_points(void)
 	CHECK_EQ(1, totals.exit);
 	CHECK_EQ(5, totals.points);
 	CHECK_EQ(ITEM_FAIL, of("PMI-01"));
-	CHECK_EQ(ITEM_INCONCLUSIVE, of("PMI-02"));	/* the failure doesn't speak of it */
+	CHECK_EQ(ITEM_INCONCLUSIVE, of("PMI-02"));	/* the failure says nothing about it */
 	CHECK_EQ(ITEM_FAIL, of("PMI-03"));
 	CHECK_EQ(ITEM_SKIP, of("DS-01"));
 	CHECK_EQ(ITEM_KNOWN, of("DS-02"));
@@ -109,7 +109,7 @@ static void lines_are_counted_as_they_come(void)
 	CHECK_EQ(2, counted.exit, "it hasn't ended");
 }
 
-/* Cut anywhere, they are read to their end, and the run isn't whole. */
+/* Lines that are cut anywhere are read to their end, and the run is incomplete. */
 static void cut_lines_are_an_incomplete_run(void)
 {
 	for (size_t length = 0; length + 4 < strlen(lines); length++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The screen: what a run's lines come to, what is shown of it, and what keys do. */
+/* The screen: the state after a run's lines, the displayed text, and the effects of keys. */
 #include "host/check.h"
 
 #include "boot/screen/keys.h"
@@ -9,7 +9,7 @@ static struct view view;
 static struct grid grid;
 static char store[65536];
 
-/* A glyph's rows say which one it is. */
+/* A glyph's rows contain its number. */
 static font_glyph font[FONT_LAST - FONT_FIRST + 1] = {
 	['P' - FONT_FIRST] = { [2] = 0xff, [13] = 0x81 },
 };
@@ -65,7 +65,7 @@ static void begin(u32 columns, u32 rows)
 	take(machine);
 }
 
-/* A row of the grid as text; what isn't ASCII is '#'. */
+/* A row of the grid as text; characters outside of ASCII are '#'. */
 static const char *row_text(u32 y)
 {
 	static char text[GRID_COLUMNS + 1];
@@ -275,7 +275,7 @@ static void keys_ask_for_what_they_say(void)
 	CHECK(shows("msr         IA32_PERF_CAPABILITIES = 0x32c4"));
 	press(KEY_END, tests, sizeof(tests));
 	CHECK(shows("processors  16 of 112 processors"), "scrolling ends at the last line");
-	/* Beside its code, which test_code.c looks at. */
+	/* Next to its code, which test_code.c checks. */
 	view.result = "PMUTest86\nFAIL pmi.d";
 	press('q', tests, sizeof(tests));
 	CHECK(shows("FAIL pmi.d"));
@@ -457,7 +457,7 @@ static void large_letters_are_their_pixels(void)
 	CHECK_EQ(' ', grid.cells[2][0].glyph);
 }
 
-/* Of a component in thousandths, as the eye has it: the usual approximation of sRGB. */
+/* The luminance of a component in thousandths, by the usual approximation of sRGB. */
 static double light(u32 colour)
 {
 	double red = (colour >> 16 & 0xff) / 255.0, green = (colour >> 8 & 0xff) / 255.0;
@@ -466,7 +466,8 @@ static double light(u32 colour)
 	return 0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue;
 }
 
-/* Without seeing colours: letters stand out from what is behind them by 4.5 to 1. */
+/* For readers who don't see colours, letters differ from their background by a contrast of 4.5 to
+ * 1. */
 static void colours_differ_in_brightness(void)
 {
 	for (u32 i = 0; i < COLOUR_COUNT; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SMBIOS: both entry points, the strings of three structures, and tables that are damaged. */
+/* SMBIOS: both entry points, the strings of three structures, and damaged tables. */
 #include <stdlib.h>
 
 #include "boot/smbios.h"
@@ -7,7 +7,7 @@
 
 #define TEXT	64
 
-/* The byte at that place makes the sum of those bytes 0. */
+/* Set the byte at `place` so that the sum of the bytes is 0. */
 static void sum_up(u8 *bytes, size_t count, size_t place)
 {
 	u8 sum = 0;
@@ -85,7 +85,7 @@ static void damaged_entry_points_are_none(void)
 	CHECK(!smbios_find(entry, sizeof(entry), &table), "beyond the last address");
 }
 
-/* Another structure first, one without strings; then those asked for. */
+/* First another structure, without strings; then the wanted ones. */
 static const char table[] = "\x04\x06\x00\x01\x01\x00"
 			    "processor\0"
 			    "\0"
@@ -107,7 +107,7 @@ static const char table[] = "\x04\x06\x00\x01\x01\x00"
 			    "\0"
 			    "\x7f\x04\x05\x01"
 			    "\0";
-#define LENGTH	sizeof(table)	/* its last zero ends the last structure */
+#define LENGTH	sizeof(table)	/* the last zero ends the last structure */
 
 static const u8 *bytes = (const u8 *)table;
 
@@ -147,7 +147,7 @@ static void what_follows_the_end_is_not_read(void)
 	CHECK_STR("Vendor", text);
 }
 
-/* A copy that ends where the input does: reading on is caught by the address sanitizer. */
+/* The copy ends where the input ends, so that the address sanitizer catches a read beyond it. */
 static void try(const u8 *from, size_t length)
 {
 	u8 *copy = malloc(length ? length : 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The tables of spec/ are well formed: ids are unique and spelled as their tokens, fields of one
- * register don't overlap, rows name rows that exist. What the rows say is the golden vectors' job.
+ * register don't overlap, rows name rows that exist. The golden vectors check the contents of the
+ * rows.
  */
 #include "host/check.h"
 
@@ -125,7 +126,7 @@ static void requirement_sentences_are_sentences(void)
 	}
 }
 
-/* Groups aren't scattered, and numbers inside a group rise. */
+/* The rows of a group are together, and the numbers in a group rise. */
 static void requirement_rows_are_in_order(void)
 {
 	for (size_t i = 1; i < COUNT(requirements); i++) {
@@ -146,7 +147,7 @@ static void msr_addresses_and_names_are_unique(void)
 	for (size_t i = 0; i < COUNT(msrs); i++) {
 		CHECK(msrs[i].source[0], "%s has no source", msrs[i].name);
 		for (size_t j = 0; j < i; j++) {
-			/* The uncore was there before version 4: no processor has both. */
+			/* The uncore is older than version 4: no processor has both. */
 			if (msrs[i].cap == CAP_V4 && msrs[j].cap == CAP_UNCORE)
 				continue;
 			CHECK(msrs[i].address != msrs[j].address, "%s and %s", msrs[i].name,
@@ -212,7 +213,7 @@ static void faults_name_existing_requirements(void)
 	}
 }
 
-/* A fault is of use only if a breach of its requirement can be seen on the reference PMU. */
+/* A fault is useful only if a breach of its requirement can be seen on the reference PMU. */
 static void faults_break_what_can_be_seen(void)
 {
 	for (size_t i = 0; i < COUNT(faults); i++) {

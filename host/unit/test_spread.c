@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processors of a large machine are taken. */
+/* The processors of a large machine that are used. */
 #include "boot/spread.h"
 #include "host/check.h"
 
@@ -15,7 +15,7 @@ static bool has(unsigned n, unsigned index)
 	return false;
 }
 
-/* Where all fit the order is the firmware's, after the first. */
+/* If all processors fit, the first comes first, and the others are in the firmware's order. */
 static void all_that_fit_stay_in_order(void)
 {
 	const struct spread_place places[4] = {
@@ -38,7 +38,7 @@ static void each_package_has_one(void)
 	CHECK_EQ(MOST, spread_choose(places, 112, 0, MOST, chosen));
 	CHECK_EQ(0, chosen[0]);
 	CHECK_EQ(56, chosen[1]);
-	CHECK_EQ(1, chosen[2]);		/* the first one's other thread */
+	CHECK_EQ(1, chosen[2]);		/* the other thread of the first one's core */
 	for (unsigned i = 0; i < MOST; i++)
 		for (unsigned j = i + 1; j < MOST; j++)
 			CHECK(chosen[i] != chosen[j], "%u twice", chosen[i]);
@@ -73,7 +73,7 @@ static void each_type_of_core_has_one(void)
 	CHECK(has(MOST, 2), "no other core of the first type");
 }
 
-/* More kinds than places: no more than may be, and the first stays. */
+/* More kinds than places: no more than allowed, and the first one stays. */
 static void places_are_kept_to(void)
 {
 	struct spread_place places[40];
@@ -103,8 +103,8 @@ static void one_of_each_kind_and_position_stands_for_it(void)
 	CHECK_EQ(3, first);
 }
 
-/* 14 packages of two threads each: no place is left for a second thread of all of them, but each
- * package has one. 4 packages: each has both. */
+/* 14 packages with two threads each: there is no place for the second thread of every package, but
+ * each package has one. 4 packages: each has both. */
 static void each_position_has_one_where_there_is_room(void)
 {
 	struct spread_place places[56];
@@ -120,7 +120,7 @@ static void each_position_has_one_where_there_is_room(void)
 	}
 }
 
-/* Each processor is in one batch, but the first, which is in all. */
+/* Each processor is in exactly one batch, except the first, which is in all. */
 static void batches_have_each_once(void)
 {
 	static struct spread_place places[1024];
@@ -157,7 +157,7 @@ static void batches_have_each_once(void)
 	CHECK_EQ(8, spread_batches(112, 16));
 	CHECK_EQ(2, spread_batches(17, 16));
 	CHECK_EQ(1, spread_batches(16, 16));
-	/* One processor at most: it is all that was asked for. */
+	/* One processor at most: one batch is all that was requested. */
 	CHECK_EQ(1, spread_batches(112, 1));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run shows again at its end. */
+/* The lines that a run prints again at its end. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The TAP 14 writer: the forms of its lines, and that no text can forge a line or a directive. */
+/* The TAP 14 writer: the format of its lines, and that no text can forge a line or a directive. */
 #include "host/check.h"
 #include "host/random.h"
 
@@ -67,8 +67,8 @@ static void yaml_block_is_indented_and_delimited(void)
 }
 
 /*
- * What a YAML reader makes of the value: plain text as it stands, double quotes with their
- * escapes undone. Only the escapes that the writer may use.
+ * The value as a YAML reader understands it: plain text unchanged, double quotes with the escapes
+ * undone. Only the escapes that the writer may use are allowed.
  */
 static bool yaml_value(const char *line, char *value, size_t size)
 {
@@ -116,7 +116,7 @@ static void any_value_survives_yaml(void)
 	}
 }
 
-/* Words that YAML reads as something else than text must be quoted. */
+/* Words that YAML doesn't read as text must be quoted. */
 static void plain_values_begin_like_words(void)
 {
 	static const char *const values[] = {

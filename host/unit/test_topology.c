@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads, cores and packages, from what CPUID says on machines of each kind. */
+/* Threads, cores and packages, from the CPUID data of machines of each kind. */
 #include "host/check.h"
 
 #include "kernel/processor/topology.h"
 
-/* A machine of leaf 0BH: threads a core and cores a package, each rounded up to a power of two. */
+/* A machine with leaf 0BH: threads in a core and cores in a package, each rounded up to a power of
+ * two. */
 static struct topology leaf_0b(u32 id, unsigned thread_bits, unsigned core_bits)
 {
 	struct topology_cpuid cpuid = {
@@ -35,7 +36,7 @@ static void siblings_share_a_core(void)
 	CHECK_EQ(5, b.apic_id);
 }
 
-/* Core 3 of package 0 and core 0 of package 1 lie side by side. */
+/* Core 3 of package 0 and core 0 of package 1 have neighbouring ids. */
 static void packages_end_where_the_leaf_says(void)
 {
 	struct topology a = leaf_0b(7, 1, 2), b = leaf_0b(8, 1, 2), c = leaf_0b(0, 1, 2);
@@ -51,7 +52,7 @@ static void one_thread_a_core_has_no_siblings(void)
 	CHECK(!topology_same_core(&a, &b) && topology_same_package(&a, &b));
 }
 
-/* Ids above 255 are in leaf 0BH alone. */
+/* Only leaf 0BH has ids above 255. */
 static void wide_ids_are_those_of_the_leaf(void)
 {
 	struct topology a = leaf_0b(0x104, 1, 5), b = leaf_0b(0x004, 1, 5);
@@ -70,7 +71,7 @@ static void hyper_threading_without_leaf_4(void)
 	CHECK_EQ(1, b.thread);
 }
 
-/* Two cores without Hyper-Threading; three cores take the room of four. */
+/* Two cores without Hyper-Threading; three cores use the ids of four. */
 static void cores_of_leaf_4(void)
 {
 	struct topology a = leaf_4(0, 2, 2), b = leaf_4(1, 2, 2);
@@ -85,7 +86,7 @@ static void cores_of_leaf_4(void)
 	CHECK(!topology_same_package(&a, &b));
 }
 
-/* HTT = 0: the count of logical processors says nothing. */
+/* HTT = 0: the number of logical processors has no meaning. */
 static void a_single_processor(void)
 {
 	struct topology_cpuid cpuid = { .htt = 0, .logical_processors = 4, .initial_apic_id = 1 };
@@ -96,7 +97,7 @@ static void a_single_processor(void)
 	CHECK(a.core != topology_of(&cpuid).core);
 }
 
-/* More cores than processors, which no manual allows, isn't a shift below 0. */
+/* More cores than processors, which no manual allows, must not cause a negative shift. */
 static void contradictions_are_survived(void)
 {
 	struct topology a = leaf_4(3, 2, 8);

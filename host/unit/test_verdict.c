@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Judgement: order of the six verdicts, exit statuses, and which rows may fail which platform. */
+/* The judgement: the order of the six verdicts, exit statuses, and which rows may fail which
+ * platform. */
 #include "tests/frame/tally.h"
 
 #include <string.h>
 
-#undef CHECK		/* those of tests/frame/test.h need a running harness */
+#undef CHECK		/* tests/frame/test.h needs a running harness for its own */
 #undef CHECK_EQ
 #include "host/check.h"
 
@@ -126,7 +127,7 @@ static void every_row_is_found_by_its_number(void)
 	CHECK_STR("REC-HSW", requirement_get(REQ_REC_HSW_10)->group);
 }
 
-/* Silicon is only failed by the manual's text, where the breach can be seen. */
+/* Silicon fails only by the manual's text, and only if the breach can be observed. */
 static void only_text_fails_silicon(void)
 {
 	for (unsigned i = 0; i < REQ_COUNT; i++) {
@@ -146,7 +147,7 @@ static void only_text_fails_silicon(void)
 	CHECK(verdict_decides(requirement_get(REQ_MSR_08), PLATFORM_KVM));
 }
 
-/* Of a hypervisor that no table describes, what is a model's own may be missing. */
+/* Under a hypervisor without a table, features that belong to a model may be missing. */
 static void other_hypervisors_are_judged_by_what_all_processors_have(void)
 {
 	CHECK(verdict_decides(requirement_get(REQ_CNT_01), PLATFORM_GUEST), "version 1");
@@ -154,7 +155,7 @@ static void other_hypervisors_are_judged_by_what_all_processors_have(void)
 	CHECK(verdict_decides(requirement_get(REQ_LL_01), PLATFORM_SILICON));
 }
 
-/* What isn't judged says why: it neither passes nor fails. */
+/* A requirement that isn't judged gives its reason: it neither passes nor fails. */
 static void what_is_not_judged_says_why(void)
 {
 	struct verdict_subject haswell = { .applicant = { "HSW", 3, true, false, 2, false,
@@ -221,7 +222,7 @@ static void a_row_of_other_generations_does_not_apply(void)
 	CHECK(verdict_applies(requirement_get(REQ_MSR_06), &nehalem), "no full-width writes");
 }
 
-/* Which machines a row is about; what is in no table has no erratum. */
+/* An erratum's row applies only to its machines; a machine without a row has no erratum. */
 static void an_erratum_is_about_its_machines_alone(void)
 {
 	const struct machine server = { "SKL", 6, 0x55, false }, threads = { "HSW", 6, 0x3c, true };

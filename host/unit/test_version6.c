@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUID leaf 23H: sets with holes, sub-leaves that aren't there, addresses of the banks. */
+/* CPUID leaf 23H: sets with holes, absent sub-leaves, addresses of the banks. */
 #include "host/check.h"
 #include "host/unit/cpuid_answers.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The watchdog's table: what is taken from it, what is refused, and what is done with registers. */
+/* The watchdog's table: the data that is taken from it, refused tables, and the accesses to
+ * registers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #define PORT		0x660u
 
 static u8 table[LENGTH];
-static u32 ports[8];	/* from PORT on, each 16 bits */
+static u32 ports[8];	/* 16 bits each, from PORT on */
 static unsigned writes;
 
 static u32 read_port(const struct wdat_register *at)
@@ -65,7 +66,7 @@ static void make(void)
 	memcpy(table, "WDAT", 4);
 	put(4, LENGTH, 4);
 	put(36, 32, 4);
-	put(48, 600, 4);	/* ms a count */
+	put(48, 600, 4);	/* ms for each count */
 	put(52, 0x3ff, 4);
 	put(56, 4, 4);
 	put(60, 1, 1);		/* enabled */
@@ -138,7 +139,8 @@ static void what_is_unsafe_is_refused(void)
 	CHECK_STR("it can't be set, started, fed and stopped", refusal());
 }
 
-/* Each byte changed, and each length: it is refused or used, and memory is left alone. */
+/* Each byte changed, and each length: the table is refused or used, and no memory outside is
+ * changed. */
 static void any_table_is_read(void)
 {
 	for (unsigned i = 0; i < LENGTH; i++)

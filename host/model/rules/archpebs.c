@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of architectural PEBS break. What is wanted is typed from SDM volumes 1
- * and 4 and Linux's structures; Panther Lake's masks are those of spec/generation.def.
+ * The rules that faults of architectural PEBS break. The expected values are typed from SDM volumes
+ * 1 and 4 and Linux's structures; Panther Lake's masks are those of spec/generation.def.
  */
 #include "host/model/rules/internal.h"
 
@@ -41,8 +41,8 @@ RULE(cfg_c_has_the_bits_of_the_leaf,
 
 /* ---- records ---- */
 
-/* Counter n makes a record with these groups of each 4th instruction; the threshold is at so many
- * units. Not started. */
+/* Counter n makes a record with these groups at each 4th instruction; the threshold is so many
+ * units. The counter isn't started. */
 static void sampler(struct fixture *r, unsigned n, u64 groups, u64 threshold)
 {
 	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
@@ -52,7 +52,8 @@ static void sampler(struct fixture *r, unsigned n, u64 groups, u64 threshold)
 	fixture_program(r, n, INST, 0, 4);
 }
 
-/* Where the record of one() is from: the fourth instruction; and the one after it. */
+/* The address of the instruction in the record of one(), which is the fourth; and of the next
+ * one. */
 static u64 sampled, next;
 static struct model_registers after;
 
@@ -101,7 +102,7 @@ static bool others_make_none(struct fixture *r)
 	return !WR && !AT(0) && fixture_status(r) == BIT(0);
 }
 
-/* Counter 2 has another value than counter 0. */
+/* Counter 2 has a different value than counter 0. */
 static bool a_record_reloads(struct fixture *r)
 {
 	sampler(r, 2, 0, NEVER);
@@ -188,7 +189,7 @@ static bool nothing_beyond_the_end(struct fixture *r)
 	return WR == 0x100 && get(r, INDEX) & BIT(31) && !AT(0x1000) && AT(0x10) == from + 12;
 }
 
-/* Memory's linear addresses are others. */
+/* The linear addresses of the memory differ from its physical ones. */
 static bool base_is_physical(struct fixture *r)
 {
 	one(r, 0);
@@ -238,7 +239,8 @@ static bool aux_has_its_fields(struct fixture *r)
 	       (AT(0x70) & 0xffff) == (AT(0x70) >> 32) + 4;
 }
 
-/* What a record has of accesses to a page each that counter n samples with this event. 0: none. */
+/* The data source in a record of counter n, which samples this event over accesses, each to another
+ * page. 0: no record. */
 static u64 source_of(struct fixture *r, unsigned n, u32 event, u64 threshold,
 		     void (*access)(struct fixture *, u64))
 {
@@ -334,7 +336,7 @@ static bool one_upper_half_is_enough(struct fixture *r)
 	return AT(0x40) == BIT(2) && AT(0x148) == 1ULL << 56;
 }
 
-/* It has no PDist. */
+/* This counter has no PDist. */
 static bool counter_4_has_upper_halves(struct fixture *r)
 {
 	r->host.ymmh = upper_halves;
@@ -395,7 +397,7 @@ static bool counters_are_in_order(struct fixture *r)
 	       !AT(0x50) && AT(0x58) == 0x222 && AT(0x60) == 0x111;
 }
 
-/* Its CFG_C[35] is 0, that of counter 2 is not. */
+/* The sampler's CFG_C[35] is 0, that of counter 2 is 1. */
 static bool sampler_is_in_it_as_others(struct fixture *r)
 {
 	fixture_wrmsr(r, CFG_C(2), ALLOW);
@@ -420,7 +422,7 @@ static bool fragments(struct fixture *r, u32 knob)
 }
 RULE(cont_is_set_but_in_the_last, fragments(r, 0) && fragments(r, 1) && fragments(r, 2))
 
-/* Counters 0 and 2, with other groups. */
+/* Counters 0 and 2, with different groups. */
 static bool each_has_its_layout(struct fixture *r)
 {
 	sampler(r, 0, GPR, NEVER);
@@ -465,7 +467,7 @@ static bool fixed_counters_sample(struct fixture *r)
 	return true;
 }
 
-/* Fixed counter i makes a record of its next event but one, which is that of any instruction. */
+/* Fixed counter i makes a record of its second next event, which may be of any instruction. */
 static void fixed_sampler(struct fixture *r, unsigned i, u64 groups, u64 threshold)
 {
 	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
@@ -496,7 +498,7 @@ static bool fixed_counters_reach_the_threshold(struct fixture *r)
 	return WR == 4 && r->n_interrupts == 1 && fixture_status(r) == THRESHOLD_BIT;
 }
 
-/* Fixed counter 6: slots of what retires; fixed counter 2 has another value. */
+/* Fixed counter 6 counts slots that retire; fixed counter 2 has a different value. */
 static bool fixed_6_has_its_own(struct fixture *r)
 {
 	fixed_sampler(r, 6, 0, 4);
@@ -545,7 +547,7 @@ static bool counters_8_and_9_are_in_it(struct fixture *r)
 	return AT(0x40) == (BIT(0) | BIT(8) | BIT(9)) && AT(0x58) == 0x888;
 }
 
-/* Which stand still. */
+/* Slots and metrics are stopped. */
 static bool slots_are_before_metrics(struct fixture *r)
 {
 	fixture_wrmsr(r, 0x30c, 0x333);
@@ -574,7 +576,7 @@ static bool metrics_are_in_it_as_they_run(struct fixture *r)
 	return AT(0x48) == 3 && AT(0x50) && AT(0x58);
 }
 
-/* IA32_PMC0, and fixed counter 0, of which both write: with other groups. */
+/* IA32_PMC0 and fixed counter 0, which both write records, with different groups. */
 static bool fixed_has_its_layout(struct fixture *r)
 {
 	fixed_sampler(r, 0, AUX, NEVER);

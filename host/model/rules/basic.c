@@ -63,7 +63,7 @@ static bool halting_loses_no_interrupt(struct fixture *r)
 	return r->n_interrupts == 1;
 }
 
-/* What only the shell can break: it asks whether the fault is on. */
+/* Only the shell can break this, so the rule checks whether the fault is on. */
 RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
 RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
 RULE(user_rdpmc_below_cpl_3_is_checked, !model_fault(&r->m, FAULT_RDPMC_CPL_1_2_ALLOWED))
@@ -120,7 +120,7 @@ RULE(iretq_is_a_branch, counted(r, EVENT_BR_INST_RETIRED_ALL_BRANCHES, 0xcf48, F
 RULE(ret_imm16_is_a_return, counted(r, EVENT_BR_INST_RETIRED_NEAR_RETURN, 0x0008c2, RETURN) == 1)
 RULE(each_iteration_loads, counted(r, LOADS, 0xa4f3, STRING) == 9)
 
-/* What only the shell can break: it asks whether the fault is on. */
+/* Only the shell can break this, so the rule checks whether the fault is on. */
 RULE(wrmsr_ignores_upper_rdx, !model_fault(&r->m, FAULT_WRMSR_WIDE_RDX))
 RULE(rdpmc_ignores_upper_rcx, !model_fault(&r->m, FAULT_RDPMC_WIDE_RCX))
 RULE(user_rdpmc_of_fixed_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_FIXED_ALLOWED))
@@ -189,7 +189,7 @@ static bool goes_on_after_a_reset(struct fixture *r)
 
 static bool index_is_written_last(struct fixture *r)
 {
-	/* Nothing in memory tells; the model's own question does. */
+	/* Memory doesn't show the order, so the rule checks whether the fault is on. */
 	return !model_fault(&r->m, FAULT_INDEX_FIRST) && one_record(r, 0, 0);
 }
 
@@ -217,7 +217,8 @@ static bool no_records_with_cmask(struct fixture *r)
 	return !one_record(r, 0, CMASK_1);
 }
 
-/* Its last 40H bytes are in the second page; the first one's begin isn't touched. */
+/* The last 40H bytes of the record are in the second page; nothing before the record's begin is
+ * changed. */
 static bool record_across_a_page(struct fixture *r)
 {
 	const u64 place = FIXTURE_BUFFER + 0x1000 - (FIXTURE_RECORD - 0x40);
@@ -235,8 +236,8 @@ static bool record_across_a_page(struct fixture *r)
 	       fixture_peek(r, FIXTURE_BUFFER) == 0x5e5e5e5e5e5e5e5e;
 }
 
-/* The DS area there, a buffer that begins 8 bytes after a line: one record, which reaches the
- * threshold. */
+/* One record with the DS area at this address and a buffer that begins 8 bytes after a line; it
+ * reaches the threshold. */
 static bool record_of_an_area_at(struct fixture *r, u64 area)
 {
 	const u64 buffer = FIXTURE_BUFFER + 0x1008, end = buffer + FIXTURE_RECORD;
@@ -260,14 +261,14 @@ RULE(record_of_an_area_behind_a_line, record_of_an_area_at(r, FIXTURE_DS + 8))
 
 static bool (*write_memory)(void *ctx, u64 linear, const void *bytes, size_t size);
 
-/* As if the memory began a record earlier. */
+/* Write as if the memory began one record earlier. */
 static bool write_earlier(void *ctx, u64 linear, const void *bytes, size_t size)
 {
 	return linear == FIXTURE_MEMORY_BASE - FIXTURE_RECORD ||
 	       write_memory(ctx, linear, bytes, size);
 }
 
-/* Where the memory begins is a multiple of 64 KiB. */
+/* The memory begins at a multiple of 64 KiB. */
 static bool index_is_a_multiple_of_64_kib(struct fixture *r)
 {
 	const u64 buffer = FIXTURE_MEMORY_BASE - FIXTURE_RECORD;
@@ -284,7 +285,7 @@ static bool index_is_a_multiple_of_64_kib(struct fixture *r)
 
 #define FOUR_GIB	(FIXTURE_MEMORY_BASE & ~BITS(0, 31))
 
-/* As if there were memory for a record in front of a multiple of 4 GiB. */
+/* Write as if there were memory for one record before a multiple of 4 GiB. */
 static bool write_below_4_gib(void *ctx, u64 linear, const void *bytes, size_t size)
 {
 	return linear == FOUR_GIB - FIXTURE_RECORD || write_memory(ctx, linear, bytes, size);
@@ -302,7 +303,7 @@ static bool index_is_a_multiple_of_4_gib(struct fixture *r)
 	return fixture_peek(r, FIXTURE_DS + 0x28) == FOUR_GIB;
 }
 
-/* The second one's record tells whether it hit, as it does. */
+/* The second store's record says whether it hit, and this is right. */
 static bool stores_hit(struct fixture *r, u64 linear, u16 width, u64 pushed)
 {
 	fixture_program_pebs(r, 0, STORES, 0, 1);
@@ -333,7 +334,7 @@ static bool system_flags_are_recorded(struct fixture *r)
 	return fixture_records(r) == 1 && at(r, 0) == flags;
 }
 
-/* The second instruction's record names it: so many bytes and loads. */
+/* The second instruction's record names it; the instruction has so many bytes and loads. */
 static bool is_named(struct fixture *r, u64 ip, unsigned bytes, u32 n)
 {
 	fixture_program_pebs(r, 0, LOADS, 0, 1);
@@ -411,7 +412,7 @@ static void stores(unsigned n)
 		fixture_store(&thread[0], FIXTURE_MEMORY_BASE + 0x3000);
 }
 
-/* Both have a DS area, each in memory of its own. */
+/* Both have a DS area, each in its own memory. */
 static bool records_are_in_the_own_area(struct fixture *r)
 {
 	open_core(r);

@@ -219,7 +219,7 @@ static bool low_vectors_arrive(struct fixture *r)
 
 /* ---- last branch records ---- */
 
-/* How many entries a conditional branch, a near return and an indirect call leave. */
+/* The number of entries of a conditional branch, a near return and an indirect call. */
 static u64 recorded(struct fixture *r, u64 select)
 {
 	struct model_retired jcc = { .branch = BRANCH_CONDITIONAL, .taken = true };
@@ -246,7 +246,8 @@ RULE(kinds_are_kept_out_together, recorded(r, LBR_SELECT_JCC | LBR_SELECT_NEAR_R
 static struct fixture thread[CORE_THREADS];
 static struct model_core core;
 
-/* The first one's counter 0, and its fixed counters, count what both do; it halts. */
+/* The first processor's counter 0 and its fixed counters count the events of both; then it
+ * halts. */
 static void sleep_first(const struct fixture *r, u64 bits, u64 period)
 {
 	struct model_config config = r->m.config;
@@ -291,7 +292,7 @@ static bool interrupts_while_halted(struct fixture *r)
 {
 	sleep_first(r, INT, 3);
 	fixture_nops(&thread[1], 5);
-	model_halt(&thread[0].m);	/* where it takes what the other one asked for */
+	model_halt(&thread[0].m);	/* here it takes the other one's request */
 	return thread[0].n_interrupts == 1;
 }
 

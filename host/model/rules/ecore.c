@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of E-cores break, and those of what else differs between kinds of cores.
- * What is wanted is typed from SDM volume 1, CPUID leaves 0AH and 1AH, Linux and intel/perfmon.
+ * The rules that faults of E-cores break, and faults of other differences between kinds of cores.
+ * The expected values are typed from SDM volume 1, CPUID leaves 0AH and 1AH, Linux and
+ * intel/perfmon.
  */
 #include "host/model/rules/internal.h"
 
@@ -32,7 +33,7 @@ RULE(loads_are_sampled_on_two,
 RULE(stores_are_sampled_on_all,
      event_makes_record(r, 0, STORE_LATENCY) && event_makes_record(r, 7, STORE_LATENCY))
 
-/* The data source of a sampled store: each store is to another page. */
+/* The data source of a sampled store; each store is to another page. */
 static u64 source_of_store(struct fixture *r, bool locked)
 {
 	enum { MEM = 1, SOURCE_AT = 0x28, PAGE = 0x1000, ROUNDS = 200 };
@@ -144,7 +145,7 @@ rule *const p_core_rules[FAULT_COUNT] = {
 	[FAULT_IN_TX_WITHOUT_TSX] = in_tx_is_reserved,
 };
 
-/* Of accesses to pages that nothing has touched. */
+/* Accesses to pages that weren't accessed before. */
 static bool walks_are_counted(struct fixture *r)
 {
 	fixture_program(r, 0, 0x0e12, 0, 0);
@@ -155,7 +156,7 @@ static bool walks_are_counted(struct fixture *r)
 	return PMC(0) && PMC(1);
 }
 
-/* Misses of the L1I, of code that nothing has fetched. */
+/* L1I misses of code that wasn't fetched before. */
 static bool front_end_is_03c6(struct fixture *r)
 {
 	fixture_set(r, 0x3f7, 0x12);

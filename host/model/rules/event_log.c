@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of LBR event logging break, on Crestmont. What is wanted is typed from
- * Linux (LBR_INFO_BR_CNTR_OFFSET, ARCH_PERFMON_EVENTSEL_BR_CNTR) and from what mails quote.
+ * The rules that faults of LBR event logging break, on Crestmont. The expected values are typed
+ * from Linux (LBR_INFO_BR_CNTR_OFFSET, ARCH_PERFMON_EVENTSEL_BR_CNTR) and from quotations in mails.
  */
 #include "host/model/rules/internal.h"
 
@@ -13,7 +13,7 @@
 #define OS		BIT(17)
 #define EN		BIT(22)
 #define CPL_3		3
-/* What the newest entry but i tells of IA32_PMCn. */
+/* The logged events of IA32_PMCn in entry i, where 0 is the newest. */
 #define OF(n, i)	(get(r, 0x1200 + (i)) >> (32 + 2 * (n)) & 3)
 
 static void stores(struct fixture *r, unsigned n, u8 cpl)
@@ -84,7 +84,7 @@ static bool only_what_the_counter_counts(struct fixture *r)
 	return OF(1, 0) == 1;
 }
 
-/* Loads at CPL 0 sample; the record of one of them has the newest two entries at 20H. */
+/* Loads at CPL 0 make records; one record has the newest two entries at 20H. */
 static bool records_have_it_too(struct fixture *r)
 {
 	empty_buffer(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of Golden Cove break. What is wanted is typed from what the SDM's volumes 1
- * and 4, Linux and intel/perfmon say.
+ * The rules that faults of Golden Cove break. The expected values are typed from the SDM's volumes
+ * 1 and 4, Linux and intel/perfmon.
  */
 #include "host/model/rules/internal.h"
 
@@ -180,7 +180,7 @@ static bool an_event_has_the_kind_of_far_branches(struct fixture *r)
 	return (INFO(0) >> 56 & 0xf) >= 8;
 }
 
-/* FROM of a transfer from a level that is kept out: SDM "CPL Filtering". */
+/* FROM of a transfer from a level that is filtered out: SDM "CPL Filtering". */
 static bool from_of_a_level_kept_out_is_hidden(struct fixture *r)
 {
 	fixture_wrmsr(r, CTL, ALL & ~4ULL);
@@ -273,7 +273,7 @@ static bool debug_exceptions_and_freezes_stop(struct fixture *r)
 	return used(r) == 1;
 }
 
-/* And what no fault breaks that isn't one of legacy records too. */
+/* Only faults that legacy records have too break this. */
 static bool entries_are_right(struct fixture *r)
 {
 	static bool (*const rules[])(struct fixture *r) = {
@@ -427,8 +427,8 @@ static bool level_2_is_in_level_1(struct fixture *r)
 	return value & 0xff;
 }
 
-/* Branches of the upper half, with format 4: of a jump none of FROM[63:61] is 1, of the first
- * conditional branch there the first one. */
+/* Branches in the upper half, with format 4: for a jump FROM[63:61] is 0; for the first conditional
+ * branch there bit 63 is 1. */
 static bool flags_are_not_of_the_address(struct fixture *r)
 {
 	fixture_wrmsr(r, 0x1d9, BIT(0));
@@ -438,7 +438,7 @@ static bool flags_are_not_of_the_address(struct fixture *r)
 	return get(r, 0x681) >> 61 == 0 && get(r, 0x682) >> 61 == 4;
 }
 
-/* Of branches that are predicted, as many that aren't, and a load that waits. */
+/* Predicted branches, as many mispredicted ones, and a load that waits. */
 static bool level_2_has_its_parts(struct fixture *r)
 {
 	u64 value;
@@ -455,7 +455,7 @@ static bool level_2_has_its_parts(struct fixture *r)
 	return value >> 40 & 0xff && value >> 48 & 0xff && value >> 56 & 0xff;
 }
 
-/* The stores before the write, and none after it. */
+/* There are stores before the write, and none after it. */
 static bool a_write_clears_level_2(struct fixture *r)
 {
 	fixture_wrmsr(r, 0x38d, 0x3000);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of cores of two types break, and that of the retire latency. What is wanted
- * is typed from SDM volume 1, CPUID leaves 07H and 1AH, Linux and the README of intel/perfmon.
+ * The rules that faults of cores of two types break, and that of the retire latency. The expected
+ * values are typed from SDM volume 1, CPUID leaves 07H and 1AH, Linux and the README of
+ * intel/perfmon.
  */
 #include "host/model/rules/internal.h"
 
@@ -66,7 +67,7 @@ static bool leaf_23_is_of_the_e_core(struct fixture *r)
 	return subleaf(r, 0x23, 1, 0) == 0xff && subleaf(r, 0x23, 1, 1) == 0x77;
 }
 
-/* Of loads of one line, or of a new page each. */
+/* The retire latency of loads from one line, or each from a new page. */
 static u64 retire_latency(struct fixture *r, bool flush)
 {
 	fixture_stop(r);
@@ -95,7 +96,7 @@ rule *const hybrid_rules[FAULT_COUNT] = {
 	[FAULT_PEBS_ENABLE_OF_P_CORE] = e_core_has_six_counters,
 };
 
-/* One instruction that takes longer than the field can say. */
+/* One instruction takes longer than the field can show. */
 static bool a_long_latency_saturates(struct fixture *r)
 {
 	fixture_wrmsr(r, 0x3f6, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of adaptive records and of PEBS on every counter break. What is wanted is
- * typed from what Linux and kvm-unit-tests say of the groups, their sizes and their order.
+ * The rules that faults of adaptive records and of PEBS on every counter break. The expected
+ * groups, sizes and order are typed from Linux and kvm-unit-tests.
  */
 #include "host/model/rules/internal.h"
 
@@ -119,7 +119,7 @@ static bool registers_of_a_branch_are_right(struct fixture *r)
 	return fixture_index(r) == FIXTURE_BUFFER + 0xb0 && gpr_is_right(r, 0x20);
 }
 
-/* An empty stack; a load that has its latency in the record. */
+/* A stack without entries; a load whose latency is in the record. */
 static bool latency_is_recorded(struct fixture *r)
 {
 	u64 latency;
@@ -132,7 +132,7 @@ static bool latency_is_recorded(struct fixture *r)
 	for (unsigned i = 0; i < 200 && fixture_index(r) == FIXTURE_BUFFER; i++)
 		fixture_load(r, ADDRESS + 64 * (i % 8));
 	latency = at(r, 0x30);
-	/* The L1 is the fastest that there is. */
+	/* The L1 is the fastest source. */
 	return fixture_index(r) == FIXTURE_BUFFER + 0x40 && latency > 3 && !at(r, 0x38) &&
 	       latency == r->m.tagged.latency;
 }
@@ -177,7 +177,7 @@ static bool time_goes_on(struct fixture *r)
 	return fixture_index(r) > FIXTURE_BUFFER + 0x60;
 }
 
-/* The first record of this counter: which counters, which reset value, adaptive or not. */
+/* Check the first record of this counter: the counters, the reset value, adaptive or not. */
 static bool samples(struct fixture *r, unsigned n, u64 counters, u64 reset, u64 word)
 {
 	u64 first = r->regs.rip, now;
@@ -190,7 +190,7 @@ static bool samples(struct fixture *r, unsigned n, u64 counters, u64 reset, u64 
 	       at(r, 8) < r->regs.rip;
 }
 
-/* Each slot has another value. */
+/* Each slot has a different value. */
 static void all_slots(struct fixture *r)
 {
 	for (unsigned i = 0; i < 12; i++)
@@ -227,7 +227,7 @@ static bool fixed_counters_sample(struct fixture *r)
 	return true;
 }
 
-/* Counter 0 is enabled for PEBS as well, and stands still. */
+/* Counter 0 is enabled for PEBS too, but doesn't count. */
 static bool fixed_counters_sample_beside_others(struct fixture *r)
 {
 	for (unsigned i = 0; i < 4; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules that faults of KVM's guests break: Linux arch/x86/kvm, by what a guest sees. */
+/* The rules that faults of KVM's guests break, from a guest's point of view: Linux arch/x86/kvm. */
 #include "host/model/rules/internal.h"
 
 #define CODE	(FIXTURE_MEMORY_BASE + 0x2000)
@@ -61,7 +61,7 @@ static bool cpuid_counts_once(struct fixture *r)
 	return PMC(0) == 1 + r->m.latitude[LAT_ENABLE_COUNTS];
 }
 
-/* The fixture's handler unmasks nothing: that is done here. */
+/* The fixture's handler doesn't unmask; this does. */
 static bool one_interrupt(struct fixture *r)
 {
 	fixture_program(r, 0, INST, INT, 3);
@@ -103,7 +103,7 @@ rule *const kvm_rules[FAULT_COUNT] = {
 
 /* ---- a guest with PEBS: basic records of general-purpose counters */
 
-/* A buffer of four basic records, the threshold after the first; IA32_PMC1 makes one. */
+/* A buffer for four basic records, with the threshold after the first; IA32_PMC1 makes one. */
 static void sample(struct fixture *r)
 {
 	memset(r->memory + (FIXTURE_BUFFER - FIXTURE_MEMORY_BASE), 0xee, 0x80);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rules that faults of the counters group of format 6 and of reset values of format 5 break,
- * and that of the source's code. What is wanted is typed from Linux: struct pebs_cntr_header and
- * its reader in setup_pebs_adaptive_sample_data, struct debug_store, lnl_latency_data.
+ * and those that a fault of the data source's code breaks. The expected values are typed from
+ * Linux: struct pebs_cntr_header and its reader in setup_pebs_adaptive_sample_data, struct
+ * debug_store, lnl_latency_data.
  */
 #include "host/model/rules/internal.h"
 
@@ -20,7 +21,7 @@ static unsigned bits_of(u64 mask)
 	return (unsigned)__builtin_popcountll(mask);
 }
 
-/* All counters have a value of their own; 0 and 3, and the fixed ones, count too. */
+/* All counters have different values; 0, 3 and the fixed ones count too. */
 static void set_up(struct fixture *r, u64 config)
 {
 	fixture_stop(r);
@@ -40,7 +41,7 @@ static void set_up(struct fixture *r, u64 config)
 	fixture_start(r, 0x1000f0000000d);
 }
 
-/* The sampled one overflows on the second load, and its record comes with the third. */
+/* The sampled counter overflows on the second load; the third one makes its record. */
 static u64 value_of(struct fixture *r, unsigned n)
 {
 	return n == SAMPLED ? 1 : get(r, 0xc1 + n);
@@ -129,7 +130,7 @@ static bool others_have_no_group(struct fixture *r)
 	       (at(r, 0) & 0xffff0000ffffffff) == 0x20ULL << 48;
 }
 
-/* The counter, with PEBS, makes a record: what is in it then, and a little more. */
+/* The counter, with PEBS, has made a record: its value is then the reset value plus a little. */
 static bool is_reloaded(struct fixture *r, unsigned bit, u32 msr, u32 written_at, u64 wanted)
 {
 	fixture_stop(r);
@@ -145,7 +146,7 @@ static bool is_reloaded(struct fixture *r, unsigned bit, u32 msr, u32 written_at
 	return get(r, msr) - wanted <= 8;
 }
 
-/* A value of its own in each slot: IA32_PMCn's at 40H + 8n, fixed counter i's at 140H + 8i. */
+/* Each slot has a different value: IA32_PMCn's at 40H + 8n, fixed counter i's at 140H + 8i. */
 static bool slots_are_those_of_format_5(struct fixture *r)
 {
 	bool right = true;

@@ -4,12 +4,12 @@
 
 #define LL	EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY
 #define PS	EVENT_MEM_TRANS_RETIRED_PRECISE_STORE
-#define A	0x500000ULL		/* where nothing has been */
+#define A	0x500000ULL		/* an address that wasn't accessed before */
 #define LL_EN(n) (BIT(n) | BIT(32 + (n)))
 #define PS_ENABLED (BIT(3) | BIT(63))
 #define NEHALEM_LL EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD
 
-/* The same processor as another generation, with each load tagged, and a buffer. */
+/* Change the processor to another generation, with each load tagged, and with a buffer. */
 static void become(struct fixture *r, enum generation_id generation, bool all_tagged)
 {
 	struct model_config config = r->m.config;
@@ -24,10 +24,10 @@ static void become(struct fixture *r, enum generation_id generation, bool all_ta
 	fixture_ds(r, 12, 12);
 }
 
-/* Counter n counts and records this event from now on. */
+/* From now on counter n counts and records this event. */
 static void sample(struct fixture *r, unsigned n, u32 event, u64 enables, u64 threshold, u64 period)
 {
-	/* A broken processor may refuse the bits. */
+	/* A broken processor may refuse these bits. */
 	fixture_set(r, MSR_PEBS_LD_LAT_THRESHOLD, threshold);
 	fixture_program_pebs(r, n, event, 0, period);
 	fixture_wrmsr(r, MSR_IA32_PEBS_ENABLE, enables);
@@ -57,7 +57,7 @@ static void act(struct fixture *r, enum memory_act what, u64 linear)
 	fixture_retire(r, &(struct model_retired){ .act = what, .act_linear = linear });
 }
 
-/* A record of the load after this one, which only wraps the counter. */
+/* Prepare a record of the next load; this one only wraps the counter. */
 static void begin(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
@@ -71,7 +71,7 @@ static u64 source_of(struct fixture *r, unsigned record)
 	return field(r, record, RECORD_SOURCE) & 0xf;
 }
 
-/* A record of the store after this one. */
+/* Prepare a record of the next store. */
 static void begin_stores(struct fixture *r)
 {
 	become(r, GEN_SANDYBRIDGE, true);
@@ -86,7 +86,7 @@ static bool records_need_pebs_en(struct fixture *r)
 	return !bytes(r);
 }
 
-/* The first of the lines that push it out of a cache with such a stride. */
+/* The data source of the first line after lines with this stride have evicted it from a cache. */
 static bool comes_from(struct fixture *r, u64 stride, u64 code)
 {
 	become(r, GEN_HASWELL, true);
@@ -123,7 +123,7 @@ static bool stores_need_pebs_en(struct fixture *r)
 
 /* ---- data address profiling ---- */
 
-/* Something of each kind, over and over. */
+/* Execute something of each kind, repeatedly. */
 static void everything(struct fixture *r)
 {
 	for (u64 i = 0; i < 20; i++) {
@@ -167,7 +167,7 @@ static bool locked_stores_have_addresses(struct fixture *r)
 	return bytes(r) && field(r, 0, RECORD_DLA) >= A;
 }
 
-/* What another processor of the package has modified. */
+/* Another processor of the package has modified the lines. */
 static bool others_lines_have_addresses(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
@@ -234,7 +234,7 @@ static bool untagged_loads_leave_the_record_alone(struct fixture *r)
 	return r->m.tagged.linear == before;
 }
 
-/* The page is in the STLB alone. */
+/* After this the page is only in the STLB. */
 static void leave_to_the_stlb(struct fixture *r, void (*access)(struct fixture *r, u64 linear))
 {
 	access(r, A);
@@ -276,7 +276,7 @@ static bool exchanges_lock(struct fixture *r)
 	return bytes(r) == FIXTURE_RECORD && field(r, 0, RECORD_SOURCE) & BIT(5);
 }
 
-/* Half of the addresses are devices', the other half isn't cached. */
+/* Half of the addresses belong to devices, the other half isn't cached. */
 static bool translate_uncached(void *ctx, u64 linear, struct memory_page *page)
 {
 	(void)ctx;
@@ -348,7 +348,7 @@ static u64 walks(struct fixture *r, u32 event,
 	return PMC(2);
 }
 
-/* A locked access's load walks for its store. */
+/* For a locked access the load walks, and the store doesn't. */
 static bool walks_of_stores(struct fixture *r)
 {
 	watch(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES);
@@ -398,7 +398,7 @@ static bool l2_hits_are_no_references(struct fixture *r)
 	return PMC(0) == 0;
 }
 
-/* The line that the twenty push out of the L2 is still in the L3. */
+/* The twenty lines evict the line from the L2; it is still in the L3. */
 static bool l3_hits_are_no_misses(struct fixture *r)
 {
 	count_from_now(r, 0x412e);
@@ -418,7 +418,7 @@ static bool stores_are_references(struct fixture *r)
 	return PMC(0) == 1;
 }
 
-/* RCX wraps from its highest value to one of 32 bits, as fixture_retire() counts. */
+/* RCX wraps from its highest value to a 32-bit value, as fixture_retire() counts. */
 static bool registers_are_extended_by_zero(struct fixture *r)
 {
 	enum { RCX_AT = 0x20 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of fixed counter 3 and of MSR_PERF_METRICS break. What is wanted is typed
- * from what Linux and the SDM's RDPMC say of them.
+ * The rules that faults of fixed counter 3 and of MSR_PERF_METRICS break. The expected values are
+ * typed from Linux and the SDM's RDPMC.
  */
 #include "host/model/rules/internal.h"
 

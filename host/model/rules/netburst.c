@@ -43,7 +43,7 @@ static bool os_is_cpl_0_of_branches_too(struct netburst_fixture *r)
 	return value(r, 7) == 0;
 }
 
-/* Both OS flags; T0 adds at CPL 1 while T1 is at CPL 3. */
+/* Both OS flags are set; T0 adds at CPL 1 while T1 is at CPL 3. */
 static bool os_is_cpl_0_of_additions_too(struct netburst_fixture *r)
 {
 	program(r, 8, 0x3a4, 1, escr(8, BIT(15), T0O | T1O), ENABLE, 0);
@@ -98,7 +98,7 @@ NETBURST_RULE(edges_by_each_bit_of_the_threshold,
 	      uops(r, EDGE | THRESHOLD(1)) == 4 && uops(r, EDGE | THRESHOLD(2)) == 4 &&
 		      uops(r, EDGE | THRESHOLD(4)) == 0 && uops(r, EDGE | THRESHOLD(8)) == 0)
 
-/* At CPL 0, where the rig's branches are, with the other thread's flags alone. */
+/* At CPL 0, where the fixture's branches run, with only the other thread's flags. */
 static bool branches_are_of_one_thread(struct netburst_fixture *r, unsigned n, u32 msr,
 				       unsigned select, u64 value_of_escr)
 {
@@ -110,7 +110,7 @@ static bool branches_are_of_one_thread(struct netburst_fixture *r, unsigned n, u
 NETBURST_RULE(branch_retired_is_specific,
 	      branches_are_of_one_thread(r, 12, 0x3cc, 5, escr(6, 15, T1O)))
 
-/* mispred_branch_retired: a branch that changes its way each time. */
+/* mispred_branch_retired: a branch that alternates between taken and not taken. */
 static bool mispredictions_make_no_records(struct netburst_fixture *r)
 {
 	nbfixture_set(r, 0, PEBS, MY);
@@ -123,7 +123,7 @@ static bool mispredictions_make_no_records(struct netburst_fixture *r)
 	return value(r, 16) < 8 && nbfixture_records(r, 0) == 0;
 }
 
-/* Branches back, of which one in two isn't taken, and so isn't predicted. */
+/* Backward branches, of which every second one isn't taken, and so is mispredicted. */
 static u64 of_branches(struct netburst_fixture *r, unsigned n, u32 msr, unsigned select,
 		       u64 value_of_escr)
 {
@@ -145,7 +145,7 @@ NETBURST_RULE(branch_retired_goes_by_the_mask_of_each_escr,
 NETBURST_RULE(mispred_branch_retired_goes_by_its_flags,
 	      of_branches(r, 12, 0x3b8, 4, escr(3, 1, T0U)) == 0)
 
-/* One branch, to what a register holds. */
+/* One branch to the address in a register. */
 static u64 of_indirect(struct netburst_fixture *r, enum model_branch branch, unsigned n, u32 msr,
 		       unsigned select, u64 value_of_escr)
 {
@@ -190,7 +190,8 @@ static bool flame_goes_on(struct netburst_fixture *r)
 	return value(r, 8) == 2;
 }
 
-/* Each increment of one that is forced, without a PMI and with one to T0, to T1, to both. */
+/* A counter with FORCE_OVF: each increment overflows, without a PMI and with one to T0, to T1, to
+ * both. */
 static bool forced_overflows_are_all(struct netburst_fixture *r)
 {
 	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15), ENABLE | BIT(25), 0);
@@ -222,7 +223,7 @@ static bool cascade_is_asked_for(struct netburst_fixture *r)
 	return value(r, 14) == 0;
 }
 
-/* 12 starts 14, and not 15 beside it; 16 starts neither. */
+/* 12 starts 14, and doesn't start 15; 16 starts neither. */
 static bool cascade(struct netburst_fixture *r)
 {
 	nbfixture_set(r, 0, 0x3b9, escr(2, 3, T0O));
@@ -236,7 +237,7 @@ static bool cascade(struct netburst_fixture *r)
 	return value(r, 14) == 5 && value(r, 15) == 0;
 }
 
-/* 12 starts 14 twice; the CCCR is written in between, its flag with it. */
+/* 12 starts 14 twice; in between the CCCR is written, including its flag. */
 static bool cascades_again(struct netburst_fixture *r)
 {
 	u64 before;
@@ -301,7 +302,7 @@ static bool extended_cascade(struct netburst_fixture *r)
 	return value(r, 12) == 5;
 }
 
-/* 16 starts 12 once more, which overflows; both have this OVF flag before. */
+/* 16 starts 12 again, which overflows; both had this OVF flag before. */
 static bool extended_once_more(struct netburst_fixture *r, u64 ovf)
 {
 	nbfixture_set(r, 0, CCCR(16), 0);
@@ -317,7 +318,7 @@ NETBURST_RULE(extended_cascades_again,
 
 /* ---- tags ---- */
 
-/* Page n is met for the first time by a load or a store. */
+/* The first access to page n is a load or a store. */
 static u64 replayed(struct netburst_fixture *r, u64 enable, u64 vert, unsigned n, bool store)
 {
 	u64 before;
@@ -344,7 +345,7 @@ static bool netburst_replay_needs_all(struct netburst_fixture *r)
 	       replayed(r, BIT(0) | UOP_TAG, 1, 6, true) == 0;
 }
 
-/* Once a locked addition has met a new page across a line's end. */
+/* One locked addition has accessed a new page across a line's end. */
 static u64 replayed_locked(struct netburst_fixture *r, u64 metric, u64 linear)
 {
 	struct model_retired add = { .loads = 1, .stores = 1, .n_access = 2,
@@ -373,7 +374,7 @@ static u64 load_behind_store(struct netburst_fixture *r, u64 store, u64 load, u3
 	};
 	u64 before = value(r, 12);
 
-	nbfixture_nops(r, 0, false, 100);	/* nothing waits for older ones */
+	nbfixture_nops(r, 0, false, 100);	/* so that no load waits for an older store */
 	nbfixture_store(r, 0, NBFIXTURE_DATA + store);
 	nbfixture_retire(r, 0, false, &i);
 	return value(r, 12) - before;
@@ -434,7 +435,7 @@ static void sample_both(struct netburst_fixture *r)
 			nbfixture_load(r, t, NBFIXTURE_DATA);
 }
 
-/* One micro-operation that is counted, and one that is recorded, of each of the three events. */
+/* One micro-operation is counted, and one is recorded, for each of the three events. */
 static bool netburst_three_events_sample(struct netburst_fixture *r)
 {
 	nbfixture_set(r, 0, PEBS, MY | BIT(2) | UOP_TAG);
@@ -464,7 +465,7 @@ static bool netburst_both_sample(struct netburst_fixture *r)
 	return nbfixture_records(r, 0) == 1 && nbfixture_records(r, 1) == 1;
 }
 
-/* Two loads at CPL 3 as well: a record more. */
+/* Two loads at CPL 3 too: one more record. */
 static bool netburst_cpl_3_samples(struct netburst_fixture *r)
 {
 	nbfixture_set(r, 0, PEBS, MY);
@@ -479,7 +480,7 @@ static bool netburst_cpl_3_samples(struct netburst_fixture *r)
 	return nbfixture_records(r, 0) == 1;
 }
 
-/* The fixture's memory once more, above 4 GiB. */
+/* The fixture's memory, mapped a second time above 4 GiB. */
 #define HIGH	BIT(32)
 static bool (*fixture_write)(void *ctx, u64 linear, const void *from, size_t bytes);
 
@@ -488,7 +489,7 @@ static bool write_either(void *ctx, u64 linear, const void *from, size_t bytes)
 	return fixture_write(ctx, linear & ~HIGH, from, bytes);
 }
 
-/* One record, of code and into a buffer above 4 GiB. */
+/* One record, with code and buffer above 4 GiB. */
 static bool addresses_are_whole(struct netburst_fixture *r, unsigned t)
 {
 	enum { BASE = 0x20, INDEX = 0x28, RESET = 0x40, RIP = 8, BYTES = 0x90 };
@@ -512,7 +513,7 @@ static bool addresses_are_whole(struct netburst_fixture *r, unsigned t)
 NETBURST_RULE(netburst_addresses_are_whole, addresses_are_whole(r, 0))
 NETBURST_RULE(netburst_addresses_of_t1_are_whole, addresses_are_whole(r, 1))
 
-/* One record, with the absolute maximum in the middle of the second. */
+/* One record; the absolute maximum is in the middle of the second one. */
 static bool netburst_records_end_below_the_maximum(struct netburst_fixture *r)
 {
 	nbfixture_set(r, 0, PEBS, MY);
@@ -524,7 +525,7 @@ static bool netburst_records_end_below_the_maximum(struct netburst_fixture *r)
 	return nbfixture_records(r, 0) == 1;
 }
 
-/* Two records where the lower halves of maximum and threshold are those of one. */
+/* Two records; the lower halves of maximum and threshold are those of one record. */
 static bool netburst_limits_are_whole(struct netburst_fixture *r)
 {
 	enum { MAXIMUM = 0x30, THRESHOLD_AT = 0x38 };
@@ -561,7 +562,7 @@ static bool netburst_other_is_disabled(struct netburst_fixture *r)
 	return nbfixture_records(r, 0) == 1 && !nbfixture_records(r, 1);
 }
 
-/* OVF_PMI_T1, of a T1 that is halted, and runs on afterwards. */
+/* OVF_PMI_T1 for a T1 that is halted, and runs afterwards. */
 static bool netburst_halted_ones_are_interrupted(struct netburst_fixture *r)
 {
 	nbfixture_nops(r, 1, false, 1);
@@ -581,7 +582,7 @@ static bool netburst_both_are_interrupted(struct netburst_fixture *r)
 	return r->requests[0] == 1 && r->requests[1] == 1;
 }
 
-/* The counter overflows, and counts once more; who is interrupted: bit t. */
+/* The counter overflows, and counts once more. Returns the interrupted threads: bit t. */
 static unsigned interrupted(struct netburst_fixture *r, unsigned n, u32 msr, unsigned select,
 			    u64 value_of_escr, u64 flags)
 {

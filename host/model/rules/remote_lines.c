@@ -5,7 +5,7 @@
  */
 #include "host/model/rules/internal.h"
 
-#define A		0x500000ULL		/* where nothing has been */
+#define A		0x500000ULL		/* an address that wasn't accessed before */
 #define REMOTE		0x600000ULL		/* and memory of another package */
 #define LL		EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY
 #define LL_EN		(BIT(3) | BIT(35))
@@ -30,7 +30,7 @@ static void become(struct fixture *r)
 	r->hierarchy.remote_size = 0x100000;
 }
 
-/* The first record's bits 3:0, of loads of such lines. */
+/* Bits 3:0 of the data source in the first record of loads of these lines. */
 static u64 code(struct fixture *r, u64 from, enum exerciser_state state)
 {
 	become(r);
@@ -70,14 +70,15 @@ static u64 counted_now(struct fixture *r, u16 event, u64 from, enum exerciser_st
 	return fixture_get(r, MSR_IA32_PMC0);
 }
 
-/* How many of these loads an event counts. */
+/* The number of these loads that an event counts. */
 static u64 counted(struct fixture *r, u16 event, u64 from, enum exerciser_state state)
 {
 	become(r);
 	return counted_now(r, event, from, state);
 }
 
-/* Either event, by a register that names demand reads, local or remote memory, and each snoop. */
+/* Both events, with a register that selects demand reads, local or remote memory, and each
+ * snoop. */
 static bool off_core_tells_memories_apart(struct fixture *r)
 {
 	const u64 from[] = { A, REMOTE }, suppliers[] = { BIT(22), BIT(23) };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See rules.h. Where the rule of a fault is, and on which processor it holds. */
+/* See rules.h. Finds the rule of a fault, and the processors on which it holds. */
 #include "host/model/rules/rules.h"
 #include "host/model/rules/internal.h"
 
-/* Where the rules of a table hold. */
+/* The generations on which the rules of a table hold. */
 static const struct {
 	enum generation_id generation;
 	rule *const *rules;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of one of many, on generations after Haswell: of one counter, one register, one level, one
- * form of an access. refpmu/faults/fault_class.def breaks them. See rules.h.
+ * Rules about one of many counters, registers, levels or forms of an access, on generations after
+ * Haswell. refpmu/faults/fault_class.def breaks them. See rules.h.
  */
 #include "host/model/rules/internal.h"
 
@@ -46,7 +46,7 @@ static bool fixed_and_other_are_named(struct fixture *r)
 	return at(r, APPLICABLE) == (BIT(1) | FIXED0);
 }
 
-/* Fixed counter 0, armed at CPL 3; an instruction there after these writes at CPL 0. */
+/* Fixed counter 0 is armed at CPL 3; an instruction there after these writes at CPL 0. */
 static unsigned after_writes(struct fixture *r, u32 msr, u64 first, u64 second)
 {
 	empty_buffer(r);
@@ -114,7 +114,7 @@ static bool an_interrupt_leaves_it_precise(struct fixture *r)
 	return at(r, 8) == r->ip - 4;
 }
 
-/* The counter overflows twice; the second record is that of the very load. */
+/* The counter overflows twice; the second record must be of that very load. */
 static bool a_reloaded_counter_is_precise(struct fixture *r)
 {
 	empty_buffer(r);
@@ -153,7 +153,7 @@ static bool a_frozen_stack_keeps_its_calls(struct fixture *r)
 	return fixture_get(r, 0x1c9) == 1;
 }
 
-/* Each entry is of a mispredicted branch, then of one that isn't. */
+/* Each entry is first of a mispredicted branch, then of a predicted one. */
 static bool each_entry_has_a_flag_of_its_own(struct fixture *r)
 {
 	fixture_set(r, 0x1d9, IA32_DEBUGCTL_LBR);
@@ -178,7 +178,7 @@ static void to_cpl_3(struct fixture *r)
 				  .branch = BRANCH_FAR, .taken = true, .cpl_after = 3 });
 }
 
-/* How many are recorded with this filter, of an exception at CPL 3 and an IRET there. */
+/* The number of entries with this filter, for an exception at CPL 3 and an IRET there. */
 static u64 filtered(struct fixture *r, u64 select, void (*transfer)(struct fixture *r))
 {
 	u64 before = fixture_get(r, 0x1c9);
@@ -236,7 +236,7 @@ static bool a_threshold_leaves_recording_on(struct fixture *r)
 	return one_record(r, 0, 0) && fixture_status(r) & BIT(58) && get(r, 0x1d9) & BIT(0);
 }
 
-/* Its overflow froze; then CTR_Frz alone is cleared. */
+/* Its overflow froze the counters; then only CTR_Frz is cleared. */
 static bool the_counter_that_froze_goes_on(struct fixture *r)
 {
 	u64 frozen;
@@ -313,10 +313,11 @@ rule *const single_skylake_rules[FAULT_COUNT] = {
 
 /* ---- version 6 and architectural PEBS: conditions that rules/archpebs.c doesn't have ---- */
 
-/* A select by its other address, with UMASK2. */
+/* A select is written by its other address, with UMASK2. */
 RULE(selects_are_whole, TAKEN(0x190d, BIT(40)) && get(r, 0x189) == BIT(40))
 
-/* Counter n makes a record of the fourth instruction or the next, at this byte of 1000H << size. */
+/* Counter n makes a record of the fourth instruction or the next one, at this byte of a buffer of
+ * 1000H << size. */
 static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
 {
 	r->m.latitude[LAT_DISABLE_COUNTS] = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of version 4, of Skylake's records and of last branch records break. What
- * is wanted is typed from "Architectural Performance Monitoring Version 4", "Freezing LBR and
- * Performance Counters on PMI", Table 18-55, and "LBR Stack" with the tables of its formats.
+ * The rules that faults of version 4, of Skylake's records and of last branch records break. The
+ * expected values are typed from "Architectural Performance Monitoring Version 4", "Freezing LBR
+ * and Performance Counters on PMI", Table 18-55, and "LBR Stack" with the tables of its formats.
  */
 #include "host/model/rules/internal.h"
 
@@ -71,7 +71,7 @@ static bool bits_54_and_55_are_clear(struct fixture *r)
 
 /* ---- freezing ---- */
 
-/* IA32_PMC0 overflows after three instructions, a fixed counter counts beside it. */
+/* IA32_PMC0 overflows after three instructions; a fixed counter counts too. */
 static void overflow(struct fixture *r, u64 interrupt, u64 debugctl)
 {
 	DEBUGCTL(debugctl);
@@ -153,7 +153,7 @@ static unsigned used(struct fixture *r)
 	return n;
 }
 
-/* With this filter, of one branch of each kind, so many entries are made. */
+/* With this filter, one branch of each kind makes so many entries. */
 static bool filtered(struct fixture *r, u64 select, unsigned wanted)
 {
 	static const struct {
@@ -295,7 +295,7 @@ static bool events_are_recorded(struct fixture *r)
 	return fixture_get(r, 0x1d9) == 0 && used(r) == 1;
 }
 
-/* Of one with an error code; then debug exceptions, at CPL 3 and of a breakpoint register. */
+/* An exception with an error code; then debug exceptions, at CPL 3 and by a breakpoint register. */
 static bool exceptions_are_told_apart(struct fixture *r)
 {
 	DEBUGCTL(BIT(0));
@@ -459,7 +459,8 @@ static bool entries_take_addresses(struct fixture *r)
 	return fixture_get(r, 0xdc5) == (BIT(63) | 0x1234);
 }
 
-/* A mispredicted branch at CPL 3, late in time, with branches that end at CPL 0 kept out. */
+/* A mispredicted branch at CPL 3, after a long time, with branches that end at CPL 0 filtered
+ * out. */
 static bool a_late_branch_is_right(struct fixture *r)
 {
 	fixture_set(r, 0x1c8, BIT(0));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules that faults of Skylake's records and events break. What is wanted is typed from Tables
- * 18-55 and 18-56 and the sections around them.
+ * The rules that faults of Skylake's records and events break. The expected values are typed from
+ * Tables 18-55 and 18-56 and the sections around them.
  */
 #include "host/model/rules/internal.h"
 
@@ -82,7 +82,7 @@ static u64 bubbles(struct fixture *r, u64 cycles)
 RULE(long_bubbles_are_none, bubbles(r, 4095) == 0)
 RULE(lengths_have_all_their_bits, bubbles(r, 512) == 0 && bubbles(r, 256) == 0)
 
-/* One register selects for all counters. */
+/* One register has the selection for all counters. */
 static bool counters_share_frontend(struct fixture *r)
 {
 	fixture_set(r, 0x3f7, 0x12);

@@ -178,7 +178,7 @@ static bool user_transactions_are_counted(struct fixture *r)
 	return PMC(0) == 1 && PMC(1) == 1;
 }
 
-/* Bits 31:0 at B8H: those before a nested XBEGIN too. */
+/* Bits 31:0 at B8H include the cycles before a nested XBEGIN. */
 static bool cycles_begin_with_the_outermost(struct fixture *r)
 {
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
@@ -191,7 +191,7 @@ static bool cycles_begin_with_the_outermost(struct fixture *r)
 	return fixture_records(r) == 1 && (u32)fixture_record(r, 0, 0xb8) > 10;
 }
 
-/* The cycles of a short transaction after a long one that ended so. */
+/* The cycles of a short transaction after a long one that has committed or aborted. */
 static bool cycles_begin_anew(struct fixture *r, bool commits)
 {
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
@@ -213,7 +213,7 @@ static bool cycles_begin_anew(struct fixture *r, bool commits)
 RULE(cycles_begin_anew_after_a_commit, cycles_begin_anew(r, true))
 RULE(cycles_begin_anew_after_an_abort, cycles_begin_anew(r, false))
 
-/* RSP is at 48H, RFLAGS at 00H: CF, SF and what is always 1. */
+/* RSP is at 48H, RFLAGS at 00H: CF, SF and the bit that is always 1. */
 static bool an_abort_has_its_registers(struct fixture *r)
 {
 	const struct model_registers before = { .rflags = 0x83, .gpr[4] = 0x123450 };
@@ -243,7 +243,7 @@ RULE(no_cycle_is_in, outside(r, EVENT_UNHALTED_CORE_CYCLES, 0) == 0)
 RULE(no_clock_of_loads_is_in, outside(r, LOADS, 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT) == 0)
 RULE(no_load_is_in, outside(r, LOADS, 0) == 0)
 
-/* Of 2^32 - 2 and the instructions of a transaction. */
+/* The counter begins at 2^32 - 2, and counts a transaction's instructions. */
 static bool in_txcp_takes_a_carry_back(struct fixture *r)
 {
 	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
@@ -253,7 +253,7 @@ static bool in_txcp_takes_a_carry_back(struct fixture *r)
 	return PMC(2) == BIT(32) - 2;
 }
 
-/* Records of aborts, of each cause twice. */
+/* Records of aborts, two for each cause. */
 static bool bits_are_exact(struct fixture *r)
 {
 	static const struct {
@@ -293,7 +293,7 @@ static bool both_filters_hold(struct fixture *r)
 	return PMC(2) == 5;
 }
 
-/* IN_TXCP takes back what was counted in an abort of this cause. */
+/* IN_TXCP removes the counts of a transaction that this cause aborts. */
 static bool takes_back(struct fixture *r, enum tx_cause cause)
 {
 	fixture_program(r, 2, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_IN_TXCP, 0);
@@ -305,7 +305,7 @@ static bool takes_back(struct fixture *r, enum tx_cause cause)
 RULE(event_takes_back, takes_back(r, TX_EVENT))
 RULE(exception_takes_back, takes_back(r, TX_EXCEPTION))
 
-/* Ten loads in each of three transactions, one in the other. */
+/* Ten loads in each of three nested transactions. */
 static bool nested_loads_are_in(struct fixture *r)
 {
 	fixture_program(r, 1, LOADS, IA32_PERFEVTSEL_IN_TX, 0);
@@ -343,8 +343,8 @@ void rules_tx_release(struct fixture *r, u64 lock)
 	fixture_store(r, lock);
 }
 
-/* An elision that ends well, and one that aborts in its inner lock, where: *at; 4 bytes after its
- * first lock: *after. */
+/* An elision that ends well, and one that aborts in its inner lock. *at: the address of the abort;
+ * *after: 4 bytes after its first lock. */
 static void elide(struct fixture *r, u64 *at, u64 *after)
 {
 	rules_tx_acquire(r, DATA);
@@ -416,7 +416,7 @@ static bool nested_abort_is_one(struct fixture *r)
 	return PMC(0) == 1;
 }
 
-/* Instructions of IA32_PMC2 with IN_TXCP, of a transaction in another one; ends: by XEND. */
+/* Instructions that IA32_PMC2 with IN_TXCP keeps of a nested transaction; ends: it ends by XEND. */
 static u64 kept_of_nested(struct fixture *r, bool ends)
 {
 	u64 before;
@@ -437,7 +437,7 @@ static u64 kept_of_nested(struct fixture *r, bool ends)
 RULE(inner_begin_keeps_nothing, kept_of_nested(r, false) == 0)
 RULE(inner_end_keeps_nothing, kept_of_nested(r, true) == 0)
 
-/* Loads with locks elided, at a CPL: a record ends the elision. */
+/* Loads with elided locks at a CPL: a record ends the elision. */
 static bool record_ends_elision_of(struct fixture *r, unsigned locks, u8 cpl)
 {
 	fixture_program_pebs(r, 0, LOADS, 0, 1);
@@ -455,7 +455,7 @@ RULE(record_ends_elision, record_ends_elision_of(r, 1, 0))
 RULE(record_ends_nested_elision, record_ends_elision_of(r, 2, 0))
 RULE(record_ends_elision_of_cpl_3, record_ends_elision_of(r, 1, 3))
 
-/* The counter's record of what runs in a transaction, jumps, ends that. */
+/* The counter's record of an instruction in a transaction ends it; the instructions are jumps. */
 static bool a_record_aborts(struct fixture *r, unsigned counter, u32 event)
 {
 	fixture_program_pebs(r, counter, event, 0, 2);
@@ -530,7 +530,7 @@ static bool nested_elisions_are_counted_once(struct fixture *r)
 	return PMC(0) == 3 && PMC(1) == 2 && PMC(2) == 1;
 }
 
-/* IA32_PMC2 with IN_TXCP begins at a value whose upper bits count too. */
+/* IA32_PMC2 with IN_TXCP begins at a value with upper bits set, which must be kept. */
 static bool takes_back_of(struct fixture *r, enum tx_cause cause)
 {
 	const u64 start = BITS(20, 47);
@@ -574,7 +574,7 @@ static bool an_abort_of_cpl_3_is_told(struct fixture *r)
 	       fixture_record(r, 0, 0xb0) == ip;
 }
 
-/* A record inside of a transaction, which reaches the threshold. */
+/* A record inside of a transaction reaches the threshold. */
 static bool an_aborting_record_is_complete(struct fixture *r)
 {
 	fixture_ds(r, 8, 1);

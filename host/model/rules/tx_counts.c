@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules that faults of what is counted of transactions break: events, cycles, IN_TXCP, and
- * overflows on an abort. */
+/* The rules that faults in the counts of transactions break: events, cycles, IN_TXCP, and overflows
+ * on an abort. */
 #include "host/model/rules/tx.h"
 
 #define SOME	1000u	/* instructions in a long transaction */
@@ -23,7 +23,7 @@ static bool all_causes_are_counted(struct fixture *r)
 	return PMC(0) == 3 && PMC(1) == 2;
 }
 
-/* IA32_PMC1, of an event of aborts, when a load's record has aborted what is entered. */
+/* IA32_PMC1 counts an event of aborts, when a load's record has aborted the transaction. */
 static bool record_abort_is_one(struct fixture *r, u32 event)
 {
 	fixture_program_pebs(r, 0, LOADS, 0, 1);
@@ -99,7 +99,7 @@ static bool user_causes_are_counted(struct fixture *r)
 	return PMC(0) == 1 && PMC(1) == 1 && PMC(2) == 1 && PMC(3) == 1;
 }
 
-/* A counter with OS alone, of a transaction of CPL 3. */
+/* A counter with OS alone counts nothing of a transaction at CPL 3. */
 static bool others_levels_are_not_counted(struct fixture *r)
 {
 	fixture_set(r, MSR_IA32_PERFEVTSEL0,
@@ -109,7 +109,7 @@ static bool others_levels_are_not_counted(struct fixture *r)
 	return PMC(0) == 0;
 }
 
-/* Is the record of SOME instructions' transaction, after a short one? */
+/* Is the record of the transaction with SOME instructions, which follows a short one? */
 static bool is_long(struct fixture *r)
 {
 	return fixture_records(r) == 1 && (u32)TX_FIELD(0) >= SOME;
@@ -153,7 +153,7 @@ static bool aborts_by_records_have_cycles(struct fixture *r)
 	return is_long(r);
 }
 
-/* Less than half of what IA32_PMC2 with IN_TX and IN_TXCP counts of a transaction of CPL 3. */
+/* IA32_PMC2 with IN_TX and IN_TXCP keeps less than half of the count of a transaction at CPL 3. */
 static bool takes_back_with(struct fixture *r, u64 bits)
 {
 	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP | bits, 0);
@@ -167,7 +167,7 @@ RULE(takes_back_clocks, takes_back_with(r, 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT))
 RULE(takes_back_clocks_without,
      takes_back_with(r, 255ULL << IA32_PERFEVTSEL_CMASK_SHIFT | IA32_PERFEVTSEL_INV))
 
-/* Loads, each of which begins anew after an instruction without. */
+/* Loads, each after an instruction without a load, so that the condition begins again. */
 static bool takes_back_begins(struct fixture *r)
 {
 	fixture_program(r, 2, LOADS,

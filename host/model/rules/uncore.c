@@ -18,7 +18,8 @@
 #define OVF_UNCORE	BIT(61)		/* of IA32_PERF_GLOBAL_STATUS */
 #define TOP		BITS(0, 47)
 
-/* The fixed counter counts from here; its interrupt has a way to this core if all say so. */
+/* The fixed counter counts from this value. Its interrupt reaches this core if all enables are
+ * set. */
 static void program(struct fixture *r, u64 value, u64 control, u64 global, u64 debugctl)
 {
 	fixture_wrmsr(r, 0x1d9, debugctl);
@@ -27,7 +28,7 @@ static void program(struct fixture *r, u64 value, u64 control, u64 global, u64 d
 	fixture_set(r, U_CTRL, global);
 }
 
-/* Counter 0 of eight, one read miss of the L3: 0109H. */
+/* Counter 0 of eight counts one read miss of the L3: 0109H. */
 static void miss(struct fixture *r, u64 control, u64 value)
 {
 	fixture_wrmsr(r, 0x1d9, TO_CORE);
@@ -51,7 +52,7 @@ static bool counter_0_interrupts(struct fixture *r)
 	return r->requests == 1;
 }
 
-/* INV with CMASK 255: each clock. Without EN nothing. */
+/* INV with CMASK 255 counts each clock; without EN it counts nothing. */
 static bool counter_0_needs_its_enable(struct fixture *r)
 {
 	fixture_set(r, 0x3c0, 0x0109 | BIT(23) | 255ULL << 24);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rules that faults of CPUID leaf 23H, of version 6's registers and of auto counter reload
- * break. What is wanted is typed from SDM volumes 1 and 4; the masks are those of Panther Lake's
- * larger core, and of its smaller one.
+ * break. The expected values are typed from SDM volumes 1 and 4; the masks are those of Panther
+ * Lake's larger core, and of its smaller one.
  */
 #include "host/model/rules/internal.h"
 
@@ -51,7 +51,7 @@ RULE(an_event_that_isnt_there_is_marked, leaf(r, 0xa, 0, 1) == BIT(9))
 RULE(umask2_is_taken, TAKEN(0x187, BITS(40, 47)) && get(r, 0x187) == BITS(40, 47))
 RULE(eq_is_taken, TAKEN(0x187, BIT(36)) && get(r, 0x187) == BIT(36))
 
-/* 00C4 counts each branch, with UMASK2 01 far ones. */
+/* 00C4 counts each branch, and with UMASK2 = 01 the far ones. */
 static bool umask2_is_of_the_event(struct fixture *r)
 {
 	fixture_program(r, 1, 0xc4, BIT(40), 0);
@@ -63,7 +63,7 @@ static bool umask2_is_of_the_event(struct fixture *r)
 	return PMC(1) == 1 && PMC(2) == 2;
 }
 
-/* 01D1 with UMASK2 01 counts loads that hit L1, once the line is there. */
+/* 01D1 with UMASK2 = 01 counts loads that hit the L1, after the line is there. */
 static bool umask2_is_of_loads(struct fixture *r)
 {
 	fixture_program(r, 1, 0x01d1, BIT(40), 0);
@@ -85,7 +85,7 @@ static bool umask2_is_of_what_is_recorded(struct fixture *r)
 	return PMC(1) == 0;
 }
 
-/* An instruction with two loads is no cycle with one. */
+/* The cycle of an instruction with two loads isn't a cycle with exactly one. */
 static bool eq_wants_as_many(struct fixture *r)
 {
 	struct model_retired two = { .loads = 2, .n_access = 2,
@@ -97,11 +97,11 @@ static bool eq_wants_as_many(struct fixture *r)
 	fixture_start(r, BIT(0) | BIT(1));
 	fixture_retire(r, &two);
 	fixture_stop(r);
-	/* A cycle has more slots than one. */
+	/* A cycle has more than one slot. */
 	return !PMC(0) && PMC(1);
 }
 
-/* The knob, as it is drawn by some seeds. */
+/* The knob has the value that some seeds draw. */
 static bool hidden(struct fixture *r, bool by_register)
 {
 	r->m.latitude[LAT_RDPMC_USER_DISABLE] = 1;
@@ -135,7 +135,7 @@ RULE(banks_take_each_bit, TAKEN(0x1904, BITS(0, 47)) && get(r, 0xc2) == BITS(0, 
 RULE(a_bank_takes_values_as_they_are, TAKEN(CTR(2), 0x80000000) && get(r, 0xc3) == 0x80000000)
 RULE(selects_have_two_addresses, TAKEN(CFG_A(3), 0x4300c0) && get(r, 0x189) == 0x4300c0)
 
-/* Counter 3 selects branches at one address, and instructions then at the other one; it is written
+/* Counter 3 selects branches by one address, then instructions by the other one; it is written
  * while it counts. */
 static bool banks_are_what_counts(struct fixture *r)
 {
@@ -174,7 +174,7 @@ RULE(cfg_c_is_of_what_has_pebs, THERE(CFG_C(0)) && THERE(CFG_C(9)) && !THERE(CFG
 
 static void reload(struct fixture *r, u64 mask_of_2, u64 mask_of_3)
 {
-	r->m.latitude[LAT_DISABLE_COUNTS] = 1;	/* what switches off doesn't count */
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;	/* the stopping write doesn't count */
 	fixture_wrmsr(r, CFG_B(2), mask_of_2);
 	fixture_wrmsr(r, CFG_B(3), mask_of_3);
 	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
@@ -218,7 +218,7 @@ static bool each_that_names_it_is_reloaded(struct fixture *r)
 	return PMC(2) == MINUS(98) && PMC(4) == MINUS(200);
 }
 
-/* The two counters of reload(), one of which has PEBS enabled. */
+/* The two counters of reload(); one of them has PEBS enabled. */
 static bool reloads_with_pebs(struct fixture *r, unsigned n)
 {
 	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
@@ -245,7 +245,7 @@ static bool one_with_an_interrupt_reloads_itself(struct fixture *r)
 	return !fixture_status(r);
 }
 
-/* Counter 2, so far from its overflow, is reloaded by this one, which overflows at the fifth of
+/* This counter reloads counter 2, which is so far from its overflow. It overflows at the fifth of
  * seven instructions: IA32_PMCn, or fixed counter 0. */
 static void reloaded_by(struct fixture *r, unsigned cause, u64 flags, u64 away)
 {
@@ -277,7 +277,7 @@ static bool a_fixed_cause_reloads(struct fixture *r)
 	return PMC(2) == MINUS(98) && fixture_status(r) == BIT(FIXED_0);
 }
 
-/* Counter 2 names counter 3, which is far from its overflow; this one overflows, at the fifth of
+/* Counter 2 names counter 3, which is far from its overflow. This one overflows at the fifth of
  * seven instructions: IA32_PMC4, or fixed counter 2, which counts clocks. */
 static bool one_that_isnt_named_reloads(struct fixture *r, unsigned cause)
 {
@@ -342,7 +342,7 @@ rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 
 /* ---- LBR inserts ---- */
 
-/* Two jumps and a return while IA32_LBR_CTL holds this; then an interrupt. */
+/* Two jumps and a return with this value in IA32_LBR_CTL; then an interrupt. */
 static u64 inserts(struct fixture *r, u64 control)
 {
 	fixture_program(r, 2, 0x01e4, 0, 0);
@@ -356,7 +356,7 @@ static u64 inserts(struct fixture *r, u64 control)
 	return PMC(2);
 }
 
-/* Jumps, which leave the front end some slots, and take others. */
+/* Jumps, which leave some of the front end's slots empty, and use others. */
 static bool slots_have_events(struct fixture *r)
 {
 	fixture_program(r, 2, 0x019c, 0, 0);
