@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The basic group, with baseline and without: kvm-unit-tests pmu_pebs, Linux struct pebs_basic. A
- * guest of KVM has records with only this group, and only of general-purpose counters.
+ * The basic group, with baseline and without: kvm-unit-tests pmu_pebs, Linux struct pebs_basic. In
+ * a guest of KVM records have only this group, and only general-purpose counters make them.
  */
 #include "kernel/processor/time.h"
 #include "spec/msr.h"
@@ -14,7 +14,7 @@
 #define AT_TSC		ADAPTIVE_BASIC_tsc
 #define MANY_RECORDS	64u
 
-/* Groups that a basic record must not have: all, where they can be asked for. */
+/* The groups that a basic record must not have: all of them, where the register can select them. */
 static u32 every_group(void)
 {
 	return counter_caps()->baseline ? CONFIGS - 1 : 0;
@@ -106,8 +106,8 @@ TEST(adaptive, record_without_adaptive_bit_is_the_basic_group_alone, REQS(ADP_02
  * Given  MSR_PEBS_DATA_CFG asks for the memory and the GPR group; PEBS on IA32_PMC0 and IA32_PMC1,
  *        IA32_PERFEVTSELx[34] set in one of them, then in the other
  * When   they overflow far apart
- * Then   the record of the one whose bit is set has the groups, the other one is the basic group
- *        alone, and the size of the first leads to the second
+ * Then   the record of the counter whose bit is set has the groups, the other record is the basic
+ *        group alone, and the size of the first leads to the second
  */
 TEST(adaptive, adaptive_bit_of_one_counter_is_of_its_records_alone, REQS(ADP_11, ADP_31),
      NEEDS(need_perfmon, need_baseline, need_events), .under_every_fault = true)
@@ -176,7 +176,7 @@ TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, AD
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);
 
-		/* The same event, from the same start; and one that wraps before. */
+		/* The same event, with the same start; and one counter that wraps before. */
 		ds_open(&setup);
 		counter_program(plain, LOADS, COUNT_BOTH);
 		counter_preset(plain, calibration_period(LOADS, PERIOD));
@@ -230,8 +230,9 @@ TEST(adaptive, counters_that_overflow_on_one_load_are_both_named, REQS(ADP_37),
 	if (CONTROL_RANGE(t, ADP_37, 1, 2, ds_records(), "records of two overflows on one load"))
 		for (unsigned i = 0; i < ds_records(); i++)
 			all |= adaptive_at(i * BASIC_BYTES + AT_APPLICABLE);
-	/* A host leaves a counter off whose place is another one on the processor (KVM,
-	 * host_cross_mapped_mask): no record then, or a record of the other one alone. */
+	/* A host doesn't run a guest's counter whose number differs on the processor (KVM,
+	 * host_cross_mapped_mask): then there is no record, or a record of the other counter
+	 * alone. */
 	if (counter_caps()->hypervisor && both & ~all) {
 		CHECK_EQ(t, ADP_37, 0, all & ~both, "counters too many in the records");
 		test_inconclusive(t, "no record names counters %#lx under hypervisor \"%s\"",
@@ -249,9 +250,9 @@ TEST(adaptive, counters_that_overflow_on_one_load_are_both_named, REQS(ADP_37),
  *         Linux setup_pebs_time (no order of two records is stated)
  *
  * Given  RDTSC before arming
- * When   IA32_PMC0 makes many records in a row
- * Then   no TSC is less than the one before it, the last is more than the first, and RDTSC
- *        afterwards is no less
+ * When   IA32_PMC0 makes many consecutive records
+ * Then   no TSC is less than that of the previous record, the last is more than the first, and
+ *        RDTSC afterwards is no less
  * Control: there are records
  */
 TEST(adaptive, tsc_of_a_record_is_not_before_that_of_the_record_before, REQS(ADP_38, ADP_39),

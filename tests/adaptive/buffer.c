@@ -12,7 +12,7 @@
 
 #define BASIC_RECORDS	3u
 
-/* One record of IA32_PMC0, armed with these flags beside its levels. */
+/* Take one record of IA32_PMC0, armed with these flags and both levels. */
 static void make_record(u64 flags)
 {
 	pebs_arm_as(0, LOADS, COUNT_BOTH | flags, calibration_period(LOADS, PERIOD));
@@ -35,7 +35,8 @@ static void make_record(u64 flags)
 TEST(adaptive, record_that_would_end_past_the_maximum_is_not_written, REQS(ADP_42),
      NEEDS(need_perfmon, need_baseline, need_events))
 {
-	/* The layout says what ds_written_outside() takes for a record: a basic one. */
+	/* ds_written_outside() takes the size of a record from the layout: here that of a basic
+	 * record. */
 	const struct adaptive_run run = { .config = CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM,
 					  .capacity = 32 };
 	const u64 two_basic = 2 * BASIC_BYTES, all_three = two_basic + adaptive_bytes(run.config);
@@ -73,7 +74,8 @@ TEST(adaptive, record_that_would_end_past_the_maximum_is_not_written, REQS(ADP_4
 	}
 }
 
-/* Windows until the counter has overflowed, and one more: a record would be there by then. */
+/* Run windows until the counter has overflowed, and one more window, in which a record would be
+ * written. */
 static void overflow_at_maximum(unsigned c, u64 maximum, const struct ds_setup *setup)
 {
 	enum { WINDOWS = 16 };
@@ -97,7 +99,8 @@ static void overflow_at_maximum(unsigned c, u64 maximum, const struct ds_setup *
  *         SDM 17.4.9 BTS and DS Save Area
  *
  * Given  a buffer whose absolute maximum is 8 bytes before the end of the record that is made next
- * When   each counter with PEBS overflows, fixed ones too but 2, whose clock is slow
+ * When   each counter with PEBS overflows, fixed ones too except fixed counter 2, whose clock is
+ *        slow
  * Then   the index stays, and no byte is written
  * Control: with the maximum at the record's end it is written
  */

@@ -10,7 +10,7 @@
 #include "tests/lbr/branches.h"
 
 #define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
-#define GROUP_AT	BASIC_BYTES	/* of the one group after the basic one */
+#define GROUP_AT	BASIC_BYTES	/* offset of a group directly after the basic one */
 #define ENTRY_BYTES	ADAPTIVE_LBR_BYTES
 
 /*
@@ -24,12 +24,12 @@
  * ADP-22  A register that the sampled instruction writes must have its new value in the GPR group.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the state after the instruction
  *
- * Given  sixteen registers and the status flags with values of their own; marked loads that change
- *        RAX and the flags
+ * Given  sixteen registers and the status flags with different values; marked loads that change RAX
+ *        and the flags
  * When   each of IA32_PMC0 to IA32_PMC3 makes a record with the GPR group
  * Then   each register is at its place of the order RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI,
  *        RDI, R8 to R15; RIP is the address after the marked load that EventingIP names, and RAX
- *        and the flags are those that it left
+ *        and the flags have the values after that load
  */
 TEST(adaptive, gpr_group_holds_the_registers_after_the_sampled_load,
      REQS(ADP_04, ADP_09, ADP_21, ADP_22), NEEDS(need_perfmon, need_baseline, need_events),
@@ -95,7 +95,8 @@ TEST(adaptive, gpr_group_holds_the_registers_after_the_sampled_load,
  *
  * Given  marked pushes, each of which moves RSP by 8
  * When   IA32_PMC0 makes a record of stores with the GPR group
- * Then   RSP is what the push that EventingIP names left, and RIP is the address after it
+ * Then   RSP has the value after the push that EventingIP names, and RIP is the address after that
+ *        push
  */
 TEST(adaptive, gpr_group_holds_the_stack_pointer_after_the_sampled_push, REQS(ADP_21, ADP_22),
      NEEDS(need_perfmon, need_baseline, need_events))
@@ -143,8 +144,8 @@ TEST(adaptive, rip_of_the_gpr_group_is_the_target_of_the_sampled_jump, REQS(ADP_
 			return;
 		ip = adaptive_at(AT_EVENTING_IP);
 		mark = workload_mark_at(&workload_jumps, SAMPLE_MARKS, ip);
-		/* Whether an unknown processor's counter has PDist isn't known: it records the
-		 * jump before. */
+		/* It isn't known whether an unknown processor's counter has PDist: with PDist it
+		 * records the previous jump. */
 		if (mark < 0 && !counter_caps()->generation)
 			continue;
 		if (!CHECK(t, ADP_21, mark >= 0, "EventingIP %#lx is a marked jump", ip))
@@ -177,7 +178,7 @@ TEST(adaptive, xmm_group_holds_the_sixteen_registers_low_half_first, REQS(ADP_06
 					    .workload = &workload_xmm_sample };
 		struct adaptive_run other = { .counter = c, .config = CONFIG_XMM };
 
-		/* A record of other values comes first. */
+		/* First make a record of other values. */
 		adaptive_window(&other);
 		adaptive_window(&run);
 		if (!adaptive_one_record(t, AT(ADP_06), &run))
@@ -203,10 +204,10 @@ TEST(adaptive, xmm_group_holds_the_sixteen_registers_low_half_first, REQS(ADP_06
 
 #define GROUPS_AT_MARK (CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM)
 #define XMM_AT		0xd0u
-#define PERIOD_LEAST	64u	/* events of a fixed counter ... */
-#define PERIOD_MOST	4096u	/* ... until it is among the marked loads */
+#define PERIOD_LEAST	64u	/* events of a fixed counter; the period grows */
+#define PERIOD_MOST	4096u	/* until the record is of a marked load */
 
-/* A record of counter c at one of the marked loads, whatever it counts. */
+/* Take a record of counter c, with any event, at one of the marked loads. */
 static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *w)
 {
 	struct adaptive_run run = { .counter = c, .config = GROUPS_AT_MARK, .workload = w };
@@ -244,8 +245,8 @@ static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *
  * Given  general registers and XMM0 to XMM15 with values that differ, in their halves too, while
  *        marked loads run
  * When   each general-purpose counter of instructions and each fixed counter makes a record with
- *        the memory, GPR and XMM groups there; all but fixed counters above 0 do at one of the
- *        periods that are tried
+ *        the memory, GPR and XMM groups there; every one except fixed counters above 0 does so at
+ *        one of the periods that are tried
  * Then   all registers but RAX, RIP and RFLAGS are at their places
  */
 TEST(adaptive, gpr_and_xmm_groups_of_each_counter_hold_the_registers, REQS(ADP_04, ADP_06, ADP_24),
@@ -312,13 +313,14 @@ TEST(adaptive, lbr_group_of_a_cleared_stack_is_all_zero, REQS(ADP_26),
 	}
 }
 
-/* Address of a link of the chain before the marks. */
+/* The address of a jump of the chain before the marks. */
 static u64 link(unsigned i)
 {
 	return workload_mark(&workload_chain_sample, 0) - (CHAIN_LINKS - i) * CHAIN_STRIDE;
 }
 
-/* A record after the chain, recorded from before the window on. Recording is off afterwards. */
+/* Take a record after the chain. Branches are recorded from before the window; recording is off
+ * afterwards. */
 static void chain_window(const struct adaptive_run *run)
 {
 	const struct lbr_switch recording = lbr_any_switch();
@@ -385,7 +387,7 @@ TEST(adaptive, lbr_group_begins_with_the_newest_branch, REQS(ADP_05, ADP_25),
 TEST(adaptive, info_of_an_lbr_entry_is_that_of_its_register, REQS(ADP_27),
      NEEDS(need_perfmon, need_baseline, need_events, need_any_lbr_info))
 {
-	/* Counting begins before the window: its loads are fewer than the marks. */
+	/* Counting begins before the window, which adds fewer loads than there are marks. */
 	const u64 period = PERIOD + SAMPLE_MARKS / 2;
 	const struct lbr_switch on = lbr_any_switch();
 	const struct workload_switch recording = { on.msr, on.on, 0, 0 };

@@ -13,7 +13,7 @@
 #define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
 #define AT_APPLICABLE	ADAPTIVE_BASIC_applicable
 #define CORE_CYCLES	0x003c
-#define RETIRED_SLACK	0x100000	/* events after the record, more than any window has */
+#define RETIRED_SLACK	0x100000	/* events after the record; no window has so many */
 
 static bool is_pebs_counter(unsigned c)
 {
@@ -22,8 +22,8 @@ static bool is_pebs_counter(unsigned c)
 }
 
 /*
- * Slots of bad speculation and the like, which fixed counters from 4 on count, may be too few for
- * an overflow in all windows of a test together. Are there enough of them here?
+ * Slots of bad speculation and similar events of fixed counters 4 and up may be too few for an
+ * overflow in all windows of a test. true: this counter has enough of them here.
  */
 static bool overflows_here(unsigned c)
 {
@@ -123,7 +123,8 @@ TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(A
 
 			if (!overflows_here(PMC_FIXED(i)))
 				continue;
-			/* The others' bits by hand: arming writes this counter's alone. */
+			/* Write the bits of the other counters here: pebs_arm() writes only this
+			 * counter's bit. */
 			msr_write(MSR_IA32_FIXED_CTR_CTRL, BIT(32 + 4 * bit));
 			adaptive_any_window(&run, &setup);
 			if (!adaptive_one_record(t, AT(ADP_32), &run))
@@ -138,9 +139,9 @@ TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(A
 	}
 }
 
-#define WINDOWS_MOST	SLOW_WINDOWS	/* of fixed counters, whose events may be rare */
+#define WINDOWS_MOST	SLOW_WINDOWS	/* for fixed counters, whose events may be rare */
 
-/* Windows until counter c, of those that are on, has a record more. */
+/* Run windows, with the counters `on`, until counter c has one more record. */
 static void run_until_record(unsigned c, struct pmc_mask on)
 {
 	const unsigned windows = PMC_IS_FIXED(c) ? WINDOWS_MOST : 1;
@@ -164,9 +165,9 @@ static u64 period_of(unsigned c)
  *         have bit 32+i.
  *         kvm-unit-tests pmu_pebs; Linux
  *
- * Given  PEBS on all counters, general-purpose and fixed, all of which count; all but one are out
- *        of reach of their overflow
- * When   that one overflows, each in turn but fixed counters from 4 on with too few events here
+ * Given  PEBS on all counters, general-purpose and fixed, all of which count; only one of them is
+ *        near its overflow
+ * When   that one overflows; each in turn, except fixed counters from 4 on with too few events here
  * Then   there is a record, whose applicable counters are that counter alone
  */
 TEST(adaptive, each_counter_makes_records_beside_all_others, REQS(ADP_07, ADP_41, FIX_09),
@@ -232,7 +233,8 @@ TEST(adaptive, event_that_is_not_precise_makes_records, REQS(ADP_40),
  *
  * Given  fixed counter 0 with PEBS, which overflows on an instruction among NOPs of one byte
  * When   it makes a record
- * Then   EventingIP is that NOP or one after it; what opening the window adds comes first
+ * Then   EventingIP is that NOP or a later one, because opening the window adds instructions before
+ *        it
  */
 TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11),
      NEEDS(need_perfmon, need_fixed, need_baseline))
@@ -259,14 +261,14 @@ TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11
 	}
 }
 
-/* Far below 0 and apart from each other by more than any window counts; told apart by bits 47:32
- * alone, with bit 31 of both kinds, and low bits that aren't 0. */
+/* Far below 0; two values differ by more than any window counts, and in bits 47:32 alone. Bit 31 is
+ * 0 or 1, and the low bits aren't 0. */
 static u64 reload_of(unsigned counter)
 {
 	return BIT(47) | ((u64)counter + 1) << 33 | (u64)(counter & 1) << 31 | 0x7ffff0;
 }
 
-/* What that is in a counter. */
+/* The value that the counter reads after such a reload. */
 static u64 reloaded(unsigned counter)
 {
 	return reload_of(counter) & (BIT(counter_width(counter)) - 1);
@@ -290,7 +292,8 @@ static bool need_format_5_slots(char *reason, size_t size)
 	return false;
 }
 
-/* Where the reset value of a counter is, which differs by format and kind of counter. */
+/* The claim about the place of a counter's reset value, which depends on the format and the kind of
+ * counter. */
 static struct test_claim claim_of_slot(unsigned counter)
 {
 	if (counter_caps()->pebs_format >= PEBS_FORMAT_MORE_RESETS)
@@ -298,7 +301,7 @@ static struct test_claim claim_of_slot(unsigned counter)
 	return PMC_IS_FIXED(counter) ? AT(ADP_08) : AT(ADP_44);
 }
 
-/* A record of the counter, with a value of its own in each slot. false: there is none. */
+/* Take a record of the counter, with a different value in each slot. false: there is none. */
 static bool reload_window(struct test *t, struct test_claim claim, unsigned counter)
 {
 	struct adaptive_run run = { .counter = counter, .basic = true };
@@ -318,7 +321,7 @@ static bool reload_window(struct test *t, struct test_claim claim, unsigned coun
  *
  * Given  reset values that differ in each of the twelve slots of the DS area
  * When   each general-purpose counter makes a record
- * Then   it reads what is at 40H + 8n, and what it counted afterwards
+ * Then   it reads the value at 40H + 8n, plus its later events
  * Control: there is a record
  */
 TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_44),
@@ -343,7 +346,7 @@ TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_4
  *
  * Given  reset values that differ in each of the twelve slots of the DS area
  * When   each fixed counter makes a record
- * Then   it reads what is at 80H + 8i, and what it counted afterwards
+ * Then   it reads the value at 80H + 8i, plus its later events
  * Control: there is a record
  */
 TEST(adaptive, fixed_counter_is_reloaded_from_its_own_slot, REQS(ADP_08, FIX_16),
@@ -369,7 +372,7 @@ TEST(adaptive, fixed_counter_is_reloaded_from_its_own_slot, REQS(ADP_08, FIX_16)
  *
  * Given  format 5 or 6; reset values that differ in each of the 48 slots of the DS area
  * When   each counter, general-purpose or fixed, makes a record
- * Then   it reads what is at 40H + 8n or 140H + 8i, and what it counted afterwards
+ * Then   it reads the value at 40H + 8n or 140H + 8i, plus its later events
  * Control: there is a record
  */
 TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_16),
@@ -405,7 +408,7 @@ TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_1
  *
  * Given  PEBS on one counter, whose slot of the DS area holds its period; it has made a record
  * When   the slot alone is changed in memory, and the counter overflows again
- * Then   the counter reads the new value, and what it counted afterwards
+ * Then   the counter reads the new value, plus its later events
  * Control: there are two records
  */
 TEST(adaptive, reset_slot_that_changes_between_records_is_reloaded, REQS(ADP_44, ADP_08, ADP_45),
@@ -424,7 +427,7 @@ TEST(adaptive, reset_slot_that_changes_between_records_is_reloaded, REQS(ADP_44,
 		ds_open(&setup);
 		pebs_arm_as(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, period_of(c));
 		run_until_record(c, pmc_one(c));
-		/* A fixed counter may have several. */
+		/* A fixed counter may make several records. */
 		ds_set_index(0);
 		ds_set_reset(c, reload_of(c));
 		run_until_record(c, pmc_one(c));
@@ -446,7 +449,7 @@ TEST(adaptive, reset_slot_that_changes_between_records_is_reloaded, REQS(ADP_44,
  * Given  a reset value of 0 for one counter, large ones in all other slots; not fixed counter 4,
  *        whose event no window is sure to have
  * When   it makes a record
- * Then   it reads what it has counted since, from 0
+ * Then   it reads the number of its later events, from 0
  * Control: there is a record
  */
 TEST(adaptive, reset_value_of_zero_restarts_the_counter_at_zero, REQS(ADP_46),

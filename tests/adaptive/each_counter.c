@@ -7,12 +7,12 @@
 #include "spec/msr.h"
 #include "tests/adaptive/adaptive.h"
 
-#define AT_WORD		0u	/* ADAPTIVE_BASIC_*, typed out */
+#define AT_WORD		0u	/* ADAPTIVE_BASIC_*, as literal numbers */
 #define AT_APPLICABLE	0x10u
-#define PAIR_ROUNDS	(4 * ROUNDS_PERIOD)	/* of three instructions each */
-#define PAIR_SLACK	(4 * PAIR_ROUNDS)	/* instructions after the record, at most */
+#define PAIR_ROUNDS	(4 * ROUNDS_PERIOD)	/* rounds of three instructions each */
+#define PAIR_SLACK	(4 * PAIR_ROUNDS)	/* most instructions after the record */
 
-/* IA32_PERFEVTSELx[34] of each general-purpose counter but this one. */
+/* Set or clear IA32_PERFEVTSELx[34] of each general-purpose counter except this one. */
 static void set_adaptive_of_others(unsigned counter, bool on)
 {
 	for (unsigned i = 0; i < counter_caps()->gp; i++)
@@ -24,8 +24,8 @@ static void set_adaptive_of_others(unsigned counter, bool on)
  * ADP-31  IA32_PERFEVTSELx[34] must make the records of that counter adaptive and of no other.
  *         kvm-unit-tests pmu_pebs
  *
- * Given  MSR_PEBS_DATA_CFG asks for the GPR group; IA32_PERFEVTSELx[34] is set of one
- *        general-purpose counter alone, or of all others alone
+ * Given  MSR_PEBS_DATA_CFG asks for the GPR group; IA32_PERFEVTSELx[34] is set for one
+ *        general-purpose counter only, or for all others only
  * When   that one makes a record, each in turn
  * Then   it has the GPR group in the first case, and is the basic group alone in the second
  */
@@ -51,7 +51,7 @@ TEST(adaptive, adaptive_bit_of_each_general_purpose_counter_is_of_its_records_al
 		}
 }
 
-/* Apart from each other by more than any window counts. */
+/* The values of two counters differ by more than any window counts. */
 static u64 reset_of(unsigned counter)
 {
 	return pebs_reset_value(counter, ((u64)counter + 1) << 24);
@@ -68,8 +68,8 @@ static u64 reset_of(unsigned counter)
  * Given  PEBS on a general-purpose counter of instructions and on fixed counter 0, which counts
  *        them too, with one start value, and reset values that differ
  * When   both overflow, each general-purpose counter in turn
- * Then   one record, or two, name both of them, and each counter reads its own reset value and what
- *        it counted afterwards
+ * Then   one record, or two, name both of them, and each counter reads its own reset value plus its
+ *        later events
  * Control: there are one or two records
  */
 TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both_named,
@@ -98,7 +98,7 @@ TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both
 				  "records of IA32_PMC%u and fixed counter 0", c))
 			for (unsigned i = 0; i < ds_records(); i++)
 				named |= adaptive_at(i * BASIC_BYTES + AT_APPLICABLE);
-		/* A host may leave one of them off (tests/adaptive/basic.c). */
+		/* A host may leave one of the counters off (tests/adaptive/basic.c). */
 		if (counter_caps()->hypervisor && both.bits & ~named) {
 			CHECK_EQ(t, ADP_37, 0, named & ~both.bits,
 				 "counters too many in the records");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All groups of one record together, of each counter, at CPL 3 too, and of the second record of a
+ * All groups of one record together, for each counter, also at CPL 3, and in the second record of a
  * buffer: Linux setup_pebs_adaptive_sample_data. XMM registers are loaded before the window, and
- * last branch records stay as they are meanwhile.
+ * the last branch records don't change during it.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/processor/time.h"
@@ -14,7 +14,7 @@
 #include "tests/measure/xmm_registers.h"
 
 #define BRANCHES	EVENT_BR_INST_RETIRED_ALL_BRANCHES
-/* Offsets of a record with the memory, GPR, XMM and LBR groups, typed out. */
+/* Offsets in a record with the memory, GPR, XMM and LBR groups, as literal numbers. */
 #define EVERY_GROUP	(CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM)
 #define AT_EVENTING_IP	0x08u
 #define AT_APPLICABLE	0x10u
@@ -22,7 +22,7 @@
 #define XMM_AT		0xd0u
 #define ENTRIES_AT	0x1d0u
 #define ENTRY_BYTES	0x18u
-#define WINDOWS_MOST	SLOW_WINDOWS	/* of fixed counters */
+#define WINDOWS_MOST	SLOW_WINDOWS	/* for fixed counters */
 
 static u64 every_group(void)
 {
@@ -52,7 +52,7 @@ static void check_entries(struct test *t, struct test_claim claim, unsigned at,
 	}
 }
 
-/* Whatever it counts, it is something of the program's: what is near the piece. */
+/* For any event EventingIP must be in the program, near the piece. */
 static void check_eventing_ip(struct test *t, unsigned c)
 {
 	enum { NEAR = 0x800000 };
@@ -120,7 +120,7 @@ TEST(adaptive, record_of_each_counter_has_every_group_whole,
 	lbr_any_close();
 }
 
-/* A record of code at CPL 3 by a counter that counts there alone. */
+/* Take a record of code at CPL 3 with a counter that counts only there. */
 static void take_at_cpl_3(const struct adaptive_run *run, const struct xmm_registers *xmm)
 {
 	const bool slow = run->counter == OVERFLOW_SLOW;

@@ -12,7 +12,8 @@
 
 #define ENTRY_AT(i)	(BASIC_BYTES + ADAPTIVE_LBR_BYTES * (i))
 
-/* Does INFO say something of any taken branch: how long before it was, or its kind? */
+/* Is INFO nonzero for any taken branch? It is if it has the time since the previous branch, or the
+ * kind. */
 static bool is_info_told(void)
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();
@@ -25,12 +26,12 @@ static bool is_info_told(void)
  * ADP-27  The third quadword of an LBR entry must have the layout of MSR_LBR_INFO_x.
  *         Linux intel_pmu_store_pebs_lbrs
  *
- * Given  as many branches recorded as there are entries; then recording enabled, and every branch
- *        kept out
+ * Given  the stack has been filled with recorded branches; then recording is enabled, and every
+ *        branch is filtered out
  * When   each counter with PEBS makes a record with the LBR group, fixed ones too
  * Then   FROM, TO and INFO of each entry are those of the register of the same age
- * Control: the registers are the same after it; where CPUID.1CH:ECX tells of cycles or kinds, INFO
- *        isn't 0 in all
+ * Control: the registers are the same after it; where CPUID.1CH:ECX reports cycles or kinds, INFO
+ *        isn't 0 in all of them
  */
 TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, ADP_27),
      NEEDS(need_perfmon, need_baseline, need_branches, need_any_lbr_info, adaptive_need_entries))
@@ -90,10 +91,11 @@ static bool need_stores_logged(char *reason, size_t size)
  *          Linux intel_pmu_store_pebs_lbrs
  *
  * Given  branches recorded with stores between them, which a counter of CPUID.1CH:ECX[19:16] counts
- *        with bit 35 of its event select set; then recording enabled, and every branch kept out
+ *        with bit 35 of its event select set; then recording is enabled, and every branch is
+ *        filtered out
  * When   another counter makes a record with the LBR group
  * Then   the third quadword of each entry is INFO of the register of the same age
- * Control: INFO has events of the counter in one of them
+ * Control: in one entry at least INFO has events of the counter
  */
 TEST(adaptive, lbr_group_of_a_record_has_the_logged_events, REQS(ALBR_18, ADP_27),
      NEEDS(need_perfmon, need_baseline, need_branches, need_events, need_stores_logged))

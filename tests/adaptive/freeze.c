@@ -17,13 +17,13 @@
 #define FREEZE		IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
 #define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
 
-#define FREEZES		4u	/* ways to ask for them */
+#define FREEZES		4u	/* combinations of the freeze bits */
 
-/* One record of the counter at the threshold, branches recorded; what of the register that enables
- * these is still as it was. */
+/* One record of the counter reaches the threshold while branches are recorded. *still_on: the
+ * enable bit of recording afterwards. */
 static const struct pmi_log *reach(unsigned counter, u64 debugctl, u64 *still_on)
 {
-	/* As tests/core/freeze_streamlined.c has it. */
+	/* As in tests/core/freeze_streamlined.c. */
 	static const struct pmi_options leave = {
 		.keep_status = true, .keep_counting = true, .stay_masked = true,
 	};
@@ -51,7 +51,8 @@ static const struct pmi_log *reach(unsigned counter, u64 debugctl, u64 *still_on
 	return log;
 }
 
-/* The end of the window clears IA32_PERF_GLOBAL_CTRL, and a late interrupt may come after it. */
+/* Did the interrupt come inside the window? The end of the window clears IA32_PERF_GLOBAL_CTRL, so
+ * a later interrupt shows nothing. */
 static bool came_in_the_window(const struct pmi_entry *entry)
 {
 	return entry->rip >= (u64)(uintptr_t)workload_load.begin &&
@@ -69,12 +70,12 @@ static bool came_in_the_window(const struct pmi_entry *entry)
  *         Linux
  *
  * Given  a threshold of one record; last branch records on; the handler leaves the status
- * When   each counter with PEBS makes a record, fixed ones too but 2, whose clock is slow, with
- *        both of IA32_DEBUGCTL[12] and [11], and with one or neither; the first of each kind in
- *        all four ways
- * Then   CTR_Frz and LBR_Frz are set at the handler's entry as these ask for;
- *        IA32_PERF_GLOBAL_CTRL, where the interrupt comes within the window, and the enable of
- *        last branch records are as they were
+ * When   each counter with PEBS makes a record, fixed ones too except fixed counter 2, whose clock
+ *        is slow: with both of IA32_DEBUGCTL[12] and [11], and with one or neither. The first
+ *        counter of each kind does so in all four ways
+ * Then   at the handler's entry CTR_Frz and LBR_Frz are set as these bits ask for. The enable of
+ *        last branch records is unchanged, and so is IA32_PERF_GLOBAL_CTRL where the interrupt is
+ *        within the window
  * Control: there is an interrupt
  */
 TEST(adaptive, record_of_each_counter_at_the_threshold_freezes_what_is_asked_for,
@@ -89,8 +90,8 @@ TEST(adaptive, record_of_each_counter_at_the_threshold_freezes_what_is_asked_for
 	unsigned judged = 0;
 
 	FOR_EACH_COUNTER (c, every) {
-		/* One of each kind in all ways; a window costs much where each instruction is
-		 * stepped. */
+		/* Only one counter of each kind is tested with all combinations: on a machine that
+		 * single-steps, a window takes long. */
 		const bool in_all = c == 0 || c == PMC_FIXED(0);
 
 		for (unsigned n = 0; n < (in_all ? FREEZES : 2); n++) {

@@ -68,7 +68,7 @@ TEST(adaptive, record_is_as_long_as_its_groups_are, REQS(ADP_01, ADP_10, ADP_16,
  *
  * Given  MSR_PEBS_DATA_CFG with the LBR group alone, and 1 to 32 entries in bits 31:24
  * When   IA32_PMC0 makes a record
- * Then   it has 18H bytes an entry after the basic group, and no byte beside it is written
+ * Then   it has 18H bytes an entry after the basic group, and no byte outside it is written
  */
 TEST(adaptive, lbr_group_has_as_many_entries_as_data_cfg_says, REQS(ADP_05, ADP_16, ADP_19),
      NEEDS(need_perfmon, need_baseline, need_events))
@@ -93,7 +93,7 @@ TEST(adaptive, lbr_group_has_as_many_entries_as_data_cfg_says, REQS(ADP_05, ADP_
 	}
 }
 
-/* What the bytes after the basic group are, by what only one group can hold. */
+/* Check the order of the groups by values that only one group can have. */
 static void check_order(struct test *t, u32 config)
 {
 	u64 memory = (u64)(uintptr_t)workload_memory();
@@ -134,8 +134,8 @@ static void check_order(struct test *t, u32 config)
  * Given  marked loads with addresses, general registers and XMM registers that differ from each
  *        other; each combination of groups
  * When   IA32_PMC0 makes a record
- * Then   what only one group can hold is where the groups asked for before it end, and the last
- *        group ends where the record does
+ * Then   each item that only one group can hold is at the place where the groups requested before
+ *        it end, and the last group ends at the record's end
  * Control: EventingIP is a marked load
  */
 TEST(adaptive, groups_of_a_record_are_in_order_without_gaps, REQS(ADP_03),
@@ -175,7 +175,7 @@ TEST(adaptive, change_of_data_cfg_holds_for_the_next_record, REQS(ADP_30, ADP_11
 	struct ds_setup setup = adaptive_setup(&run, &layout);
 	unsigned at = 0;
 
-	/* One buffer for all of them: the index goes on from where the last record left it. */
+	/* Use one buffer for all records: the index continues after the last record. */
 	ds_open(&setup);
 	ds_set_maximum_bytes(DS_BUFFER_BYTES);
 	for (unsigned i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
@@ -199,7 +199,7 @@ TEST(adaptive, change_of_data_cfg_holds_for_the_next_record, REQS(ADP_30, ADP_11
 			 "bits 31:0 of its format word");
 		at += size;
 	}
-	/* By the sizes that they state, from the beginning. */
+	/* Walk from the beginning, by the sizes that the records state. */
 	at = 0;
 	for (unsigned i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
 		CHECK_EQ(t, ADP_11, configs[i], adaptive_at(at) & BITS(0, 31),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The memory group of an adaptive record, for accesses with known addresses: Linux struct
- * pebs_meminfo. Only for events of a memory access: MEM_INST_RETIRED and
+ * pebs_meminfo. Only events of a memory access are tested: MEM_INST_RETIRED and
  * MEM_TRANS_RETIRED.LOAD_LATENCY. No source defines the group for other events, or which access is
  * tagged.
  */
@@ -19,11 +19,11 @@
 #define AT_TX		(BASIC_BYTES + ADAPTIVE_MEMORY_tx_abort)
 /* In the GPR group after it. */
 #define AT_RIP		(BASIC_BYTES + ADAPTIVE_MEMORY_BYTES + ADAPTIVE_GPR_rip)
-/* XMM is after them. */
+/* The XMM group comes after them. */
 #define LATENCY_CONFIG	(CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM)
 #define BATCH		250u	/* rounds */
 #define LONGER		4u
-#define LATENCY_VALID	BITS(0, 31)	/* the bits that are used on Ice Lake */
+#define LATENCY_VALID	BITS(0, 31)	/* bits that Ice Lake uses */
 
 /*
  * ADP-20  The memory group must hold the data linear address at 00H, the data source at 08H, the
@@ -72,7 +72,8 @@ TEST(adaptive, memory_group_has_the_linear_address_of_the_access, REQS(ADP_20, A
 	}
 }
 
-/* The one latency, or the greater one of two: which of these the threshold is for isn't stated. */
+/* The latency; of two latencies the greater one, because no source says which of them the threshold
+ * applies to. */
 static u64 latency_at(unsigned at)
 {
 	u64 word = adaptive_at(at + AT_LATENCY), instruction, cache;
@@ -92,8 +93,8 @@ static u32 latency_counters(void)
 	return event.counters;
 }
 
-/* Load latency on a counter, by its own PEBS enable alone, for at most that many rounds of the
- * piece. How many records; *most becomes the rounds that they took. */
+/* Sample load latency on a counter, enabled by its own PEBS enable bit alone, for at most *most
+ * rounds of the piece. Returns the number of records; *most: the rounds that they took. */
 static unsigned take_latency(const struct workload *w, unsigned counter, u64 threshold,
 			     unsigned *most)
 {
@@ -121,7 +122,7 @@ static unsigned take_latency(const struct workload *w, unsigned counter, u64 thr
 	return ds_records();
 }
 
-/* Records there are, or the test is over. */
+/* Are there enough records? If not, the test has ended. */
 static bool enough(struct test *t, struct test_claim claim, unsigned records, unsigned counter)
 {
 	if (!records && !test_is_strict(t)) {
@@ -208,7 +209,8 @@ TEST(adaptive, latency_of_a_memory_group_is_above_the_threshold, REQS(ADP_49),
 
 		if (!i && !enough(t, CONTROL_AT(ADP_49), records, counter))
 			return;
-		/* There may be none above the others: no more than a few times as long for them. */
+		/* There may be no load above the higher thresholds: limit their runs to a few times
+		 * as many rounds. */
 		most *= i ? 1 : LONGER;
 		for (unsigned r = 0; r < records; r++) {
 			unsigned at = r * adaptive_bytes(LATENCY_CONFIG);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record across two pages, for every place of the border in the record: "BTS and DS Save Area"
- * requires only that the buffer's linear addresses are contiguous.
+ * A record across two pages, for every position of the boundary in the record: "BTS and DS Save
+ * Area" requires only that the buffer's linear addresses are contiguous.
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/adaptive/adaptive.h"
 
 #define PAGE		0x1000u
-#define STEP		0x28u	/* between two places: each group has some, at each quadword */
+#define STEP		0x28u	/* between two positions: each group has some */
 #define GPR_AT		BASIC_BYTES
 #define XMM_AT		(GPR_AT + ADAPTIVE_GPR_BYTES)
 
-/* At their offsets of the GPR group: struct pebs_gprs. */
+/* Registers at their offsets in the GPR group: struct pebs_gprs. */
 static const struct {
 	unsigned offset;
 	const char *name;
@@ -38,10 +38,10 @@ static u64 exchanged(u64 value)
  *         the buffer base.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  registers with values of their own; a record with the GPR and the XMM group
- * When   the index is such that a page begins in the record: at one place after the other
+ * Given  registers with different values; a record with the GPR and the XMM group
+ * When   the index is such that a page begins in the record: at each place in turn
  * Then   the index moves by the record's size, and each register is at its place
- * Control: so it is in a record within a page
+ * Control: the same is true of a record within a page
  */
 TEST(adaptive, record_across_two_pages_is_whole_wherever_the_second_begins,
      REQS(ADP_04, ADP_06, DS_02), NEEDS(need_perfmon, need_baseline, need_events))

@@ -2,8 +2,8 @@
 /*
  * PDist: the record is made on completion of the instruction that overflowed the counter; there is
  * no wait for the next event (intel/perfmon README, "PDist: Precise Distribution"). Fixed counter 0
- * and IA32_PMC0 have it, some E-cores' IA32_PMC1 too, from PDIST_LEAST_PERIOD events on:
- * docs/READINGS.md.
+ * and IA32_PMC0 have it, and so has IA32_PMC1 of some E-cores, if the period is at least
+ * PDIST_LEAST_PERIOD: docs/READINGS.md.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -12,10 +12,10 @@
 
 #define AT_EVENTING_IP	0x08u
 #define ROUNDS		320u	/* events before the marks: more than PDIST_LEAST_PERIOD */
-#define MARKS		9u	/* that are tried */
+#define MARKS		9u	/* marks that are tried */
 
-/* A record of the counter, which overflows after that many events; flags of IA32_PERFEVTSELx, among
- * them whether the record is an adaptive one. */
+/* Take a record of the counter, which overflows after so many events. flags: bits of
+ * IA32_PERFEVTSELx, including Adaptive_Record. */
 static bool take_with(struct test *t, struct test_claim claim, unsigned counter, u16 event,
 		      u64 flags, u64 period, const struct workload *w, u64 rounds,
 		      struct pmc_mask with)
@@ -42,8 +42,8 @@ static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 
 			 with);
 }
 
-/* Loads, then branches: the counter overflows on a marked one, and the record names that very one.
- */
+/* With loads, then with branches: the counter overflows on a marked one, and the record must name
+ * exactly that one. */
 static void check_marked_events(struct test *t, struct test_claim claim, unsigned counter,
 				u64 flags)
 {
@@ -76,9 +76,9 @@ static void check_marked_events(struct test *t, struct test_claim claim, unsigne
  *         on which it overflowed.
  *         intel/perfmon README: PDist, Precise Distribution
  *
- * Given  loads, then branches, each marked one at an address of its own
+ * Given  loads, then branches, each marked one at a different address
  * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
- * Then   EventingIP is that very one
+ * Then   EventingIP is exactly that one
  */
 TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist),
@@ -92,10 +92,10 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
  *         on which it overflowed.
  *         intel/perfmon README: PDist, Precise Distribution
  *
- * Given  IA32_PMC0 with INT = 1, LVTPC open; loads, then branches, each marked one at an address of
- *        its own
+ * Given  IA32_PMC0 with INT = 1, LVTPC open; loads, then branches, each marked one at a different
+ *        address
  * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
- * Then   EventingIP is that very one; whether there is an interrupt isn't judged
+ * Then   EventingIP is exactly that one; whether there is an interrupt isn't judged
  */
 TEST(adaptive, pdist_record_of_pmc0_is_as_precise_with_its_interrupt, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
@@ -111,9 +111,9 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_with_its_interrupt, REQS(FIX_1
  *         intel/perfmon README: PDist, Precise Distribution
  *
  * Given  IA32_PMC0 with Adaptive_Record = 0, so that the record is the basic group; loads, then
- *        branches, each marked one at an address of its own
+ *        branches, each marked one at a different address
  * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
- * Then   EventingIP is that very one
+ * Then   EventingIP is exactly that one
  */
 TEST(adaptive, pdist_record_of_pmc0_is_as_precise_without_adaptive_record, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
@@ -121,7 +121,7 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_without_adaptive_record, REQS(
 	check_marked_events(t, AT(FIX_13), 0, COUNT_BOTH);
 }
 
-#define FIRST_PERIOD	300u	/* more than PDIST_LEAST_PERIOD, and so is the second one */
+#define FIRST_PERIOD	300u	/* more than PDIST_LEAST_PERIOD, as is the second one */
 
 /*
  * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
@@ -130,8 +130,8 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_without_adaptive_record, REQS(
  *
  * Given  IA32_PMC0 is reloaded by its first record, so that it overflows again on a marked load
  * When   both records are made in one window
- * Then   EventingIP of the second one is a marked load too; where nothing else happens, that very
- *        one
+ * Then   EventingIP of the second record is a marked load too; where nothing else occurs, it is
+ *        exactly the expected one
  */
 TEST(adaptive, pdist_record_of_pmc0_is_as_precise_after_a_reload, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_pdist))
@@ -170,9 +170,9 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_after_a_reload, REQS(FIX_13),
  *         must record the very event on which it overflowed.
  *         Linux cmt_get_event_constraints: fixed counter 0, IA32_PMC0 and IA32_PMC1
  *
- * Given  loads, then branches, each marked one at an address of its own
+ * Given  loads, then branches, each marked one at a different address
  * When   IA32_PMC1 overflows on one of the marked ones, more than 256 events after its start
- * Then   EventingIP is that very one
+ * Then   EventingIP is exactly that one
  */
 TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist_of_pmc1))
@@ -185,10 +185,10 @@ TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14
  *         on which it overflowed.
  *         intel/perfmon README: PDist, Precise Distribution
  *
- * Given  each other counter in turn, enabled for PEBS as well, and not about to overflow
+ * Given  each other counter in turn, enabled for PEBS too, and far from its overflow
  * When   IA32_PMC0 overflows on a marked load, more than 256 events after its start
- * Then   EventingIP is that very load
- * Control: the other one counts
+ * Then   EventingIP is exactly that load
+ * Control: the other counter counts
  */
 TEST(adaptive, pdist_record_of_pmc0_is_as_precise_beside_another_counter_with_pebs, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
@@ -221,7 +221,7 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_beside_another_counter_with_pe
  *         record that instruction or the next one.
  *         intel/perfmon README: PDist; Linux mailing list: KVM, PEBS for SPR, PDIR++
  *
- * Given  fixed counter 0 with PEBS over NOPs that are known one by one
+ * Given  fixed counter 0 with PEBS counts NOPs whose addresses are known one by one
  * When   it overflows on one of them, 256 instructions after its start and more, with
  *        Adaptive_Record = 1 and 0 in turn
  * Then   EventingIP is that NOP or the next one

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PDist at its least distance: intel/perfmon README, "PDist: Precise Distribution", from
- * PDIST_LEAST_PERIOD events on (docs/READINGS.md). tests/adaptive/pdist.c has greater ones.
+ * PDist with its smallest period, PDIST_LEAST_PERIOD: intel/perfmon README, "PDist: Precise
+ * Distribution"; docs/READINGS.md. tests/adaptive/pdist.c has longer periods.
  */
 #include "kernel/output/fmt.h"
 #include "tests/adaptive/adaptive.h"
 
 #define AT_EVENTING_IP	0x08u
-#define PERIODS		4u	/* that are tried: the least one, and the next ones */
+#define PERIODS		4u	/* tried periods: the smallest, and the next ones */
 #define MARK		3u	/* the marked load that overflows */
 
 /*
@@ -15,14 +15,14 @@
  *         on which it overflowed.
  *         intel/perfmon README: PDist, Precise Distribution
  *
- * Given  loads, then marked ones, each at an address of its own
+ * Given  loads, then marked ones, each at a different address
  * When   IA32_PMC0 overflows on a marked one, exactly 256 events after its start, 257, 258 and 259
- * Then   EventingIP is that very one
+ * Then   EventingIP is exactly that one
  */
 TEST(adaptive, pdist_record_of_pmc0_names_the_event_at_the_least_distance, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_pdist))
 {
-	const u64 opening = calibration_period(LOADS, 0);	/* what opening the window adds */
+	const u64 opening = calibration_period(LOADS, 0);	/* added by opening the window */
 
 	for (u64 period = PDIST_LEAST_PERIOD; period < PDIST_LEAST_PERIOD + PERIODS; period++) {
 		const struct adaptive_run run = { .counter = 0, .config = CONFIG_GPR };

@@ -8,15 +8,15 @@
 #include "tests/adaptive/adaptive.h"
 #include "tests/measure/register_bits.h"
 
-/* Counters and metrics in records of format 6. */
+/* The bits for counters and metrics in records of format 6. */
 #define DATA_CFG_FORMAT_6							\
 	(PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS | PEBS_DATA_CFG_CNTR_GP |		\
 	 PEBS_DATA_CFG_CNTR_FIXED)
-#define SELECT_ADAPTIVE	34		/* of IA32_PERFEVTSELx */
-#define FIXED_ADAPTIVE(i) (32 + 4 * (i))	/* of IA32_FIXED_CTR_CTRL */
+#define SELECT_ADAPTIVE	34		/* bit of IA32_PERFEVTSELx */
+#define FIXED_ADAPTIVE(i) (32 + 4 * (i))	/* bit of IA32_FIXED_CTR_CTRL */
 #define OUTPUT_PT	BITS(60, 62)	/* of IA32_PEBS_ENABLE: IA32_PERF_CAPABILITIES[16] */
 
-/* No refused value may have reached the register. */
+/* Read the register: a refused value must not have reached it. */
 static u64 held(u32 msr)
 {
 	u64 value = ~0ULL;
@@ -116,7 +116,7 @@ TEST(msr, pebs_data_cfg_is_not_there_without_baseline, REQS(ADP_29),
  *         KVM
  *
  * Given  a processor without baseline; each event select with an event
- * When   bit 34 is set beside it
+ * When   bit 34 is set together with it
  * Then   #GP is raised, and the register keeps its value
  * Control: the same value without bit 34 is accepted
  */
@@ -142,7 +142,7 @@ TEST(msr, adaptive_bit_of_an_event_select_is_reserved_without_baseline, REQS(ADP
  *         KVM
  *
  * Given  a processor without baseline; each fixed counter enabled at CPL 0 and above
- * When   IA32_FIXED_CTR_CTRL[32+4i] is set beside it
+ * When   IA32_FIXED_CTR_CTRL[32+4i] is set together with it
  * Then   #GP is raised, and the register keeps its value
  * Control: the enables are accepted without it
  */
@@ -173,8 +173,8 @@ TEST(msr, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQS(ADP
  *
  * Given  PEBS with baseline
  * When   each bit of IA32_PEBS_ENABLE is written
- * Then   those of a counter that CPUID reports, from 0 general-purpose and from 32 fixed, are read
- *        back; each other one, bits 62:60 of output to PT excepted, raises #GP and changes nothing
+ * Then   bits of counters that CPUID reports, from 0 general-purpose and from 32 fixed, are read
+ *        back; each other bit, except bits 62:60 of output to PT, raises #GP and changes nothing
  */
 TEST(msr, pebs_enable_has_a_bit_for_each_counter_and_no_other, REQS(FIX_10),
      NEEDS(need_perfmon, need_not_hybrid, need_baseline, need_refused_msrs),

@@ -30,14 +30,14 @@ static bool need_retire_latency(char *reason, size_t size)
 
 struct latencies {
 	unsigned records, windows;
-	u64 sum, cycles;	/* of the records; of the windows */
+	u64 sum, cycles;	/* sum over the records; cycles of the windows */
 };
 
-/* What records hold: the basic group alone; further groups after it. */
+/* The groups of the records: the basic group alone; with further groups after it. */
 static const u64 configs[] = { 0, CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
 #define LATENCY_CONFIGS (sizeof(configs) / sizeof(configs[0]))
 
-/* Records of loads of this workload by the load latency event, with core cycles counted along. */
+/* Take records of this workload's loads by the load latency event, and count core cycles too. */
 static struct latencies take_in(const struct workload *w, u64 rounds, u64 config)
 {
 	const struct workload_place at = { .memory = pages_get()->small };
@@ -96,8 +96,8 @@ static bool enough(struct test *t, struct test_claim claim, const struct latenci
  *
  * Given  loads of a line that was just flushed; core cycles counted by fixed counter 1
  * When   several of them are recorded by the basic group alone, and with memory, GPR and XMM group
- * Then   the retire latencies together are no more than the cycles of the windows that made the
- *        records, because they are times that don't overlap; and some are above 0
+ * Then   the sum of the retire latencies is at most the number of cycles of the windows that made
+ *        the records, because these times don't overlap; some are above 0
  */
 TEST(adaptive, retire_latencies_are_no_more_than_the_cycles_that_passed, REQS(HYB_17),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,
@@ -145,7 +145,7 @@ TEST(adaptive, retire_latency_is_larger_after_a_stall, REQS(HYB_18),
  * Given  a REP LODSB whose loads take more than FFFFH cycles together
  * When   it is recorded several times
  * Then   the retire latency of each record is FFFFH
- * Control: so many cycles passed in an average window, which is one such instruction
+ * Control: as many cycles passed in an average window, which is one such instruction
  */
 TEST(adaptive, retire_latency_of_more_than_16_bits_is_ffff, REQS(HYB_26),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,

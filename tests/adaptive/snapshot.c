@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The counters group of a record of format 6: Linux __setup_pebs_counter_group, struct
- * pebs_cntr_header: 10H bytes that name the counters, then the values. This file has its own
+ * pebs_cntr_header: 10H bytes with the sets of counters, then the values. This file has its own
  * literal offsets and reads the records without the decoder.
  */
 #include "kernel/interrupt/fault.h"
@@ -12,14 +12,15 @@
 #include "tests/adaptive/adaptive.h"
 
 #define HEAD_BYTES	0x10u
-#define METRICS_AT	0x08u	/* of the head */
+#define METRICS_AT	0x08u	/* in the head */
 #define SLOTS_AND_METRICS 3u
 #define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL */
 #define SLOTS		PMC_FIXED(3)
 #define SIZE_OF_WORD(word) ((word) >> 48)
-#define ENTRIES		4u	/* of the LBR group, where there is one */
+#define ENTRIES		4u	/* in the LBR group, if it exists */
 
-/* Switching counters on and off counts no more than that of any event but cycles and slots. */
+/* Starting and stopping counters adds at most so many events of any kind except cycles and
+ * slots. */
 #define SWITCHING	32u
 
 static bool need_counters_group(char *reason, size_t size)
@@ -41,7 +42,7 @@ static bool need_slots_in_records(char *reason, size_t size)
 	       need_fixed_3(reason, size);
 }
 
-/* The counters for which MSR_PEBS_DATA_CFG has bits, by their place in it less 32. */
+/* The counters with bits in MSR_PEBS_DATA_CFG: bit n here is bit 32 + n there. */
 static u64 there(void)
 {
 	const struct pmu_caps *c = counter_caps();
@@ -54,7 +55,7 @@ static u64 config_of(u64 set)
 	return CONFIG_COUNTERS | (set & there()) << 32;
 }
 
-/* Every single counter, none, all of a kind, every other one, and all. */
+/* Sets of counters: each single counter, none, all of one kind, every second one, and all. */
 static u64 set_of(unsigned i)
 {
 	static const u64 sets[] = { 0, 0xffff, 0xff0000, 0x555555, 0xaaaaaa, 0x090203, 0xffffff };
@@ -66,26 +67,26 @@ static u64 set_of(unsigned i)
 }
 #define SETS	31u
 
-/* The counter of a bit of such a set. */
+/* The counter of this bit of a set. */
 static unsigned counter_of(unsigned bit)
 {
 	return bit < 16 ? bit : PMC_FIXED(bit - 16);
 }
 
-/* Of the record that begins the buffer. */
+/* A doubleword of the first record in the buffer. */
 static u32 half_at(unsigned byte)
 {
 	return (u32)(adaptive_at(byte & ~7u) >> (byte & 4 ? 32 : 0));
 }
 
-/* Of counters that stand still: told apart by either half, some with bit 47. */
+/* A value for a counter that doesn't count: both halves are unique, and some values have bit 47. */
 static u64 value_of(unsigned c)
 {
 	return ((c & 1 ? 0xda0000000000ULL : 0x5a0000000000ULL) + (c + 1) * 0x100010101ULL) &
 	       (BIT(counter_width(c)) - 1);
 }
 
-/* All counters but one stand still, each with its value. */
+/* Preset all counters except the sampler; they don't count. */
 static void preset_all_but(struct test *t, struct test_claim claim, unsigned sampler)
 {
 	FOR_EACH_COUNTER (c, counters_all().bits & ~BIT(sampler)) {
@@ -95,7 +96,7 @@ static void preset_all_but(struct test *t, struct test_claim claim, unsigned sam
 	}
 }
 
-/* Is that value of MSR_PEBS_DATA_CFG taken? Bits that are there may be set. */
+/* Does MSR_PEBS_DATA_CFG accept this value? Every bit that exists may be set. */
 static bool taken(struct test *t, struct test_claim claim, u64 config)
 {
 	return test_check(t, claim, !msr_try_write(MSR_PEBS_DATA_CFG, config).raised,
@@ -113,10 +114,10 @@ static bool taken(struct test *t, struct test_claim claim, u64 config)
  * Given  MSR_PEBS_DATA_CFG[4] with no counter in [47:32] and [55:48], with each single one, with
  *        every other one, and with all that there are
  * When   IA32_PMC0 to IA32_PMC3 make a record of a load
- * Then   the index moves by 20H, 10H and 8 for each counter; so say bits 63:48 of the format word,
- *        whose bit 4 is 1; no byte beside the record is written
- *        00H of the group has the general-purpose counters, 04H the fixed ones; without bit 4, or
- *        with Adaptive_Record = 0, the index moves by 20H although [47:32] and [55:48] aren't 0
+ * Then   the index moves by 20H, 10H and 8 for each counter, and bits 63:48 of the format word,
+ *        whose bit 4 is 1, say the same; no byte outside the record is written. 00H of the group
+ *        has the general-purpose counters, 04H the fixed ones. Without bit 4, or with
+ *        Adaptive_Record = 0, the index moves by 20H, although [47:32] and [55:48] aren't 0
  */
 TEST(adaptive, counters_group_adds_10h_and_8_bytes_for_each_counter, REQS(V6_22, ADP_16),
      NEEDS(need_perfmon, need_counters_group, need_events))
@@ -161,8 +162,8 @@ TEST(adaptive, counters_group_adds_10h_and_8_bytes_for_each_counter, REQS(V6_22,
 }
 
 /*
- * The sets of a counters group that begins there, and the values of those that stand still, in the
- * order of the bits.
+ * Check a counters group at this offset: its sets, and the values of the counters that don't count,
+ * in the order of the bits.
  */
 static void check_values(struct test *t, struct test_claim claim, unsigned group, u64 set,
 			 unsigned sampler)
@@ -192,8 +193,8 @@ static void check_values(struct test *t, struct test_claim claim, unsigned group
  * Given  all counters but one stand still, with values that differ in both halves
  * When   that one makes a record with none of them, with each single one, with every other one and
  *        with all
- * Then   the group's head has the bits of those asked for, and their values follow, low bits first,
- *        general-purpose counters before fixed ones; 08H has no metrics
+ * Then   the group's head has the bits of the requested counters, and their values follow, low bits
+ *        first, general-purpose counters before fixed ones; 08H has no metrics
  * Control: each counter reads the value that was written to it
  */
 TEST(adaptive, counters_group_has_the_values_in_the_order_of_the_bits, REQS(V6_24),
@@ -214,7 +215,7 @@ TEST(adaptive, counters_group_has_the_values_in_the_order_of_the_bits, REQS(V6_2
 	}
 }
 
-/* What only the groups before it can hold is where it is without counters. */
+/* Check the groups before it: each must be where it is in a record without the counters group. */
 static void check_groups_before(struct test *t, u64 config)
 {
 	unsigned at = BASIC_BYTES + (config & CONFIG_MEMORY ? 0x20 : 0);
@@ -238,8 +239,9 @@ static void check_groups_before(struct test *t, u64 config)
  *
  * Given  every combination of the memory, GPR, XMM and LBR groups, the last with 4 entries
  * When   IA32_PMC0 makes a record with some counters too, which stand still
- * Then   their group begins where the last of the others ends, and the record ends with it
- * Control: R15 and XMM15 are where they are without counters
+ * Then   the group of the counters begins at the end of the last of the other groups, and ends at
+ *        the record's end
+ * Control: R15 and XMM15 are at the same places as without counters
  */
 TEST(adaptive, counters_group_comes_after_all_others, REQS(V6_22, V6_24),
      NEEDS(need_perfmon, need_counters_group, need_full_width, need_events),
@@ -312,7 +314,7 @@ TEST(adaptive, counters_group_across_a_page_has_each_value, REQS(V6_24),
 	}
 }
 
-/* Slots and metrics of a piece, which then stand still. */
+/* Count slots and metrics of a piece, then stop them. */
 static bool stopped_metrics(struct test *t, struct test_claim claim, u64 *slots, u64 *metrics)
 {
 	counter_program(SLOTS, 0, COUNT_BOTH);
@@ -332,7 +334,7 @@ static bool stopped_metrics(struct test *t, struct test_claim claim, u64 *slots,
  *        Linux
  *
  * Given  fixed counter 3 and MSR_PERF_METRICS have counted, and stand still
- * When   IA32_PMC0 makes a record with MSR_PEBS_DATA_CFG[5] alone, and with counters beside it
+ * When   IA32_PMC0 makes a record with MSR_PEBS_DATA_CFG[5] alone, and with counters too
  * Then   the group's word at 08H is 3, and after 10H bytes and those of the counters come fixed
  *        counter 3, then MSR_PERF_METRICS, and the end of the record
  * Control: both read the same after it; without bit 5 the word at 08H is 0
@@ -376,7 +378,8 @@ TEST(adaptive, metrics_of_a_record_are_slots_and_then_the_metrics, REQS(V6_23),
 	}
 }
 
-/* One record of the counter with every other one, and with slots and metrics if they are given. */
+/* Take one record of counter c with all other counters in it, and with slots and metrics if they
+ * are given. */
 static bool check_all_values(struct test *t, unsigned c, const u64 *slots, const u64 *metrics)
 {
 	const u64 set = there();
@@ -438,7 +441,8 @@ TEST(adaptive, counters_group_is_in_the_record_of_each_counter, REQS(V6_22, V6_2
 	}
 }
 
-/* What counts beside the sampling counter, and how often in n rounds of workload_load. */
+/* The event of each counter other than the sampler; workload_load declares its number in n
+ * rounds. */
 enum { NOTHING, LOAD_EVENTS, BRANCH_EVENTS, INSTRUCTION_EVENTS };
 
 static int kind_of(unsigned c)
@@ -460,13 +464,13 @@ static u64 counted(int kind, u64 rounds)
 	return kind == NOTHING ? 0 : workload_declared(&workload_load, counts[kind], rounds);
 }
 
-/* Far from each other and from an overflow. */
+/* Start values that are far from each other and from an overflow. */
 static u64 start_of(unsigned c)
 {
 	return value_of(c) & BITS(0, 46);
 }
 
-/* Counters other than IA32_PMC0, programmed by their kind; those that count. */
+/* Program the counters other than IA32_PMC0 by their kind. Returns those that count. */
 static struct pmc_mask program_others(void)
 {
 	u64 on = 0;
@@ -494,7 +498,8 @@ static void stop_all(void)
 		counter_program_disabled(c, 0, 0);
 }
 
-/* A value of the group: of a counter that stands still, or at the round of the record. */
+/* Check a value of the group: the counter doesn't count, or it has the count at the record's
+ * round. */
 static void check_at_record(struct test *t, struct test_claim claim, unsigned c, u64 value)
 {
 	const int kind = kind_of(c);
@@ -516,9 +521,10 @@ static void check_at_record(struct test *t, struct test_claim claim, unsigned c,
  * Given  counters with values far apart: of loads, branches and instructions, and some that stand
  *        still; the threshold after the first record, and interrupts off
  * When   IA32_PMC0 makes a record after 512 of 8192 rounds of a load and a branch
- * Then   the group has of each counter what it was, and what that many rounds have of its event;
- *        late records and the switching of counters may add to it
- * Control: each that counts goes on to what 8192 rounds have, and the interrupt comes after them
+ * Then   for each counter the group has its first value plus the events of 512 rounds; late records
+ *        and the switching of counters may add to it
+ * Control: each counter that runs ends at the events of 8192 rounds, and the interrupt comes after
+ *        these rounds
  */
 TEST(adaptive, counters_group_has_the_values_at_the_record, REQS(V6_25),
      NEEDS(need_perfmon, need_counters_group, need_full_width, need_instructions, need_branches,
@@ -569,8 +575,8 @@ TEST(adaptive, counters_group_has_the_values_at_the_record, REQS(V6_25),
  * Given  IA32_PMC0 with a reset value of 512 loads, and counters of loads, branches and
  *        instructions that are never reloaded
  * When   three records follow each other
- * Then   from one to the next each of these has grown by what 512 rounds have of its event, which
- *        late records may add to
+ * Then   from one record to the next each of these counters has grown by the events of 512 rounds,
+ *        which late records may add to
  * Control: there are three records
  */
 TEST(adaptive, counters_of_two_records_differ_by_the_period, REQS(V6_25),

@@ -16,15 +16,15 @@
 #define AT_ADDRESS	(BASIC_BYTES + ADAPTIVE_MEMORY_data_linear_address)
 #define AT_RIP		(BASIC_BYTES + ADAPTIVE_MEMORY_BYTES + ADAPTIVE_GPR_rip)
 #define BATCH		250u	/* rounds */
-#define FEW_RECORDS	2u	/* of each shape, all at one address */
+#define FEW_RECORDS	2u	/* of each shape, all with one address */
 #define LINE		64u
-#define SPLIT_STORE	125u	/* workload_split */
-#define ODD		13u	/* into a line, where its bytes stay in it */
+#define SPLIT_STORE	125u	/* offset of the store in workload_split */
+#define ODD		13u	/* offset in a line, so that the store stays in the line */
 
 static const struct {
 	const char *name;
 	const struct workload *workload;
-	unsigned memory, store;		/* offsets: of the piece's memory, and in it */
+	unsigned memory, store;		/* offset of the piece's memory; of the store in it */
 } shapes[] = {
 	{ "one byte", &workload_bytes, ODD, ACCESS_STORE },
 	{ "sixteen bytes", &workload_sixteen, 0, ACCESS_STORE },
@@ -36,12 +36,12 @@ static const struct {
 };
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-/* The records that a piece makes, of its stores at `address`. */
+/* A run of a piece whose stores are at `address`. */
 struct store_run {
 	const struct workload *workload;
 	struct workload_place place;
 	u64 address;
-	unsigned wanted;	/* records */
+	unsigned wanted;	/* number of records */
 	unsigned counter;
 };
 
@@ -78,8 +78,8 @@ static unsigned take(const struct store_run *run)
 	return ds_records();
 }
 
-/* There are records, and each in the loop has the address of the stores. false: the test is over.
- */
+/* Check that there are records, and that each record in the loop has the address of the stores.
+ * false: the test has ended. */
 static bool check_addresses(struct test *t, struct test_claim claim, const struct store_run *run,
 			    const char *stores)
 {
@@ -186,7 +186,7 @@ TEST(adaptive, store_sample_address_is_the_stores_for_each_size_and_place, REQS(
 	}
 }
 
-/* The records of the stores themselves, and how many of these have the bits. */
+/* Count the records of the stores, and how many of these have the bits. */
 static void count_bits(const struct store_run *run, unsigned records, u64 bits, unsigned *stores,
 		       unsigned *with)
 {
@@ -211,8 +211,9 @@ static void count_bits(const struct store_run *run, unsigned records, u64 bits, 
  * Given  loops with a store to one address: after INVLPG, which needs a page walk; a locked
  *        addition; a plain one
  * When   IA32_PMC0 makes records of sampled stores with the memory group
- * Then   this core's bit of an STLB miss is 1 in more than half of the first, its lock bit in each
- *        of the second; of the plain ones none has the lock bit, and fewer than half the other
+ * Then   this core's bit of an STLB miss is 1 in more than half of the first records, its lock bit
+ *        in each of the second. Of the plain stores no record has the lock bit, and fewer than half
+ *        have the other bit
  */
 TEST(adaptive, sampled_store_has_the_stlb_and_lock_bits_of_its_type_of_core, REQS(HYB_24),
      NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)

@@ -59,7 +59,8 @@ void arch_go_on(const struct arch_run *run)
 {
 	const struct workload *w = run->workload ? run->workload : &workload_sample;
 	const u16 event = run->event ? run->event : LOADS;
-	/* With PDist the record is of the event that overflows, else of a later one. */
+	/* With PDist the record is of the event that overflows; otherwise it is of a later
+	 * event. */
 	const u64 period = calibration_period(event, PERIOD) + has_pdist(run->counter);
 
 	arch_pebs_arm(run->counter, event, COUNT_BOTH, period, run->groups, NEVER);
@@ -78,7 +79,8 @@ void arch_window(const struct arch_run *run)
 void arch_any_window(const struct arch_run *run, u64 reload)
 {
 	const bool slow = run->counter == OVERFLOW_SLOW;
-	/* Fixed counters from 4 on count slots of wrong paths, and of a front end that waits. */
+	/* Fixed counters from 4 on count slots of wrong paths, and slots in which the front end
+	 * delivers nothing. */
 	const struct workload *w = BIT(run->counter) & ARCH_SURE ? &workload_load :
 								   &workload_random;
 

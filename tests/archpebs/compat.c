@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Architectural PEBS in compatibility mode. The header has a bit for 64-bit mode (Linux struct
- * arch_pebs_header: 64BIT_MODE), and compatibility mode is the other one of IA-32e mode (SDM volume
+ * arch_pebs_header: 64BIT_MODE). Compatibility mode is the other submode of IA-32e mode (SDM volume
  * 1, "Modes of Operation").
  */
 #include "kernel/interrupt/intr.h"
@@ -23,7 +23,7 @@ static bool need_low_memory(char *reason, size_t size)
 	return compat_in_reach(address(&call + 1) | address(memory + 8), reason, size);
 }
 
-/* A counter that is to make one record of loads. */
+/* Arm a counter so that it makes one record of loads. */
 static void arm(unsigned counter)
 {
 	arch_pebs_open(0, ARCH_PEBS_NEVER);
@@ -44,7 +44,8 @@ static void stop(unsigned counter)
  * Given  a loop of loads in compatibility mode, below 4 GiB
  * When   each of IA32_PMC0 to IA32_PMC3 that writes records overflows in it
  * Then   bit 30 of the record's header is 0
- * Control: EventingIP is the loop's load; of as many loads in 64-bit mode bit 30 is 1
+ * Control: EventingIP is the loop's load; the same number of loads in 64-bit mode makes a record
+ *        with bit 30 = 1
  */
 TEST(archpebs, header_of_a_record_in_compatibility_mode_has_bit_30_clear, REQS(APEBS_41),
      NEEDS(need_perfmon, need_arch_pebs, need_events, need_low_memory))

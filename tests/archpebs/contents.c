@@ -42,11 +42,11 @@ static unsigned counter(void)
 	return counter_next(arch_load_counters(), 0);
 }
 
-/* Each group's bits in CFG_C and the header, and where a fragment has it. */
+/* Each group, its bits in CFG_C and in the header, and its size in a fragment. */
 static const struct {
 	enum arch_group group;
 	u64 bits;
-	unsigned bytes;		/* of the group, one of LBR with 8 entries; 0: its own test's */
+	unsigned bytes;		/* of the group, LBR with 8 entries; 0: not checked here */
 } groups[] = {
 	{ ARCH_AUX, GROUP_AUX, 0x40 },
 	{ ARCH_GPR, GROUP_GPR, 0xa0 },
@@ -83,7 +83,7 @@ TEST(archpebs, header_names_the_groups_that_follow_in_order, REQS(APEBS_13, APEB
 	const u64 there = (u64)counter_caps()->v6.groups << 32;
 
 	for (unsigned n = 0; n < 1u << GROUP_KINDS; n++) {
-		/* XMM registers that are all 0 may be left out. */
+		/* XMM registers that are all 0 may be left out of the record. */
 		const struct arch_run run = { .counter = counter(),
 					      .groups = bits_of(n),
 					      .workload = &workload_xmm_sample };
@@ -122,7 +122,7 @@ TEST(archpebs, header_names_the_groups_that_follow_in_order, REQS(APEBS_13, APEB
  *           30H and the TX information at 38H.
  *           Linux struct arch_pebs_aux
  *
- * Given  marked loads and stores, each of a place of its own
+ * Given  marked loads and stores, each at a different place
  * When   each of IA32_PMC0 to IA32_PMC3 makes a record of a load with AUX, and one of a store after
  *        it in the same buffer
  * Then   the address at 00H is that of the access that EventingIP names; TX information at 38H is 0
@@ -183,7 +183,7 @@ TEST(archpebs, aux_group_holds_the_address_of_the_load, REQS(APEBS_18),
 TEST(archpebs, aux_group_holds_an_address_above_4_gib, REQS(APEBS_16, APEBS_18),
      NEEDS(need_perfmon, need_aux, need_events, need_data_address))
 {
-	enum { LOADS_BEFORE = PERIOD - 12 };	/* fewer than the period: marked ones are many */
+	enum { LOADS_BEFORE = PERIOD - 12 };	/* less than the period: there are many marks */
 	static const u64 distances[] = { PAGING_HIGH, PAGING_UPPER };
 	const struct workload *w = &workload_user_sample;
 
@@ -214,10 +214,10 @@ TEST(archpebs, aux_group_holds_an_address_above_4_gib, REQS(APEBS_16, APEBS_18),
 		}
 }
 
-/* What a record of a marked load has in GPR. */
+/* The GPR group of a record of a marked load. */
 struct gpr_values {
 	u64 next, rsp;
-	u64 flags;		/* of RFLAGS, but RF and the status flags */
+	u64 flags;		/* RFLAGS without RF and the status flags */
 	struct sampling_sum sum;
 };
 
@@ -226,7 +226,7 @@ static void flags_write(u64 flags)
 	__asm__ volatile("push %0; popfq" ::"r"(flags) : "memory", "cc");
 }
 
-/* RFLAGS but those that GPR's check doesn't compare, or takes from elsewhere. */
+/* RFLAGS without the flags that the check of GPR leaves out or takes from elsewhere. */
 static u64 flags_kept(void)
 {
 	return rflags_read() & ~(RFLAGS_RF | RFLAGS_STATUS);
@@ -249,12 +249,12 @@ static void check_gpr(struct test *t, struct test_claim claim, u64 gpr,
  *           R15, SSP and a reserved quadword.
  *           Linux struct arch_pebs_gprs
  *
- * Given  sixteen registers and the status flags with values of their own, and one of ID, AC, IOPL
- *        and NT inverted for each counter; marked loads that change RAX and the status flags
+ * Given  sixteen registers and the status flags with different values, and one of ID, AC, IOPL and
+ *        NT inverted for each counter; marked loads that change RAX and the status flags
  * When   each of IA32_PMC0 to IA32_PMC3 makes a record with GPR
  * Then   each register is at its place of the order RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI,
- *        RDI, R8 to R15, SSP; RIP is the address after the load, RAX and all flags but RF are
- *        those that it left, and SSP is 0 without shadow stacks
+ *        RDI, R8 to R15, SSP; RIP is the address after the load, RAX and all flags except RF have
+ *        the values after the load, and SSP is 0 without shadow stacks
  */
 TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
      NEEDS(need_perfmon, need_gpr, need_events), .under_every_fault = true)
@@ -300,8 +300,7 @@ static bool need_aux_and_gpr(char *reason, size_t size)
  * APEBS-15  The groups of a fragment must be in the order BASIC, AUX, GPR, XER, LBR, counters.
  *           Linux setup_arch_pebs_sample_data
  *
- * Given  marked loads, each of a place of its own; registers and status flags with values of their
- *        own
+ * Given  marked loads, each at a different place; registers and status flags with different values
  * When   each of IA32_PMC0 to IA32_PMC3 makes a record with AUX and GPR, and one with every group
  *        that CPUID.(23H,4):EBX allows
  * Then   the load's address is where AUX has its place in the order, and the registers are where
@@ -389,13 +388,14 @@ TEST(archpebs, xer_group_holds_the_sixteen_xmm_registers, REQS(APEBS_21, APEBS_2
 	}
 }
 
-/* Address of a link of the chain before the marks. */
+/* The address of a jump of the chain before the marks. */
 static u64 link(unsigned i)
 {
 	return workload_mark(&workload_chain_sample, 0) - (CHAIN_LINKS - i) * CHAIN_STRIDE;
 }
 
-/* The record of one window with that code. false: there was none, or none with the group. */
+/* Check the record of one window with this code. false: there was no record, or none with the
+ * group. */
 static bool check_lbr(struct test *t, struct test_claim contents, struct test_claim number,
 		      unsigned depth, unsigned code)
 {
@@ -431,7 +431,7 @@ static bool check_lbr(struct test *t, struct test_claim contents, struct test_cl
 	return true;
 }
 
-/* The same while nothing is recorded: only the number is checked. */
+/* Check the number of entries alone, in a record that is made while recording is off. */
 static bool check_lbr_off(struct test *t, struct test_claim number, unsigned depth, unsigned code)
 {
 	const struct arch_run run = { .counter = counter(), .groups = GROUP_LBR(code) };
@@ -466,21 +466,21 @@ static bool check_lbr_off(struct test *t, struct test_claim number, unsigned dep
  *        ends at the marked loads
  * When   CFG_C[41:40] is 1 and 2, where the depth isn't less than 8 and 16, and 3; and IA32_PMC0
  *        makes a record; the same with IA32_LBR_CTL.LBREn = 0
- * Then   there are 8 entries, 16, and as many as the depth, and so in the group of a record with
- *        LBREn = 0; the head has IA32_LBR_CTL and IA32_LBR_DEPTH; entry i is the jump i before the
+ * Then   there are 8 entries, 16, and as many as the depth; the same in the group of a record with
+ *        LBREn = 0. The head has IA32_LBR_CTL and IA32_LBR_DEPTH; entry i is the jump i before the
  *        last one
  */
 TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(APEBS_23, APEBS_24),
      NEEDS(need_perfmon, need_lbr_codes, need_events), .under_every_fault = true)
 {
-	enum { UNIT = 8 };	/* of depths */
+	enum { UNIT = 8 };	/* between depths */
 	const struct lbr_leaf leaf = arch_lbr_leaf();
 
 	for (unsigned depth = UNIT; depth <= lbr_leaf_deepest(&leaf); depth += UNIT) {
 		if (!lbr_leaf_lists(&leaf, depth))
 			continue;
 		for (unsigned code = 1; code <= 3; code++)
-			/* 16 entries of 8 aren't told. */
+			/* No source defines a record of 16 entries when the depth is 8. */
 			if ((code == 3 || 8 * code <= depth) &&
 			    (!check_lbr(t, AT(APEBS_23), AT(APEBS_24), depth, code) ||
 			     !check_lbr_off(t, AT(APEBS_24), depth, code)))
@@ -498,7 +498,7 @@ TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(A
  *           R15, SSP and a reserved quadword.
  *           Linux struct arch_pebs_gprs
  *
- * Given  64-bit code at CPL 3 with marked loads, registers with values of their own
+ * Given  64-bit code at CPL 3 with marked loads, registers with different values
  * When   each of IA32_PMC0 to IA32_PMC3 counts at CPL 3 alone and makes a record with GPR
  * Then   bit 30 of the header is 1; BASIC has a marked load and that counter alone; each register
  *        is at its offset, with the value after that load
@@ -506,13 +506,14 @@ TEST(archpebs, lbr_group_has_a_head_and_as_many_entries_as_its_code_says, REQS(A
 TEST(archpebs, record_of_64_bit_code_at_cpl_3_is_whole, REQS(APEBS_12, APEBS_16, APEBS_20),
      NEEDS(need_perfmon, need_gpr, need_events))
 {
-	/* Fewer than the period: the way down has some too, and the marked ones are many. */
+	/* Fewer loads than the period: the transition has some loads too, and there are many marked
+	 * ones. */
 	enum { LOADS_BEFORE = PERIOD - 12 };
 	const struct workload *w = &workload_user_sample;
 	struct sampling_sum expected[SAMPLE_MARKS];
 
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
-		/* CPL 3 runs with the flags of its caller. */
+		/* CPL 3 runs with the flags of the caller. */
 		struct gpr_values wanted = { .flags = flags_kept() };
 		struct arch_fragment f;
 		u64 ip, gpr;

@@ -2,7 +2,7 @@
 /*
  * All groups of one architectural PEBS record together, of each counter, and at CPL 3: Linux
  * setup_arch_pebs_sample_data. XMM registers and the upper halves of YMM registers are loaded
- * before the window, and last branch records stay as they are meanwhile.
+ * before the window, and the last branch records don't change during it.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/processor/time.h"
@@ -31,7 +31,7 @@ static u64 sure_counters(void)
 	return counter_caps()->v6.pebs & ARCH_SURE;
 }
 
-/* The upper halves of YMM registers where records may have them, else 0. */
+/* The group of the upper halves of YMM registers if records may have it, else 0. */
 static u64 upper_group(void)
 {
 	return (u64)counter_caps()->v6.groups << 32 & GROUP_YMMH && ymm_are_there() ? GROUP_YMMH :
@@ -82,8 +82,7 @@ static void check_vectors(struct test *t, unsigned c)
 	}
 }
 
-/* A chain of jumps in the last branch records, and after it some with stores between them, which
- * counters log where they can. */
+/* Record a chain of jumps, then jumps with stores between them, which counters log if they can. */
 static void record_branches(struct test *t, struct lbr_stack *stack)
 {
 	struct event stores = { .counters = 0 };
@@ -243,8 +242,8 @@ TEST(archpebs, record_of_cpl_3_has_xmm_registers_and_branches,
 	lbr_any_close();
 }
 
-/* A record of counter c of something among the marked loads, with GPR. Where the group is; 0: there
- * is none at the periods that are tried. */
+/* Take a record of counter c, with GPR, of an instruction between the first and last mark. Returns
+ * the address of the group; 0: none of the tried periods gives such a record. */
 static u64 gpr_at_a_mark(unsigned c)
 {
 	enum { LEAST = 3 * PERIOD, MOST = 4096 };
@@ -273,10 +272,10 @@ static u64 gpr_at_a_mark(unsigned c)
  *           R15, SSP and a reserved quadword.
  *           Linux struct arch_pebs_gprs
  *
- * Given  registers with values of their own while marked loads run
+ * Given  registers with different values while marked loads run
  * When   each general-purpose counter of CPUID.(23H,5):EAX counts instructions and makes a record
- *        with GPR there, and each fixed counter; all but fixed counters above 0 do at one of the
- *        periods that are tried
+ *        with GPR there, and so does each fixed counter; every one except fixed counters above 0
+ *        does so at one of the periods that are tried
  * Then   all registers but RAX, RIP and RFLAGS are at their places
  */
 TEST(archpebs, gpr_group_of_each_counter_holds_the_registers, REQS(APEBS_20),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * XER of an architectural PEBS record when most of the XMM registers are 0: "a component that is in
- * its initial state" isn't in the record; a component with a single register that isn't 0 is.
+ * its initial state" isn't in the record; a component with at least one nonzero register is in it.
  */
 #include "tests/archpebs/archpebs.h"
 #include "tests/measure/xmm_registers.h"
@@ -13,7 +13,7 @@ static bool need_xmm(char *reason, size_t size)
 	return need_arch_groups(GROUP_XMM, reason, size);
 }
 
-/* One record with XMM0 to XMM15 as given. */
+/* Take one record with these contents of XMM0 to XMM15. */
 static void take(unsigned counter, const struct xmm_registers *registers)
 {
 	const struct arch_run run = { .counter = counter, .groups = GROUP_XMM };
@@ -34,8 +34,8 @@ static void take(unsigned counter, const struct xmm_registers *registers)
  *
  * Given  XMM0 to XMM15 of which one isn't 0, in its lower or its upper half, each in turn
  * When   a record with XMM is made
- * Then   XSTATE_BV has the component, and XMMn is at 10H * n of it: that one's value, 0 of the
- *        others
+ * Then   XSTATE_BV has the component, and XMMn is at 10H * n of it: the one register has its value,
+ *        the others are 0
  */
 TEST(archpebs, xmm_component_is_written_if_any_one_register_is_not_0, REQS(APEBS_21, APEBS_22),
      NEEDS(need_perfmon, need_xmm, need_events))

@@ -13,12 +13,12 @@
 #include "tests/archpebs/archpebs.h"
 #include "tests/measure/mem_sample.h"
 
-#define LEAST_THRESHOLD	3u	/* cycles */
-#define RECORDS		4u	/* at least */
+#define LEAST_THRESHOLD	3u	/* cycles, at least */
+#define RECORDS		4u	/* records, at least */
 #define WINDOWS_MOST	64u
-#define AT_SOURCE	0x28u	/* in AUX */
+#define AT_SOURCE	0x28u	/* in the AUX group */
 #define AT_LATENCIES	0x30u
-#define AT_RIP		0x08u	/* in GPR */
+#define AT_RIP		0x08u	/* in the GPR group */
 
 /* Counters that sample this kind of event and write records. */
 static u64 counters_of(enum event_kind kind, struct event *event)
@@ -42,7 +42,8 @@ static bool need_latencies(char *reason, size_t size)
 	return false;
 }
 
-/* Records with AUX and GPR of loads or stores of the piece at that place, at least so many. */
+/* Take records with AUX and GPR of loads or stores of the piece at that place, at least wanted of
+ * them. */
 static void take_at(const struct workload *w, const struct workload_place *place, unsigned c,
 		    u16 event, unsigned threshold, unsigned windows, unsigned wanted)
 {
@@ -58,7 +59,7 @@ static void take_at(const struct workload *w, const struct workload_place *place
 	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
 }
 
-/* The same of a piece whose accesses are in one page. */
+/* Like take_at(), for a piece whose accesses are all in one page. */
 static void take(const struct workload *w, unsigned c, u16 event, unsigned threshold,
 		 unsigned windows)
 {
@@ -76,9 +77,10 @@ static void take(const struct workload *w, unsigned c, u16 event, unsigned thres
  * Given  load latency with a threshold of 3 cycles, and loads of a line that has just been flushed;
  *        then locked loads of one line
  * When   each counter that does load latency makes records with AUX
- * Then   in each AUX+30H has the instruction's latency in 15:0, which is above the threshold, and
- *        the cache's in 47:32, which isn't longer; in one at least of the line that was flushed
- *        the cache's isn't 0, in a strict run in each; the source at 28H isn't 0
+ * Then   in each record 15:0 of AUX+30H have the instruction's latency, which is above the
+ *        threshold, and 47:32 the cache's latency, which isn't longer. For the flushed line the
+ *        cache's latency isn't 0 in at least one record, in a strict run in each; the source at 28H
+ *        isn't 0
  */
 TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
      NEEDS(need_perfmon, need_latencies, need_events))
@@ -164,8 +166,8 @@ TEST(archpebs, no_load_below_the_latency_threshold_is_recorded, REQS(ADP_49),
 
 enum part { NONE, FEWER, MORE, EACH };
 
-/* Of the records of the piece's loads or stores, how many have the bit. false: there are too few.
- */
+/* Count how many records of the piece's loads or stores have the bit. false: there are too few
+ * records. */
 static bool check_bit(struct test *t, struct test_claim claim, enum event_kind kind, unsigned c,
 		      const struct workload *w, u64 bit, enum part part)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The place of architectural PEBS records, the counters that write them, and their parts: Linux
+ * The addresses of architectural PEBS records, the counters that write them, and their parts: Linux
  * events/intel/ds.c. The size of each record is checked: its fragments must agree with their
  * headers, and WR with the fragments.
  */
@@ -14,9 +14,9 @@
 #define HEADER_SIZE	BITS(0, 15)
 #define HEADER_MODE_64	BIT(30)
 #define HEADER_BASIC	BIT(63)
-/* Of the first quadword; the second one is reserved whole. */
+/* Reserved bits of the first quadword; the second quadword is entirely reserved. */
 #define HEADER_RESERVED	(BITS(16, 29) | BITS(32, 34) | BITS(42, 48) | BITS(51, 52) | BITS(56, 60))
-/* A record of BASIC alone: 10H + 30H. */
+/* A record with BASIC alone: 10H + 30H. */
 #define LEAST_BYTES	0x40u
 
 /*
@@ -142,7 +142,7 @@ TEST(archpebs, counter_without_its_enable_writes_no_record, REQS(APEBS_08),
 	}
 }
 
-/* Far below 0, and apart from each other by more than a window counts. */
+/* Far below 0. The values of two counters differ by more than a window counts. */
 static u64 reload_of(unsigned c)
 {
 	return ((u64)(c % 32 + 1 + (PMC_IS_FIXED(c) ? 32 : 0)) << 24) + 0x5678;
@@ -181,10 +181,10 @@ static void check_counter(struct test *t, unsigned c)
  *           Applicable Counters.
  *           SDM volume 1, CPUID leaf 23H, sub-leaf 5; Linux
  *
- * Given  the counters of CPUID.(23H,5):EAX and ECX, each with a value of its own in CFG_C[31:0]
+ * Given  the counters of CPUID.(23H,5):EAX and ECX, each with a different value in CFG_C[31:0]
  * When   each of them makes a record
- * Then   the applicable counters are that counter alone, bit n or 32 + i; it holds its value with
- *        ones above it, and what it counted since
+ * Then   the applicable counters are that counter alone, bit n or 32 + i; the counter holds its own
+ *        value, with all higher bits 1, plus its later events
  */
 TEST(archpebs, each_counter_writes_records_and_is_loaded_from_its_cfg_c,
      REQS(APEBS_10, APEBS_16, APEBS_38), NEEDS(need_perfmon, need_arch_pebs, need_branches),
@@ -251,7 +251,7 @@ TEST(archpebs, records_of_two_counters_have_the_groups_of_their_cfg_c, REQS(APEB
 	counter_reset();
 }
 
-/* The counters that records of the buffer name; one that isn't whole ends it. */
+/* All counters that the records in the buffer name. The walk ends at an incomplete record. */
 static u64 named_counters(void)
 {
 	u64 named = 0;
@@ -261,7 +261,7 @@ static u64 named_counters(void)
 	return named;
 }
 
-/* What the two counters of a pair are loaded with, which is far below 0 and not the same. */
+/* The reload value of each counter of a pair: far below 0, and different. */
 static u64 pair_reload(bool second)
 {
 	return second ? NEVER / 2 : NEVER;
@@ -278,7 +278,8 @@ static void check_pair_reload(struct test *t, struct test_claim claim, unsigned 
 			 reload, other);
 }
 
-/* Loads enough for an overflow of each, with the same period, and the record after it. */
+/* Run enough loads for an overflow of each counter, with the same period, and for the records after
+ * them. */
 static void run_both(unsigned first, unsigned second, const u64 groups[2])
 {
 	arch_pebs_open(0, ARCH_PEBS_NEVER);
@@ -296,8 +297,8 @@ static void run_both(unsigned first, unsigned second, const u64 groups[2])
  *           Linux: CFG_C is each counter's
  *
  * Given  each pair of the first four counters, with the same event and period, so that they
- *        overflow on one load; CFG_C of one asks for GPR, that of the other for AUX, and each has
- *        a value of its own to load
+ *        overflow on one load; CFG_C of one asks for GPR, that of the other for AUX, and each has a
+ *        different value to load
  * When   they overflow
  * Then   the records name both counters, in one record or in two, and each counter is reloaded
  *        with its own value
@@ -337,7 +338,7 @@ TEST(archpebs, counters_that_overflow_on_one_load_are_both_recorded_and_reloaded
 TEST(archpebs, record_leaves_the_status_bits_of_every_other_counter, REQS(APEBS_40),
      NEEDS(need_perfmon, need_arch_pebs, need_branches, need_fixed), .deadline_ms = 8000)
 {
-	/* Whether a record clears the bit of its own counter isn't judged of these processors. */
+	/* No test judges on these processors whether a record clears its own counter's bit. */
 	const bool clears = sampling_clears_status(t);
 
 	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs & ARCH_SURE & ~BIT(OVERFLOW_SLOW)) {
@@ -386,7 +387,7 @@ static bool need_arch_pebs_of_both(char *reason, size_t size)
  *           Linux: CFG_C is each counter's
  *
  * Given  each general-purpose counter of CPUID.(23H,5):EAX counts instructions, and fixed counter
- *        0, which counts them too, has the same start value; each has a value of its own in CFG_C
+ *        0, which counts them too, has the same start value; each has a different value in CFG_C
  * When   both overflow
  * Then   the records name both counters, in one record or in two, and each counter is reloaded
  *        with its own value
@@ -417,8 +418,8 @@ TEST(archpebs, general_purpose_and_fixed_counter_that_overflow_together_are_reco
 #define ASSIGNMENTS	8u
 #define APART		(SHADOW_MOST + 33u)	/* events between two overflows */
 
-/* The groups that the nth counter asks for. Counters next to each other ask for different ones, and
- * in odd assignments so do counters that are four apart. */
+/* The groups of the nth counter. Neighbours get different groups; in odd assignments counters that
+ * are four apart do too. */
 static u64 groups_of(unsigned nth, unsigned assignment)
 {
 	static const u64 groups[] = { 0, GROUP_GPR, GROUP_AUX, GROUP_GPR | GROUP_AUX };
@@ -426,7 +427,7 @@ static u64 groups_of(unsigned nth, unsigned assignment)
 	return groups[(nth + (assignment & 1 ? nth / 4 : 0) + assignment / 2) % 4];
 }
 
-/* Overflows of one window that lie APART. c is the nth counter. */
+/* Periods whose overflows in one window are APART events from each other. c is the nth counter. */
 static u64 period_of(unsigned c, unsigned nth)
 {
 	enum { FIRST_FIXED_ONE = 48, STEP = 16 };
@@ -436,8 +437,8 @@ static u64 period_of(unsigned c, unsigned nth)
 	return APART * (PMC_IS_FIXED(c) ? FIRST_FIXED_ONE + STEP * (c % 32) : 1ULL + nth);
 }
 
-/* Every counter that writes records is armed with its groups, which go into asked[], and runs until
- * each has made a record. */
+/* Arm every counter that writes records, with its groups, which go into asked[], and run until each
+ * has made a record. */
 static void run_all(u64 asked[WINDOW_COUNTERS], unsigned assignment)
 {
 	enum { WINDOWS = 64, ROUNDS = 1024, SIZE = 2 };
@@ -462,10 +463,10 @@ static void run_all(u64 asked[WINDOW_COUNTERS], unsigned assignment)
  *           Linux: CFG_C is each counter's
  *
  * Given  all counters of CPUID.(23H,5):EAX and ECX at once; CFG_C of each asks for no group, for
- *        GPR, for AUX or for both, in eight assignments: any two counters differ in some
+ *        GPR, for AUX or for both, in eight assignments: any two counters differ in one at least
  * When   each makes a record
- * Then   a record that names one counter as applicable has the groups that its CFG_C asks for, and
- *        no other; one that names several decides nothing
+ * Then   a record that names one counter as applicable has the groups that the counter's CFG_C asks
+ *        for, and no other; a record that names several counters isn't judged
  * Control: each counter but fixed ones from 4 on has made a record
  */
 TEST(archpebs, records_of_all_counters_at_once_have_the_groups_of_their_cfg_c, REQS(APEBS_33),
@@ -518,10 +519,10 @@ static bool need_pdist_counter(char *reason, size_t size)
 
 #define PDIST_MARKS	8u
 
-/* The counter overflows on each marked event of the workload in turn. */
+/* Let the counter overflow on each marked event of the workload in turn. */
 static bool check_marks(struct test *t, unsigned c, const struct workload *w, u16 event, u64 groups)
 {
-	enum { LEAST_PERIOD = 128 };	/* nearer ones may be like others' */
+	enum { LEAST_PERIOD = 128 };	/* with a smaller one it may work as without PDist */
 	const u64 n = 2 * LEAST_PERIOD;
 
 	for (unsigned mark = 0; mark < PDIST_MARKS; mark++) {
@@ -548,9 +549,9 @@ static bool check_marks(struct test *t, unsigned c, const struct workload *w, u1
  *           README: PDist; Linux
  *
  * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads; CFG_C asks for no
- *        group, for AUX, for GPR, for all that there are
+ *        group, for AUX, for GPR, for all available groups
  * When   one overflows on a marked load, then on a marked branch, each of eight in turn
- * Then   EventingIP is that very one
+ * Then   EventingIP is exactly that one
  */
 TEST(archpebs, counter_with_pdist_records_the_event_that_overflowed, REQS(APEBS_34),
      NEEDS(need_perfmon, need_pdist_counter, need_events, need_branches), .deadline_ms = 5000)
@@ -579,7 +580,8 @@ TEST(archpebs, counter_with_pdist_records_the_event_that_overflowed, REQS(APEBS_
  * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads; the first record loads
  *        the counter so that it overflows again on a marked load, each of eight in turn
  * When   both records are made in one window
- * Then   EventingIP of the second is a marked load too; where nothing else happens, that very one
+ * Then   EventingIP of the second is a marked load too; where nothing else occurs, it is exactly
+ *        the expected one
  */
 TEST(archpebs, counter_with_pdist_records_the_load_that_overflowed_after_a_reload, REQS(APEBS_34),
      NEEDS(need_perfmon, need_pdist_counter, need_events))
@@ -632,7 +634,8 @@ static bool need_pdist_of_fixed_0(char *reason, size_t size)
  *           SDM volume 1, CPUID leaf 23H, sub-leaf 5 (which counters have PDist); intel/perfmon
  *           README: PDist; Linux
  *
- * Given  fixed counter 0, which CPUID.(23H,5):EDX has, over NOPs that are known one by one
+ * Given  fixed counter 0, which CPUID.(23H,5):EDX has, counts NOPs whose addresses are known one by
+ *        one
  * When   it overflows on one of them, 256 instructions after its start and more
  * Then   EventingIP is that NOP or the next one
  */
@@ -666,11 +669,11 @@ TEST(archpebs, fixed_counter_0_with_pdist_records_the_instruction_that_overflowe
  * APEBS-35  No byte may be written outside the buffer.
  *           SDM volume 4, IA32_PEBS_BASE
  *
- * Given  a buffer of 1000H bytes between two guards of which no byte is as the other
- * When   a counter makes more records than it has room for: of 40H bytes, which divide it; with
- *        GPR, of E0H bytes, which don't
+ * Given  a buffer of 1000H bytes between two guards, all of whose bytes differ
+ * When   a counter makes more records than the buffer has room for: of 40H bytes, which divide it;
+ *        with GPR, of E0H bytes, which don't
  * Then   no byte outside it is written
- * Control: there are records up to the last tenth of it, at least
+ * Control: there are records at least up to the last tenth of the buffer
  */
 TEST(archpebs, no_byte_outside_the_buffer_is_written, REQS(APEBS_35),
      NEEDS(need_perfmon, need_arch_pebs, need_branches))

@@ -70,9 +70,9 @@ TEST(msr, pebs_enable_is_not_there_with_architectural_pebs, REQS(APEBS_03),
 }
 
 #define SIZES		5u	/* Linux uses 4 */
-#define UNIT_BITS	12u	/* of a buffer of size 0 */
+#define UNIT_BITS	12u	/* address bits inside a buffer of size 0 */
 
-/* Of physical addresses; IA32_PEBS_BASE has 52 at most. */
+/* Physical address bits; IA32_PEBS_BASE has at most 52. */
 static unsigned address_bits(void)
 {
 	enum { LEAF = 0x80000008u, MOST = 52 };
@@ -81,7 +81,8 @@ static unsigned address_bits(void)
 	return bits < MOST ? bits : MOST;
 }
 
-/* That any address is taken isn't stated: encryption may have its keys in the upper bits. */
+/* No source says that every address is accepted: memory encryption may use the upper bits for key
+ * IDs. */
 static void check_base(struct test *t, u64 value)
 {
 	const bool raised = msr_try_write(MSR_IA32_PEBS_BASE, value).raised;
@@ -100,8 +101,9 @@ static void check_base(struct test *t, u64 value)
  *
  * Given  architectural PEBS that isn't enabled
  * When   each bit of a physical address from 12 on, as many as CPUID.80000008H:EAX[7:0] says, and
- *        all of them, are written to IA32_PEBS_BASE, with each size from 0 to 4; off the reference
- *        PMU, each bit that is the address of a buffer aligned to its size
+ *        all of them, are written to IA32_PEBS_BASE, with each size from 0 to 4. Except on the
+ *        reference PMU, only those bits are written that are the address of a buffer aligned to its
+ *        size
  * Then   it is read back; where such an address is refused, it is INCONCLUSIVE
  */
 TEST(msr, pebs_base_holds_address_and_size, REQS(APEBS_04), NEEDS(need_perfmon, need_arch_pebs),
@@ -111,7 +113,7 @@ TEST(msr, pebs_base_holds_address_and_size, REQS(APEBS_04), NEEDS(need_perfmon, 
 	const bool strict = test_is_strict(t);
 
 	for (unsigned bit = UNIT_BITS; bit <= end; bit++) {
-		/* The last time all of them. */
+		/* The last pass tests all bits together. */
 		const u64 address = bit < end ? BIT(bit) : BITS(UNIT_BITS, end - 1);
 
 		for (unsigned size = 0; size < SIZES; size++)
@@ -124,7 +126,7 @@ TEST(msr, pebs_base_holds_address_and_size, REQS(APEBS_04), NEEDS(need_perfmon, 
 /* 26:4 WR, 31 FULL, 32 EN, 58:36 THRESH. */
 #define INDEX_BITS	(BITS(4, 26) | BIT(31) | BIT(32) | BITS(36, 58))
 
-/* A buffer of 64 KiB, and those bits that name a place inside it. */
+/* A buffer of 64 KiB, and the bits of IA32_PEBS_INDEX that can stand for a place inside it. */
 #define BASE_OF_64K	0x80000004ul
 #define INDEX_INSIDE	(BITS(4, 15) | BIT(32) | BITS(36, 47))
 
@@ -136,7 +138,7 @@ static void check_index(struct test *t, u64 value)
 			 "IA32_PEBS_INDEX after %#lx was written", value);
 }
 
-/* That software can set FULL is Linux's layout alone. */
+/* Only Linux's layout suggests that software can set FULL, so this is only noted. */
 static void tell_of_full(struct test *t)
 {
 	const u64 full = IA32_PEBS_INDEX_FULL;
@@ -153,7 +155,8 @@ static void tell_of_full(struct test *t)
  *
  * Given  architectural PEBS; no counter counts; IA32_PEBS_BASE has a buffer of 64 KiB
  * When   each bit of IA32_PEBS_INDEX that is EN, or a place in the buffer in WR or THRESH, is
- *        written alone, and all of them; on the reference PMU also FULL and places beyond
+ *        written alone, and all of them; on the reference PMU also FULL and places outside the
+ *        buffer
  * Then   it is read back
  */
 TEST(msr, pebs_index_holds_its_fields, REQS(APEBS_05), NEEDS(need_perfmon, need_arch_pebs),
@@ -173,7 +176,7 @@ TEST(msr, pebs_index_holds_its_fields, REQS(APEBS_05), NEEDS(need_perfmon, need_
 	msr_write(MSR_IA32_PEBS_BASE, 0);
 }
 
-/* Each bit of the register that isn't named is refused, and the value that was there stays. */
+/* Each unnamed bit of the register must be refused, and the register must keep its value. */
 static void check_unnamed(struct test *t, u32 msr, u64 kept, u64 named)
 {
 	msr_write(msr, kept);
@@ -195,7 +198,7 @@ static void check_unnamed(struct test *t, u32 msr, u64 kept, u64 named)
  *
  * Given  architectural PEBS; no counter counts
  * When   each bit outside SIZE and the address of IA32_PEBS_BASE, and outside WR, FULL, EN and
- *        THRESH of IA32_PEBS_INDEX, is written beside a legal value
+ *        THRESH of IA32_PEBS_INDEX, is written together with a legal value
  * Then   WRMSR raises #GP, and the register holds the legal value
  * Control: the legal value was accepted
  */
@@ -212,8 +215,8 @@ TEST(msr, pebs_base_and_index_refuse_bits_without_a_name, REQS(APEBS_39),
  *           SDM volume 1, CPUID leaf 23H, sub-leaves 4 and 5
  *
  * Given  CPUID.(23H,4):EBX and CPUID.(23H,5); CFG_C of each counter that writes records
- * When   each of its bits 63:32 is set beside a value to load
- * Then   one that CPUID promises is read back; each other one raises #GP and changes nothing
+ * When   each of its bits 63:32 is set together with a value to load
+ * Then   a bit that CPUID promises is read back; each other bit raises #GP and changes nothing
  * Control: the value to load was accepted
  */
 TEST(msr, cfg_c_refuses_groups_that_leaf_23h_does_not_list, REQS(APEBS_09),

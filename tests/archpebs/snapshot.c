@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters group of an architectural PEBS record: Linux struct arch_pebs_cntr_header, which is
- * that of format 6. CFG_C[35] of a counter says whether it may be in the group. CFG_C[38:36] of the
+ * The counters group of an architectural PEBS record: Linux struct arch_pebs_cntr_header, the same
+ * as in format 6. CFG_C[35] of a counter says whether it may be in the group. CFG_C[38:36] of the
  * counter that makes the record select the kinds of counters. This file has its own literal
  * offsets.
  */
@@ -20,7 +20,7 @@
 #define SLOTS_AND_METRICS 3u
 #define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL */
 #define SLOTS		PMC_FIXED(3)
-#define STOPPED_METRICS	0x10204080u	/* of MSR_PERF_METRICS: lower bytes that differ */
+#define STOPPED_METRICS	0x10204080u	/* value of MSR_PERF_METRICS; the low bytes differ */
 
 static bool need_counters_group(char *reason, size_t size)
 {
@@ -33,15 +33,14 @@ static bool need_slots_in_records(char *reason, size_t size)
 	       need_metrics(reason, size) && need_fixed_3(reason, size);
 }
 
-/* Of counters that stand still: told apart by either half, some with bit 47. */
+/* A value for a counter that doesn't count: both halves are unique, and some values have bit 47. */
 static u64 value_of(unsigned c)
 {
 	return ((c & 1 ? 0xda0000000000ULL : 0x5a0000000000ULL) + (c + 1) * 0x100010101ULL) &
 	       (BIT(counter_width(c)) - 1);
 }
 
-/* Counters but the sampler stand still, each with its value; those of the set have CFG_C[35] = 1.
- */
+/* Preset all counters except the sampler; they don't count. Those of `set` have CFG_C[35] = 1. */
 static void preset_others(struct test *t, struct test_claim claim, unsigned sampler, u64 set)
 {
 	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs & ~BIT(sampler)) {
@@ -59,8 +58,8 @@ static void clear_others(unsigned sampler)
 	counters_clear(BIT(sampler));
 }
 
-/* A record with these bits of CFG_C. Where the group begins; 0:
- * there is none, and a check has failed. */
+/* Take a record with these bits of CFG_C. Returns the offset of the group; 0: there is none, and a
+ * check has failed. */
 static u64 record_counters(struct test *t, struct test_claim claim, unsigned c, u64 groups)
 {
 	struct arch_fragment f;
@@ -86,9 +85,9 @@ static u64 counters_of(u64 set)
 	return count;
 }
 
-/* The case numbered i: CFG_C[35] of which counters, and which kinds CFG_C[37:36] asks for. Every
- * counter; none but the sampler; every counter, of one kind alone; every one but the sampler; each
- * single one beside the sampler. false: there are no more. */
+/* Case i: the counters with CFG_C[35] = 1, and the kinds that CFG_C[37:36] selects. The cases:
+ * every counter; the sampler alone; every counter, but only one kind selected; every counter except
+ * the sampler; each single counter and the sampler. false: there is no case i. */
 static bool choose_case(unsigned i, unsigned sampler, u64 *set, u64 *kinds)
 {
 	enum { EVERY, NONE, GENERAL_ONLY, FIXED_ONLY, OTHERS, SINGLE };
@@ -112,8 +111,7 @@ static bool choose_case(unsigned i, unsigned sampler, u64 *set, u64 *kinds)
  *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
  *           Linux struct arch_pebs_cntr_header
  *
- * Given  every counter of CPUID.(23H,5):EAX and ECX stands still, with a value of its own, but for
- *        one
+ * Given  every counter of CPUID.(23H,5):EAX and ECX except one stands still, with a different value
  * When   that one makes a record with CFG_C[35] of all, of itself alone, of all but itself, and of
  *        itself and each single one, and CFG_C[36] and [37]; and with [36] or [37] alone
  * Then   the head has the bits of those that are in it, and after 10H bytes each has 8 bytes with
@@ -160,7 +158,7 @@ TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
  *
  * Given  fixed counter 3 and MSR_PERF_METRICS have counted, and stand still with different values;
  *        CFG_C[35] of every counter
- * When   a counter makes a record with CFG_C[38] alone, and with [36] and [37] beside it
+ * When   a counter makes a record with CFG_C[38] alone, and with [36] and [37] too
  * Then   08H of the group is 3, and after the counters that its head names come fixed counter 3 and
  *        then MSR_PERF_METRICS
  * Control: both registers read the same after the record; without CFG_C[38] 08H is 0
@@ -216,7 +214,7 @@ TEST(archpebs, slots_and_then_metrics_follow_the_counters_of_a_record, REQS(APEB
  *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
  *           Linux struct arch_pebs_cntr_header
  *
- * Given  all counters but one stand still, each with a value of its own, and CFG_C[35] of all
+ * Given  all counters but one stand still, each with a different value, and CFG_C[35] of all
  * When   each counter of CPUID.(23H,5) makes a record with CFG_C[36] and [37], and where
  *        CPUID.(23H,4) has it with [38]
  * Then   the head has the bits of all counters, and the values are theirs; with [38] fixed counter
@@ -280,10 +278,10 @@ TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
  *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
  *           Linux struct arch_pebs_cntr_header
  *
- * Given  a counter that counts a branch a round, beside one that makes a record with it after 512
- *        of 8192 rounds of a load and a branch
+ * Given  one counter counts a branch a round; another one makes a record with the first one's value
+ *        after 512 of 8192 rounds of a load and a branch
  * When   each of the first four counters makes the record
- * Then   the value in it is that of about 512 branches, which late records may add to
+ * Then   the value in the record is that of about 512 branches; a late record may have more
  * Control: the counter has counted 8192 afterwards
  */
 TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
@@ -335,8 +333,8 @@ TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
  *           the end fixed counter 3 and MSR_PERF_METRICS if their bits are set.
  *           Linux struct arch_pebs_cntr_header
  *
- * Given  fixed counter 3 and MSR_PERF_METRICS are 0 and count, beside a counter that makes a record
- *        with CFG_C[38] after 512 of 8192 rounds of a load and a branch
+ * Given  fixed counter 3 and MSR_PERF_METRICS are 0 and count; another counter makes a record with
+ *        CFG_C[38] after 512 of 8192 rounds of a load and a branch
  * When   each of the first four counters makes the record
  * Then   fixed counter 3 in it is above 0, and less than half of what it is at the end; the four
  *        lower bytes of MSR_PERF_METRICS in it add up to FFH, within 3 a byte

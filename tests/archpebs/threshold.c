@@ -17,7 +17,7 @@ static unsigned counter(void)
 	return counter_next(arch_load_counters(), 0);
 }
 
-/* One record more, and the interrupts of it. */
+/* Make one more record. Returns its interrupts. */
 static const struct pmi_log *one_more(const struct pmi_options *options)
 {
 	const struct arch_run run = { .counter = counter() };
@@ -36,7 +36,7 @@ static const struct pmi_log *one_more(const struct pmi_options *options)
  *
  * Given  THRESH at the end of the first record, then of the fourth
  * When   records are made one by one
- * Then   those before it raise no interrupt, and that one does; its handler finds
+ * Then   records before it raise no interrupt, and that one does; its handler finds
  *        IA32_PERF_GLOBAL_STATUS[54] = 1, [62] = 0, and WR after the record
  */
 TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEBS_29, APEBS_31),
@@ -165,7 +165,7 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_if_asked_to, REQS(APE
 #define CTR_FRZ		IA32_PERF_GLOBAL_STATUS_CTR_FRZ
 #define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
 
-/* Ways to ask for the freezes, and what they set. */
+/* The freeze bits, and the status bits that they must set. */
 static const struct {
 	u64 debugctl, status;
 } freezes[] = {
@@ -188,8 +188,8 @@ static const struct {
  *           SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
  * Given  THRESH at the end of the first record; IA32_LBR_CTL records every branch
- * When   each counter of CPUID.(23H,5):EAX and ECX makes one, by turns as a fixed interrupt and as
- *        an NMI, with each of the four values of IA32_DEBUGCTL[12:11]
+ * When   each counter of CPUID.(23H,5):EAX and ECX makes one, alternately as a fixed interrupt and
+ *        as an NMI, with each of the four values of IA32_DEBUGCTL[12:11]
  * Then   the handler finds LBR_Frz as [11] and CTR_Frz as [12]; IA32_LBR_CTL[0] is still 1
  * Control: there is one interrupt
  */

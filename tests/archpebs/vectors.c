@@ -10,8 +10,8 @@
 #include "tests/archpebs/ymm_registers.h"
 
 #define HEAD		0x10u
-#define COMPONENT	0x100u	/* bytes of XMM, and of YMMH */
-#define WITH_XMM	BIT(1)	/* of XSTATE_BV */
+#define COMPONENT	0x100u	/* bytes of XMM, and of the upper halves */
+#define WITH_XMM	BIT(1)	/* bit of XSTATE_BV */
 #define WITH_YMMH	BIT(2)
 #define PATTERN		0x3c5a0f96e178d24bULL
 
@@ -27,8 +27,8 @@ static bool need_ymm(char *reason, size_t size)
 static struct xmm_registers lower;
 static struct ymm_halves upper;
 
-/* A record with these groups of registers that differ in each part, the upper halves enabled or
- * not: where XER is, 0 where there is none. */
+/* Take a record with these groups while all parts of the registers differ. enabled: are the upper
+ * halves enabled? Returns the offset of XER; 0: there is none. */
 static u64 xer_of(struct test *t, unsigned counter, u64 groups, bool enabled)
 {
 	const struct arch_run run = { .counter = counter, .groups = groups };
@@ -72,7 +72,7 @@ TEST(archpebs, xer_group_holds_the_upper_halves_of_ymm_registers_after_xmm, REQS
      NEEDS(need_perfmon, need_ymm, need_events))
 {
 	static const struct {
-		u64 groups, wanted;	/* CFG_C, XSTATE_BV */
+		u64 groups, wanted;	/* bits of CFG_C; of XSTATE_BV */
 		bool enabled;
 		const char *name;
 	} turns[] = {

@@ -16,11 +16,11 @@
 #include "tests/measure/window.h"
 
 #define FEWER	10
-#define START	1000	/* a count to go on from */
-#define OF_THE_WINDOW 32	/* instructions that switch counting on and off, at most */
+#define START	1000	/* the value from which a counter goes on */
+#define OF_THE_WINDOW 32	/* most instructions that start and stop counting */
 #define BEFORE_END 5
 #define LONG	4000	/* for the slow clock of fixed counter 2 too (tests/measure/overflow.h) */
-#define MORE	90	/* 80 iterations more: every 16th or 64th event shows */
+#define MORE	90	/* 80 more iterations: an error of each 16th or 64th event shows */
 
 struct pairing {
 	const struct workload *workload;
@@ -64,8 +64,8 @@ static void each_difference(struct test *t, struct test_claim claim, u16 event, 
  *         difference.
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
- * Given  workloads of branches and of mixed instructions, in FEWER and in MORE rounds: only the
- *        difference is exact, because what switching on and off adds isn't stated
+ * Given  workloads of branches and of mixed instructions, in FEWER and in MORE rounds. Only the
+ *        difference is exact: the manual doesn't say what switching the counters on and off adds
  * When   each general-purpose counter counts instructions retired
  * Then   each count grows by the instructions that the workload declares
  */
@@ -222,7 +222,7 @@ TEST(count, rdpmc_reads_what_rdmsr_reads, REQS(CNT_06, CNT_16, CNT_17),
 	}
 }
 
-/* 255 instructions can't retire in a cycle; one can. */
+/* No cycle retires 255 instructions, but a cycle can retire one. */
 #define CMASK_NEVER	255
 
 static void check_cmask(struct test *t, unsigned c)
@@ -251,8 +251,8 @@ static void check_cmask(struct test *t, unsigned c)
  * Given  a workload of loads, three instructions a round
  * When   each general-purpose counter counts instructions without a CMASK, with CMASK = 1, and
  *        with 255, which no cycle can retire
- * Then   with 1 it counts at least one cycle and no more than instructions; with 255 it counts
- *        nothing, but for the two writes of the window that a hypervisor emulates
+ * Then   with CMASK = 1 it counts at least one cycle and at most the number of instructions; with
+ *        255 it counts nothing, except the two writes of the window that a hypervisor emulates
  * Control: without a CMASK it counts the instructions
  */
 TEST(count, cmask_counts_only_cycles_that_reach_it, REQS(CNT_07, CNT_35),
@@ -295,7 +295,7 @@ static void check_inv(struct test *t, unsigned c)
  * Given  a workload of 270 instructions, which take dozens of cycles on any processor
  * When   each general-purpose counter counts cycles of less than 255 instructions (INV = 1), and
  *        instructions with CMASK = 0 and INV = 0 and 1
- * Then   the former are 10 or more; with CMASK = 0 INV changes nothing
+ * Then   the cycles are 10 or more; with CMASK = 0, INV changes nothing
  * Control: cycles of 255 instructions or more (INV = 0) are none, and instructions are counted
  *          with CMASK = 0
  */
@@ -307,8 +307,8 @@ TEST(count, inv_counts_cycles_below_the_cmask, REQS(CNT_08, CNT_36),
 }
 
 /*
- * A condition that always holds rises at most when counting begins and when it ends; loads with
- * 16 NOPs between them leave cycles in which no load retires.
+ * With a condition that always holds there are at most two rises: at the begin and at the end of
+ * counting. Between loads that are 16 NOPs apart there are cycles in which no load retires.
  */
 static void check_edge(struct test *t, unsigned c)
 {
@@ -327,7 +327,7 @@ static void check_edge(struct test *t, unsigned c)
 		      "cycles of a condition that always holds, IA32_PMC%u", c);
 	CHECK_RANGE(t, CNT_09, 0, 2 + window_emulated(t), edges,
 		    "rises of a condition that always holds, IA32_PMC%u", c);
-	/* Memory events see microcode: the WRMSRs' may load too. */
+	/* Memory events count microcode: the WRMSRs may load too. */
 	CHECK_RANGE(t, CNT_09, 2, 16 + 8, loads,
 		    "rises of \"a load retires\" over 16 sparse loads, IA32_PMC%u", c);
 }
@@ -337,11 +337,11 @@ static void check_edge(struct test *t, unsigned c)
  *         condition.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
  *
- * Given  a condition that always holds: it rises at most when counting begins and when it ends.
- *        Loads with 16 NOPs between them leave cycles in which no load retires
- * When   each counter that can count loads counts rises of both (E = 1)
- * Then   the former are at most 2; the latter 2 or more, and no more than the loads and a few of
- *        microcode
+ * Given  a condition that always holds: it rises only when counting begins and perhaps when it
+ *        ends. Loads with 16 NOPs between them leave cycles in which no load retires
+ * When   each counter that can count loads counts the rising edges of both conditions (E = 1)
+ * Then   the condition that always holds has at most 2; the loads have 2 or more, and no more than
+ *        the loads and a few of microcode
  * Control: without E the condition that always holds counts 10 cycles or more
  */
 TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
@@ -354,7 +354,7 @@ TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
 			check_edge(t, c);
 }
 
-/* Counter c with each value of OS and USR, over work at one level. */
+/* Check counter c with each value of OS and USR, with work at one level. */
 static void check_levels(struct test *t, unsigned c)
 {
 	u64 kernel[4], user[4][2];
@@ -408,7 +408,7 @@ TEST(count, os_and_usr_select_the_privilege_level, REQS(CNT_10, CNT_29),
 		check_levels(t, c);
 }
 
-/* Counter c with its own enable as said; the window's other counter keeps the window going. */
+/* Count with counter c. local: its own enable; global: its bit in IA32_PERF_GLOBAL_CTRL. */
 static u64 count_with(unsigned c, bool local, bool global)
 {
 	struct pmc_mask on = global ? pmc_one(c) : (struct pmc_mask){ 0 };
@@ -532,7 +532,7 @@ TEST(count, fixed_enable_field_selects_the_privilege_level, REQS(CNT_28),
 		    "instructions at CPL 0, enable 2 (any ring above 0), and %lu", slack);
 	CHECK_RANGE(t, CNT_28, want, want + 2 * slack, both + slack,
 		    "instructions at CPL 0, enable 3 (all), and %lu", slack);
-	/* The others count cycles: none at a level that isn't selected. */
+	/* The others count cycles; they must count none at a level that isn't selected. */
 	FOR_EACH_COUNTER (i, counters_fixed().bits >> PMC_FIXED(1) << 1) {
 		if (!window_count_one(t, PMC_FIXED(i), 0, COUNT_USR, &workload_load, LONG, &usr) ||
 		    !window_count_one(t, PMC_FIXED(i), 0, COUNT_OS, &workload_load, LONG, &os))
@@ -542,7 +542,8 @@ TEST(count, fixed_enable_field_selects_the_privilege_level, REQS(CNT_28),
 	}
 }
 
-/* Preset to n before the highest value and count more than n; once with no wrap in reach. */
+/* Preset to PERIOD before the end of the range, so that the counter wraps, and to PERIOD before its
+ * middle, so that it doesn't. */
 static void check_wrap(struct test *t, struct test_claim claim, unsigned c)
 {
 	u64 value, top = BIT(counter_width(c));
@@ -552,7 +553,7 @@ static void check_wrap(struct test *t, struct test_claim claim, unsigned c)
 
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 		if (!counter_write(c, preset))
-			continue;	/* the middle of the range needs full-width writes */
+			continue;	/* values of the middle need full-width writes */
 		workload_run(&workload_load, MORE, pmc_one(c));
 		value = counter_read(c);
 		test_check_range(t, claim, wraps ? 3 * MORE - PERIOD : preset + 3 * MORE,
@@ -608,8 +609,8 @@ TEST(count, counter_wraps_at_its_width_and_sets_its_status_bit, REQS(CNT_13, CNT
  *
  * Given  IA32_PMC0 and IA32_PMC1, both programmed and preset to START
  * When   IA32_PMC1 alone is enabled for FEWER rounds
- * Then   IA32_PMC0 reads START, twice; IA32_PMC1 has gone on from START by the instructions and
- *        the window's own
+ * Then   IA32_PMC0 reads START, twice; IA32_PMC1 has grown from START by the workload's
+ *        instructions and the window's own
  */
 TEST(count, stopped_counter_keeps_its_value_and_running_one_goes_on, REQS(CNT_21, CNT_44),
      NEEDS(need_perfmon, need_instructions, need_two_counters), .under_every_fault = true)

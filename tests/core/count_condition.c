@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The condition of a counter, for each value of CMASK: cycles with at least so many events, with
- * fewer, and how often they begin. SDM "Architectural Performance Monitoring Version 1 Facilities"
- * (CMASK is bits 31:24; INV, E). Counters that are started by one write see the same cycles.
+ * The condition of a counter, for each value of CMASK: the cycles with at least that many events,
+ * the cycles with fewer, and how often each begins. SDM "Architectural Performance Monitoring
+ * Version 1 Facilities" (CMASK is bits 31:24; INV, E). Counters that one write starts see the same
+ * cycles.
  */
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
@@ -12,13 +13,14 @@
 #define ROUNDS		60
 #define SPARSE		16	/* loads with NOPs between them */
 #define CMASK_NEVER	255
-#define LEAST_CYCLES	10	/* of 180 instructions, on any processor */
+#define LEAST_CYCLES	10	/* in 180 instructions, on any processor */
 #define SETTINGS	3
 
-/* No processor retires as many instructions in a cycle. Each bit of the upper three, and all. */
+/* No processor retires so many instructions in a cycle. The values have each of the upper three
+ * bits alone, and all three. */
 static const u8 unreachable[] = { 0x20, 0x40, 0x80, 0x60, 0xa0, 0xc0, 0xff };
 
-/* Settings that count side by side, and what they count. */
+/* Settings that count at the same time, and their counts. */
 struct side_by_side {
 	unsigned counter[SETTINGS];
 	struct {
@@ -28,7 +30,8 @@ struct side_by_side {
 	u64 value[SETTINGS];
 };
 
-/* The counters from the first one on; false: the last event can't be counted there. */
+/* Place the settings on counters, from the first one on. false: the last event can't be counted
+ * there. */
 static bool place(struct side_by_side *s, unsigned first)
 {
 	for (unsigned i = 0; i < SETTINGS; i++) {
@@ -62,9 +65,10 @@ static void count(struct side_by_side *s, const struct workload *w, u64 n)
  *
  * Given  each general-purpose counter; values of CMASK with each of its upper three bits, which no
  *        cycle reaches
- * When   it counts instructions with that CMASK, with E besides, and with E and INV
- * Then   the first two are 0: the condition never holds. The third is 2 at most: it always does.
- *        A hypervisor may add the two writes of the window, which it emulates
+ * When   it counts instructions with that CMASK; with E set too; with E and INV set
+ * Then   the first two counts are 0, because the condition never holds. The third is 2 at most,
+ *        because the condition always holds. A hypervisor may add the two writes of the window,
+ *        which it emulates
  * Control: with CMASK = 1 it counts cycles, and with INV alone it counts those of the work
  */
 TEST(count, each_high_bit_of_cmask_is_compared, REQS(CNT_35, CNT_09),
@@ -105,9 +109,9 @@ TEST(count, each_high_bit_of_cmask_is_compared, REQS(CNT_35, CNT_09),
 		}
 }
 
-/* An event, and work in which cycles have different numbers of it. */
+/* An event, and work with different numbers of it from cycle to cycle. */
 static const struct {
-	bool loads;			/* or instructions */
+	bool loads;			/* the work is loads; false: instructions */
 	const struct workload *work;
 	u64 n;
 	const char *what;
@@ -149,8 +153,8 @@ static void check_rises(struct test *t, unsigned first, unsigned i, u64 conditio
  *         condition.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
  *
- * Given  work in which cycles have different numbers of an event: how many isn't known. A condition
- *        of each CMASK, with and without INV
+ * Given  work in which cycles have different numbers of an event; the numbers aren't known. A
+ *        condition of each CMASK, with and without INV
  * When   one counter counts the cycles of the condition, another one how often it begins (E = 1),
  *        over the same cycles; each counter in turn
  * Then   it begins no more often than there are cycles of it
@@ -225,11 +229,12 @@ TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
  *         condition.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
  *
- * Given  counters of instructions at CPL 3 alone, by threes
- * When   work is done at CPL 3, with a CMASK that no cycle reaches; with INV besides; with INV and
- *        E: the condition holds in each cycle at CPL 3, of which there is one stretch, and maybe
- *        some more where an interrupt falls into it
- * Then   the first counts nothing, the second cycles, and the third no more than a tenth of these
+ * Given  counters that count instructions at CPL 3 only, three at a time
+ * When   work is done at CPL 3: with a CMASK that no cycle reaches; with INV too; with INV and E.
+ *        With INV the condition holds in each cycle at CPL 3: that is one run of cycles, and maybe
+ *        a few more where an interrupt occurs
+ * Then   the first counter counts nothing, the second one cycles, and the third one no more than a
+ *        tenth of these
  */
 TEST(count, cmask_inv_and_edge_act_at_cpl_3, REQS(CNT_35, CNT_08, CNT_09),
      NEEDS(need_perfmon, need_instructions, need_four_counters))

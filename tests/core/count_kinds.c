@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Instructions of unusual kinds count as instructions too: SDM "Pre-defined Architectural
- * Performance Events", chapter 19's events of branches and loads. Differences between two sizes of
- * a piece.
+ * Performance Events", chapter 19's events of branches and loads. The tests compare two sizes of a
+ * piece.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/intr.h"
@@ -21,9 +21,10 @@
 #define LONG_LOOP	70000	/* more loads than 16 bits hold */
 #define PAGE	4096
 #define HALTS	16
-#define UNTIL_PENDING	2	/* us, of an interrupt that the processor sends to itself */
+#define UNTIL_PENDING	2	/* us until an interrupt sent to itself is pending */
 
-/* In workload_kind_page: the MOV that lies in two pages, and the DEC and JNZ after it. */
+/* In workload_kind_page: the size of the MOV that lies in two pages, and of the DEC and JNZ after
+ * it. */
 #define MOV_BYTES	10
 #define LOOP_BYTES	5
 
@@ -37,7 +38,7 @@ struct kind {
 	const char *name;
 };
 
-/* A hypervisor may carry these out itself: then no instruction retires. */
+/* A hypervisor may emulate these instructions: then no instruction retires. */
 static const struct kind may_exit[] = {
 	{ &workload_kind_cpuid, "CPUID" }, { &workload_kind_rdpmc, "RDPMC" },
 };
@@ -59,7 +60,7 @@ static bool over_counts(struct test *t, const struct workload *piece)
 	       test_erratum(t, ERRATUM_FAR_INSTRUCTIONS);
 }
 
-/* On the first and the last general-purpose counter. */
+/* Check the piece on the first and the last general-purpose counter. */
 static bool check_kind(struct test *t, const struct kind *k)
 {
 	unsigned last = counter_caps()->gp - 1;
@@ -83,8 +84,8 @@ static bool check_kind(struct test *t, const struct kind *k)
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
  * Given  IRETQ, far RET, CLI, STI and POPFQ, RET with a number, prefetches, CMPSQ, an instruction
- *        that lies in two pages. CPUID and RDPMC too, but not under a hypervisor, which may carry
- *        them out itself
+ *        that lies in two pages. CPUID and RDPMC too, but not under a hypervisor, which may emulate
+ *        them
  * When   each piece is counted in FEWER and in MORE rounds on the first and the last
  *        general-purpose counter
  * Then   each count grows by the declared instructions; by IRETQ and far RET by no fewer, where an
@@ -116,7 +117,7 @@ static bool need_own_halt(char *reason, size_t size)
 	return false;
 }
 
-/* An interrupt waits: it ends HLT at once, and is taken after NOP. */
+/* An interrupt is pending: it ends HLT at once, and in the other piece it is taken after NOP. */
 #define HALT_WINDOW(name, instruction)                                    \
 	static __attribute__((noinline)) void name(struct pmc_mask on)    \
 	{                                                                 \
@@ -157,8 +158,8 @@ static void count_waits(void (*window)(struct pmc_mask on), struct pmc_mask on,
 		}
 }
 
-/* An interrupt may be counted as an instruction where it wakes, and not where it interrupts: the
- * first counter can't tell that from HLT. */
+/* A processor may count an interrupt as an instruction when it ends HLT, and not when it interrupts
+ * other code. The first counter can't distinguish this from an extra count of HLT. */
 static bool one_of_each_apart(const u64 halts[WINDOW_COUNTERS], const u64 nops[WINDOW_COUNTERS])
 {
 	const u64 apart = halts[0] < nops[0] ? nops[0] - halts[0] : halts[0] - nops[0];
@@ -175,12 +176,12 @@ static bool one_of_each_apart(const u64 halts[WINDOW_COUNTERS], const u64 nops[W
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that it counts the same is
  *         read into it: errata and updates of the two differ
  *
- * Given  the first and the last general-purpose counter and fixed counter 0; an interrupt waits
- *        while interrupts are off
+ * Given  the first and the last general-purpose counter and fixed counter 0; an interrupt is
+ *        pending while interrupts are disabled
  * When   they count STI, HLT and the handler, HALTS times, then the same with NOP in place of HLT
- * Then   both counts are the same: HLT is one instruction, and so is NOP. On a processor each of
- *        the interrupts may add to them: less than half of them is let pass, and about one of each
- *        is INCONCLUSIVE
+ * Then   both counts are the same: HLT is one instruction, and so is NOP. On a processor each
+ *        interrupt may add to them: a difference below half of the number of interrupts passes, and
+ *        one of about that number is INCONCLUSIVE
  * Control: each window has more than these two instructions
  */
 TEST(count, hlt_is_one_retired_instruction, REQS(CNT_01, CNT_12),
@@ -279,7 +280,7 @@ TEST(count, ret_with_a_number_is_a_near_return, REQS(CNT_41, CNT_40),
 			  counter_caps()->family, counter_caps()->model);
 }
 
-/* Nehalem's event counts instructions that load, later ones count loads. */
+/* On Nehalem the event counts instructions that load; on later processors it counts loads. */
 static bool loads_by_instruction(void)
 {
 	struct event event;
@@ -349,7 +350,7 @@ TEST(count, loads_of_a_loop_of_more_than_65535_rounds_are_counted_exactly, REQS(
 			 workload_load.name);
 }
 
-/* Events of the long loop, and what they count of it. */
+/* Events of the long loop, and the declared number that each counts. */
 static const struct {
 	enum event_kind kind;
 	enum workload_count what;
@@ -360,10 +361,10 @@ static const struct {
 	{ EK_NEAR_RETURNS, WORKLOAD_RETURNS },	    { EK_NEAR_TAKEN, WORKLOAD_TAKEN },
 };
 
-#define MANY_ROUNDS	6000	/* of more instructions than 16 bits hold */
-#define AT_ONCE		4u	/* of them, each on a counter of its own */
+#define MANY_ROUNDS	6000	/* rounds with more instructions than 16 bits hold */
+#define AT_ONCE		4u	/* events at the same time, each on another counter */
 
-/* What each of four counters adds in that many rounds. */
+/* Count n rounds: value[] has the increment of each of the four counters. */
 static void count_loop(const struct event event[AT_ONCE], const struct workload *w, u64 n,
 		       u64 value[AT_ONCE])
 {
@@ -378,9 +379,10 @@ static void count_loop(const struct event event[AT_ONCE], const struct workload 
 	}
 }
 
-/* Four of the table from `first` on, turned so that each is on each counter for one piece; those
- * that this processor has, and that don't count instructions with an access: under these the
- * reference PMU looks at each instruction. In their place instructions are counted again. */
+/* Check four events of the table from `first` on. `turn` rotates them over the counters, so that
+ * each event is on each counter in one of the runs. An event that this processor doesn't have, or
+ * that counts instructions with an access, is replaced by instructions: for such an event the
+ * reference PMU looks at each instruction. */
 static void check_loop(struct test *t, const struct test_claim *claims, const struct workload *w,
 		       unsigned first, unsigned turn)
 {
@@ -480,9 +482,9 @@ TEST(count, cmask_counts_cycles_of_more_events_than_it_too, REQS(CNT_07),
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
  *
  * Given  each counter up to IA32_PMC3 counts the pairs of loads of CMPSQ. It is preset to four
- *        successive values, so that it wraps by the first load and by the second, however many
- *        loads switching on has
- * When   twice as many loads as up to the end are counted
+ *        successive values, so that it wraps by the first load and by the second one, however many
+ *        loads the switching adds
+ * When   twice as many loads are counted as the counter needs to wrap
  * Then   its status bit is the only one that is set, and the count has begun again at 0
  */
 TEST(count, counter_passed_by_two_events_at_once_has_overflowed, REQS(CNT_13, MSR_26),
@@ -515,7 +517,7 @@ static bool need_micro_operations(char *reason, size_t size)
 	return false;
 }
 
-/* What MORE rounds of mixed instructions count more than FEWER. */
+/* The difference between the counts of MORE and of FEWER rounds of mixed instructions. */
 static u64 micro_operations(unsigned c, u16 code, bool user)
 {
 	u64 got[2];
@@ -546,8 +548,8 @@ static u64 micro_operations(unsigned c, u16 code, bool user)
  * Given  each general-purpose counter that can count the event
  * When   it counts UOPS_RETIRED of mixed instructions in FEWER and in MORE rounds, without PEBS, at
  *        CPL 0 with OS and at CPL 3 with USR
- * Then   MORE rounds count one more for each further round, or more than that: how many an
- *        instruction has isn't stated
+ * Then   MORE rounds count one more for each further round, or more than that: the manual doesn't
+ *        say how many micro-operations an instruction has
  */
 TEST(count, micro_operations_are_counted_on_each_counter, REQS(CNT_53),
      NEEDS(need_perfmon, need_micro_operations))

@@ -27,7 +27,7 @@ static u64 declared(u64 rounds)
 	return workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, rounds);
 }
 
-/* What these counters count of work at CPL 3, as they are programmed. */
+/* Run work at CPL 3 and read these counters, with their present settings. */
 static void count_user(struct pmc_mask on, u64 rounds, u64 value[WINDOW_COUNTERS])
 {
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
@@ -40,7 +40,7 @@ static void count_user(struct pmc_mask on, u64 rounds, u64 value[WINDOW_COUNTERS
 		value[c] = on.bits & BIT(c) ? counter_read(c) : 0;
 }
 
-/* The same at CPL 0. */
+/* Run the work at CPL 0. */
 static void count_kernel(struct pmc_mask on, u64 rounds, u64 value[WINDOW_COUNTERS])
 {
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
@@ -84,8 +84,8 @@ static void check_side_by_side(struct test *t, unsigned turn)
  * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
- * Given  the general-purpose counters side by side, each with another value of OS and USR, in four
- *        turns
+ * Given  the general-purpose counters at the same time, each with another value of OS and USR, in
+ *        four turns
  * When   all count the same work at CPL 3 and at CPL 0, in FEWER and in MORE rounds
  * Then   each count grows by the declared instructions at a level that its own bits select, and by
  *        none at another
@@ -97,7 +97,8 @@ TEST(count, each_general_purpose_counter_has_privilege_levels_of_its_own, REQS(C
 		check_side_by_side(t, turn);
 }
 
-/* One of the three, beside others. Cycles of the way down to CPL 3 and back are in OS. */
+/* Check one of three fixed counters that count together. Cycles of the transitions to CPL 3 and
+ * back are counted with OS. */
 static void check_fixed(struct test *t, unsigned i, u64 level, u64 few, u64 many)
 {
 	bool os = level & COUNT_OS, usr = level & COUNT_USR;
@@ -121,8 +122,8 @@ static void check_fixed(struct test *t, unsigned i, u64 level, u64 few, u64 many
  * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  the fixed counters side by side, each with another enable, in four turns; cycles of the
- *        way to CPL 3 and back belong to OS
+ * Given  the fixed counters at the same time, each with another enable, in four turns; cycles of
+ *        the transitions to CPL 3 and back are cycles of OS
  * When   all count the same work at CPL 3, FEWER and LONG rounds
  * Then   one with enable 0 counts nothing. With USR fixed counter 0 grows by the declared
  *        instructions, and the others by at least an eighth of LONG
@@ -148,11 +149,11 @@ TEST(count, each_fixed_counter_has_privilege_levels_of_its_own, REQS(CNT_28),
  * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  LONG rounds at CPL 3, and the way there and back at CPL 0
+ * Given  LONG rounds at CPL 3, and the transitions to CPL 3 and back, which count at CPL 0
  * When   the fixed counters of cycles count with enable 1 (OS), and with enable 2 (any ring above
  *        0)
  * Then   with 2 they count at least twice what they count with 1
- * Control: with 1 they count cycles of the way
+ * Control: with 1 they count the cycles of the transitions
  */
 TEST(count, fixed_counters_of_cycles_count_at_the_selected_level_only, REQS(CNT_28),
      NEEDS(need_perfmon, need_fixed))
@@ -287,7 +288,7 @@ TEST(count, fixed_enable_acts_while_the_global_enable_is_on, REQS(CNT_11),
 	}
 }
 
-/* Every counter but one has both enables, and moves; the one stands. */
+/* Enable every counter except one by both enables: they must count, and the one must not. */
 static void check_left_out(struct test *t, unsigned left_out, const char *name)
 {
 	struct pmc_mask all = pmc_or(counters_gp(), counters_fixed());
@@ -370,14 +371,14 @@ TEST(count, writing_the_fixed_control_keeps_every_fixed_count, REQS(CNT_21, CNT_
 	FOR_EACH_COUNTER (i, all)
 		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
 	workload_run(&workload_load, LONG, (struct pmc_mask){ all << PMC_FIXED(0) });
-	/* Those from 4 on count slots of bad speculation and the like, which needn't come. */
+	/* From 4 on they count slots of bad speculation and similar events, which may not occur. */
 	FOR_EACH_COUNTER (i, all)
 		CHECK_RANGE(t, CNT_44, PRESET + i + (i < 4), PRESET + i + 1000000,
 			    counter_read(PMC_FIXED(i)), "fixed counter %u, going on from %#lx", i,
 			    PRESET + i);
 }
 
-/* All counters are read while they run but one; they start and stop by the same writes. */
+/* Read all counters except one while they run; one write starts them all and one stops them all. */
 static void check_reads(struct test *t, unsigned unread)
 {
 	unsigned last = counter_caps()->gp - 1;
@@ -415,7 +416,7 @@ static void check_reads(struct test *t, unsigned unread)
  * Given  all general-purpose counters count instructions, and start and stop by the same writes
  * When   each but one is read by RDMSR and RDPMC while they run, each another number of times
  * Then   each has counted as much as the one that isn't read
- * Control: what is read isn't all 0
+ * Control: the values read aren't all 0
  */
 TEST(count, reading_a_running_counter_changes_no_count, REQS(CNT_22),
      NEEDS(need_perfmon, need_instructions, need_two_counters))

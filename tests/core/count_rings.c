@@ -12,11 +12,11 @@
 
 #define FEWER	10
 #define MORE	90
-#define LONG	4000	/* rounds of many more cycles than the way to a level and back */
+#define LONG	4000	/* rounds of many more cycles than the transition to a level and back */
 
 static const u64 flags[] = { COUNT_OS, COUNT_USR, COUNT_BOTH };
 
-/* What these counters count of this work, at that level. */
+/* Run the work at cpl; these counters count with these OS and USR bits. */
 static void count_at(struct pmc_mask counters, unsigned cpl, u64 level, u64 rounds,
 		     u64 value[WINDOW_COUNTERS])
 {

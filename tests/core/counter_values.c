@@ -28,8 +28,9 @@ static void check_write(struct test *t, unsigned c, u32 low, u32 high)
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
  * Given  each general-purpose counter; EAX with bit 31 clear, and set
- * When   IA32_PMCx is written with each bit of EDX alone, with all but it, and with all and none
- * Then   the counter is EAX, its bit 31 in all bits above it, whatever EDX is
+ * When   IA32_PMCx is written with each bit of EDX alone, with all bits but one, with all, and with
+ *        none
+ * Then   bits 31:0 of the counter are EAX, and all bits above them are EAX[31], for any EDX
  */
 TEST(msr, write_of_each_counter_ignores_each_bit_of_edx, REQS(MSR_04), NEEDS(need_perfmon))
 {
@@ -46,9 +47,9 @@ TEST(msr, write_of_each_counter_ignores_each_bit_of_edx, REQS(MSR_04), NEEDS(nee
 		}
 }
 
-#define ROUNDS	20	/* of two loads an instruction; of one instruction's loads */
-#define MOST	400	/* events of them */
-#define SLACK	16	/* what switching a counter adds may differ by as many events */
+#define ROUNDS	20	/* of a piece */
+#define MOST	400	/* events in all rounds, at most */
+#define SLACK	16	/* starting and stopping a counter may differ by so many events */
 #define FIRST	7	/* bit: its value is far above SLACK */
 
 static u64 counted_from(unsigned c, u64 preset, const struct workload *w)
@@ -58,7 +59,8 @@ static u64 counted_from(unsigned c, u64 preset, const struct workload *w)
 	return (counter_read(c) - preset) & (u64)(BIT(counter_width(c)) - 1);
 }
 
-/* From so many below a bit, which the loads of one instruction pass together. */
+/* Preset each counter to `before` below a bit. The loads of one instruction pass the bit
+ * together. */
 static void check_carry(struct test *t, unsigned c, u16 event, const struct workload *w, u64 before)
 {
 	u64 want;
@@ -67,7 +69,7 @@ static void check_carry(struct test *t, unsigned c, u16 event, const struct work
 	want = counted_from(c, 0, w);
 	CONTROL_RANGE(t, CNT_44, 1, MOST, want, "events of %s from 0 on, IA32_PMC%u", w->name, c);
 	for (unsigned bit = FIRST; bit < counter_width(c); bit++) {
-		/* Without IA32_A_PMCx few values can be written. */
+		/* Without IA32_A_PMCx only few values can be written. */
 		if (!counter_write(c, (u64)BIT(bit) - before))
 			continue;
 		CHECK_RANGE(t, CNT_44, want > SLACK ? want - SLACK : 0, want + SLACK,
@@ -83,9 +85,10 @@ static void check_carry(struct test *t, unsigned c, u16 event, const struct work
  *
  * Given  each counter, preset just below each of its bits that can be written: odd and even
  *        distances
- * When   it counts instructions, of which several may retire in a cycle; loads of instructions of
- *        two, and of one with many. Some generations count such an instruction once
- * Then   it grows by as many events as from 0 on, but for what switching it adds: no carry is lost
+ * When   it counts instructions, of which several may retire in a cycle; loads of instructions with
+ *        two loads, and of one with many. Some generations count such an instruction once
+ * Then   it grows by as many events as when it starts at 0, except for those that the switching
+ *        adds: no carry is lost
  * Control: from 0 on it counts them
  */
 TEST(count, several_events_at_once_carry_into_each_bit, REQS(CNT_44),
@@ -110,8 +113,8 @@ TEST(count, several_events_at_once_carry_into_each_bit, REQS(CNT_44),
  * Given  each fixed counter up to 3, one below the values where bits 8, 16, 31, 32, 40 and the
  *        highest begin
  * When   it counts work, fixed counter 2 long enough for its clock
- * Then   it is at that value or above it, by less than 16777216: the carry has passed each bit, and
- *        no bit above has changed
+ * Then   it reads that value or a higher one, by less than 16777216: the carry has passed each bit,
+ *        and no higher bit has changed
  */
 TEST(count, fixed_counters_carry_into_each_bit, REQS(CNT_44), NEEDS(need_perfmon, need_fixed))
 {

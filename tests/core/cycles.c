@@ -13,13 +13,13 @@
 #define SOME	50
 #define MANY	400
 #define WRITTEN	(1u << 20)
-#define ON_THE_WAY 256	/* instructions from a write to the one that stops counting, at most */
+#define ON_THE_WAY 256	/* most instructions from a write to the write that stops counting */
 #define ON_THE_WAY_CYCLES BIT(24)
 #define WINDOWS	4
-#define SWITCHING	16	/* instructions that opening and closing a window add, at most */
-#define STALLS	100	/* loads from memory, each of which waits for the one before */
+#define SWITCHING	16	/* most instructions that opening and closing a window add */
+#define STALLS	100	/* loads from memory; each waits for the previous one */
 #define OPEN_UNDER_KVM 7	/* KVM knows events 0 to 6, and passes others through */
-#define CMASK_NEVER 255	/* no cycle retires that many instructions */
+#define CMASK_NEVER 255	/* no cycle retires so many instructions */
 
 /* Table 18-1, and events 7 to 12 (KVM's selftests): bit of CPUID.0AH:EBX, event select and umask.
  */
@@ -48,8 +48,8 @@ static const struct {
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events; KVM
  *
  * Given  the architectural events that CPUID.0AH:EBX, or CPUID.(23H,3):EAX where it is there, marks
- *        as absent; what a processor does with them isn't stated, and KVM counts them but for Linux
- *        5.18 to 6.8, so this is judged on a model only
+ *        as absent; The manual doesn't say what a processor does with them, and KVM counts them,
+ *        except in Linux 5.18 to 6.8. So this is judged on a model only
  * When   the last general-purpose counter counts each of them over mixed instructions
  * Then   it counts nothing
  * Control: it counts instructions, which are there
@@ -58,8 +58,8 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
      NEEDS(need_perfmon, need_instructions))
 {
 	const struct pmu_caps *caps = counter_caps();
-	/* A bit beyond the vector's length (EAX[31:24]) says nothing. On a hybrid leaf 0AH marks
-	 * what one type of core lacks; CPUID.(23H,3) is this core's own. */
+	/* A bit beyond the vector's length (EAX[31:24]) has no meaning. On a hybrid leaf 0AH marks
+	 * an event that one of the core types doesn't have; CPUID.(23H,3) describes this core. */
 	const u32 told = caps_absent_events(caps);
 	unsigned absent = 0, last = caps->gp - 1;
 	u64 value;
@@ -88,15 +88,15 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 			  caps->leaf_0a_ebx, caps->leaf_0a_eax);
 }
 
-/* Is it counted over the branches? Mispredicted ones and bad speculation are, all others over the
- * loads. */
+/* Is the event counted over the branches? True for mispredicted branches and bad speculation; all
+ * others are counted over the loads. */
 static bool is_of_branches(unsigned i)
 {
 	return architectural[i].event == EVENT_BR_MISP_RETIRED_ALL_BRANCHES ||
 	       architectural[i].event == EVENT_TOPDOWN_BAD_SPECULATION;
 }
 
-/* Architectural event i on the counter, over what it counts of. */
+/* Count architectural event i on counter c, with the work that causes it. */
 static u64 count_architectural(unsigned i, unsigned c, u64 level, struct cache_workload *h)
 {
 	u64 value;
@@ -112,7 +112,7 @@ static u64 count_architectural(unsigned i, unsigned c, u64 level, struct cache_w
 	return value;
 }
 
-/* The same of work at CPL 3. */
+/* Count it with work at CPL 3. */
 static u64 count_architectural_user(unsigned i, unsigned c, u64 level, struct cache_workload *h)
 {
 	u64 value;
@@ -130,7 +130,7 @@ static u64 count_architectural_user(unsigned i, unsigned c, u64 level, struct ca
 	return value;
 }
 
-/* CNT-51 is about LBR inserts. */
+/* LBR inserts are left out: requirement CNT-51 covers them. */
 static bool is_available(unsigned i)
 {
 	return !(counter_caps()->events_absent & BIT(architectural[i].bit)) &&
@@ -141,7 +141,7 @@ static bool is_available(unsigned i)
  * CNT-23  An architectural event that CPUID.0AH enumerates as available must count.
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
- * Given  loads that each wait for memory, and a branch by unpredictable bits
+ * Given  loads each of which waits for memory, and a branch by unpredictable bits
  * When   each general-purpose counter counts each architectural event that isn't marked as
  *        absent: mispredicted branches and bad speculation over the branches, all others over the
  *        loads, but LBR inserts, which CNT-51 is about
@@ -177,12 +177,13 @@ static void check_user_level(struct test *t, unsigned i, unsigned c, struct cach
  * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
- * Given  the same work at CPL 0, and at CPL 3; each architectural event that isn't marked as
- *        absent, but LBR inserts, the general-purpose counters by turns
+ * Given  the same work at CPL 0 and at CPL 3; each architectural event that isn't marked as absent,
+ *        except LBR inserts; one general-purpose counter after the other
  * When   a counter counts it with USR alone; with OS alone
- * Then   of CPL 0 it counts 0 with USR; of CPL 3 it counts 1 or more with USR, and of the events
- *        0 to 6 less than half of that with OS, which has the way there and back
- * Control: of CPL 0 it counts 1 or more with OS
+ * Then   at CPL 0 it counts 0 with USR. At CPL 3 it counts 1 or more with USR; with OS it counts,
+ *        of the events 0 to 6, less than half of that, because the transitions to CPL 3 and back
+ *        are at CPL 0
+ * Control: at CPL 0 it counts 1 or more with OS
  */
 TEST(count, architectural_events_count_at_their_levels, REQS(CNT_10),
      NEEDS(need_perfmon, need_instructions))
@@ -205,10 +206,10 @@ TEST(count, architectural_events_count_at_their_levels, REQS(CNT_10),
 	}
 }
 
-/* Fixed counters 1 and 2 over the same loop, at CPL 0 or 3. */
+/* Compare fixed counters 1 and 2 over one loop, at CPL 0 or 3. */
 static void check_rate(struct test *t, bool user)
 {
-	enum { EDGE = 128 };	/* cycles: the steps of a slow clock, and what starts and stops */
+	enum { EDGE = 128 };	/* cycles: the step of a slow clock, and the start and the stop */
 	const struct pmc_mask both = pmc_or(pmc_one(PMC_FIXED(1)), pmc_one(PMC_FIXED(2)));
 	u64 cycles;
 
@@ -232,10 +233,10 @@ static void check_rate(struct test *t, bool user)
  * CNT-26  Fixed counter 2 must advance at a fixed rate while the core is not halted.
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: UnHalted Reference Cycles
  *
- * Given  SOME rounds of loads, and sixteen times as many; how fast the reference clock is against
- *        the core isn't known
- * When   fixed counter 2 counts both, four times; the least of each is taken, because what caches
- *        and translations cost at first isn't work
+ * Given  SOME rounds of loads, and sixteen times as many; the ratio of the reference clock to the
+ *        core clock isn't known
+ * When   fixed counter 2 counts both, four times; the least count of each is taken, because the
+ *        first misses of caches and TLBs don't belong to the work
  * Then   the longer one counts more. In a strict run, whose reference clock is the core clock, the
  *        count of a loop at CPL 0 and at CPL 3 is that of fixed counter 1, within 128
  * Control: the longer one counts something
@@ -244,7 +245,8 @@ TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon
 {
 	u64 less = ~0ULL, more = ~0ULL, value;
 
-	/* The least of some windows: what caches and translations cost at first isn't work. */
+	/* Take the minimum of several windows: first accesses to caches and TLBs take extra
+	 * cycles. */
 	for (unsigned i = 0; i < WINDOWS; i++) {
 		if (!window_count_one(t, PMC_FIXED(2), 0, COUNT_BOTH, &workload_load, SOME, &value))
 			return;
@@ -291,19 +293,19 @@ TEST(count, inv_with_an_unreachable_cmask_counts_every_cycle, REQS(CNT_37),
 		    "cycles with fewer than %u instructions, of %lu", CMASK_NEVER, cycles);
 }
 
-/* Loads from memory, each of which waits for the one before, with a setting for three counters. */
+/* Loads from memory, each of which waits for the previous one, and settings for three counters. */
 struct waits {
 	struct {
 		u16 event;
 		u64 flags;
 	} set[3];
-	u64 value[3], cycles, instructions; /* the last two by fixed counters */
-	u64 declared;			    /* instructions, those of switching not included */
+	u64 value[3], cycles, instructions; /* the last two from fixed counters */
+	u64 declared;			    /* instructions, without those that start and stop */
 	struct cache_workload h;
 };
 
-/* The fourth counter has load latency, so that where each load was matters. */
-/* The first three counters without that of load latency. */
+/* Counter n of the first three, not counting the counter of load latency: with load latency on it
+ * the source of each load is known. */
 static unsigned nth_free(unsigned n, const struct mem_sample_setup *setup)
 {
 	return n < setup->counter ? n : n + 1;
@@ -351,15 +353,15 @@ static u64 cycle_slack(const struct waits *w)
  *         condition.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
  *
- * Given  STALLS loads from memory, each of which waits for the one before. Instructions retire in
- *        as many cycles as there are instructions, at most: in all others none does. Each load is
- *        waited for, and each wait ends with a retirement
+ * Given  STALLS loads from memory, each of which waits for the previous one. There are at most as
+ *        many cycles with a retirement as there are instructions; in all others no instruction
+ *        retires. Each load causes a wait, which ends with a retirement
  * When   IA32_PMC1 counts cycles of less than one instruction (INV = 1, CMASK = 1), IA32_PMC2 how
  *        often these begin (E = 1), and IA32_PMC0 how often cycles of at least one instruction do
- * Then   IA32_PMC1 counts that many cycles or more and no more than there are, within a sixteenth;
- *        IA32_PMC2 counts STALLS or more, and no more than there are instructions; IA32_PMC0 is
- *        the same as IA32_PMC2 but for the window's ends, because each end of one condition is a
- *        begin of the other
+ * Then   IA32_PMC1 counts the number of such cycles or more, and at most all cycles, within a
+ *        sixteenth. IA32_PMC2 counts STALLS or more, and at most the number of instructions.
+ *        IA32_PMC0 and IA32_PMC2 are the same except at the window's ends, because each end of one
+ *        condition is a beginning of the other
  * Control: there are more than twice as many cycles as instructions, and these are those of the
  *          workload
  */
@@ -395,7 +397,7 @@ TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT
  *         events occurred.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
  *
- * Given  STALLS loads from memory, each of which waits for the one before: instructions that take
+ * Given  STALLS loads from memory, each of which waits for the previous one: instructions that take
  *        many cycles; each cycle is one event of core cycles
  * When   core cycles are counted with CMASK = 1 by IA32_PMC0, with CMASK = 2 by IA32_PMC1, and
  *        with CMASK = 2 and INV = 1 by IA32_PMC2
@@ -422,7 +424,7 @@ TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_0
 		    "cycles with fewer than two core cycles, of %lu", w.cycles);
 }
 
-/* A counter that counts instructions, or cycles, is written by this register meanwhile. */
+/* Write this register while the counter counts instructions or cycles. */
 static void check_running(struct test *t, unsigned counter, u32 msr, u64 written, u64 from)
 {
 	const u64 most = counter == PMC_FIXED(1) ? ON_THE_WAY_CYCLES : ON_THE_WAY;
@@ -432,7 +434,7 @@ static void check_running(struct test *t, unsigned counter, u32 msr, u64 written
 	counter_write(counter, 0);
 	counters_enable(pmc_one(counter));
 	msr_write(msr, written);
-	msr_read(MSR_IA32_PERF_GLOBAL_CTRL);	/* instructions */
+	msr_read(MSR_IA32_PERF_GLOBAL_CTRL);	/* adds instructions */
 	meanwhile = msr_read(msr);
 	counters_disable();
 	CHECK_RANGE(t, CNT_45, from + 1, from + most, meanwhile,
@@ -450,13 +452,13 @@ static void check_running(struct test *t, unsigned counter, u32 msr, u64 written
  *         before the counter is written)
  *
  * Given  each general-purpose counter and fixed counter 0 counts instructions, fixed counter 1
- *        cycles; a write meanwhile is software's race with itself on a processor, so it is reported
- *        there
- * When   values with bits in each part of the width are written to it while it counts, by
- *        IA32_A_PMCx too where that exists; the way from there to the write that stops it is
- *        several instructions long
- * Then   it reads more than the value, of instructions by no more than ON_THE_WAY, while it counts,
- *        by the register that was written, and when it has stopped; IA32_PMCx takes 32 bits,
+ *        cycles. On a processor the result is only reported, because software's write races with
+ *        the counting
+ * When   values with bits in each part of the width are written to it while it counts, through
+ *        IA32_A_PMCx too where that exists; there are several instructions between this write and
+ *        the one that stops the counter
+ * Then   it reads more than the value, of instructions by no more than ON_THE_WAY: while it counts,
+ *        through the register that was written, and after it has stopped. IA32_PMCx takes 32 bits,
  *        sign-extended
  */
 TEST(count, running_counter_goes_on_from_a_written_value, REQS(CNT_45),

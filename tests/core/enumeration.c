@@ -14,10 +14,10 @@
 #include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 
-#define COUNTER_BITS		48	/* a general-purpose counter's width, by the pages */
+#define COUNTER_BITS		48	/* of a general-purpose counter, from the event tables */
 #define COUNTERS_OF_A_THREAD	4
-#define COUNTERS_OF_A_CORE	8	/* where its other thread is switched off */
-#define GLOBAL_CTRL_BITS	48	/* that counters may have; 63:48 are of other facilities */
+#define COUNTERS_OF_A_CORE	8	/* of a core whose other thread is switched off */
+#define GLOBAL_CTRL_BITS	48	/* bits for counters; 63:48 are for other facilities */
 #define INDEXES_TRIED		16	/* of RDPMC */
 #define FIXED_INDEXES_TRIED	8	/* with ECX[30] = 1 */
 #define CANONICAL		0x1000	/* an address */
@@ -94,7 +94,7 @@ TEST(enumeration, cpuid_shows_the_ds_area_that_is_there, REQS(MSR_01),
 	CHECK_EQ(t, MSR_01, 1, counter_caps()->dtes64, "CPUID.01H:ECX[2] (DTES64)");
 }
 
-/* Records of one overflow, whatever IA32_MISC_ENABLE says of PEBS. */
+/* Try PEBS although IA32_MISC_ENABLE says that it isn't available: the records of one overflow. */
 static unsigned records_all_the_same(void)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -132,7 +132,7 @@ TEST(enumeration, misc_enable_agrees_with_counters_and_pebs, REQS(MSR_02), NEEDS
 		CHECK(t, MSR_02, readable(MSR_IA32_PEBS_ENABLE),
 		      "PEBS available by IA32_MISC_ENABLE = %#lx", caps->misc_enable);
 	else if (caps->ds && caps->dtes64 && caps->record_known && caps->generation &&
-		 !caps->pebs_microcode)	/* PEBS is left alone, and IA32_MISC_ENABLE has it */
+		 !caps->pebs_microcode)	/* the harness doesn't use PEBS, MISC_ENABLE has it */
 		CHECK_EQ(t, MSR_02, 0, records_all_the_same(),
 			 "records, PEBS not available by IA32_MISC_ENABLE = %#lx",
 			 caps->misc_enable);
@@ -276,9 +276,9 @@ TEST(enumeration, fixed_counters_hold_all_bits_of_their_width, REQS(MSR_07),
  *         SDM 18.2.2 (read-only); KVM
  *
  * Given  IA32_PMC0 has overflowed, so that IA32_PERF_GLOBAL_STATUS isn't 0
- * When   0, bit 0 and each of the bits 61 to 63 are written; Figure 18-20 prints (R/W) beside 61
+ * When   0, bit 0 and each of the bits 61 to 63 are written; Figure 18-20 prints (R/W) next to 61
  *        and 63
- * Then   each write raises #GP, and the register reads what it read before
+ * Then   each write raises #GP, and the register reads the same value as before
  * Control: the bit of IA32_PMC0 is 1
  */
 TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19, STS_05),
@@ -295,7 +295,7 @@ TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19, STS_05),
 	CHECK(t, IDS(MSR_08, STS_05), fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 1)),
 	      "writing 1");
 	CHECK_EQ(t, MSR_08, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
-	/* Figure 18-20 prints (R/W) beside bits 61 and 63. */
+	/* Figure 18-20 prints (R/W) at bits 61 and 63. */
 	for (unsigned bit = 61; bit < 64; bit++)
 		CHECK(t, MSR_19, fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(bit))),
 		      "bit %u", bit);
@@ -307,7 +307,7 @@ static bool need_pdcm(char *reason, size_t size)
 {
 	if (counter_caps()->pdcm)
 		return true;
-	return need_legacy_freeze(reason, size);	/* it says what PDCM is */
+	return need_legacy_freeze(reason, size);	/* its reason says what PDCM is */
 }
 
 /*
@@ -315,9 +315,9 @@ static bool need_pdcm(char *reason, size_t size)
  *         SDM Table 35-2 IA-32 Architectural MSRs (read-only); KVM
  *
  * Given  IA32_PERF_CAPABILITIES as it was found
- * When   that value is written, and another one, with bit 6 inverted: it says how records are
- *        taken, and nothing is sampled meanwhile
- * Then   the write raises #GP, and the register reads what it read before
+ * When   that value is written, and another one, with bit 6 inverted. Bit 6 says how records are
+ *        taken; nothing is sampled meanwhile
+ * Then   the write raises #GP, and the register reads the same value as before
  */
 TEST(enumeration, perf_capabilities_refuses_writes, REQS(MSR_17), NEEDS(need_perfmon, need_pdcm))
 {
@@ -325,7 +325,7 @@ TEST(enumeration, perf_capabilities_refuses_writes, REQS(MSR_17), NEEDS(need_per
 
 	CHECK(t, MSR_17, fault_is_gp(msr_try_write(MSR_IA32_PERF_CAPABILITIES, before)),
 	      "writing the value that it has");
-	/* Bit 6 says how records are taken: it has no effect while nothing is sampled. */
+	/* Bit 6 says when records are taken; it has no effect while nothing is sampled. */
 	msr_try_write(MSR_IA32_PERF_CAPABILITIES, before ^ IA32_PERF_CAPABILITIES_PEBS_TRAP);
 	after = msr_read(MSR_IA32_PERF_CAPABILITIES);
 	CHECK_EQ(t, MSR_17, before, after, "IA32_PERF_CAPABILITIES after a write of another value");
@@ -359,7 +359,8 @@ static void check_global_ctrl(struct test *t, struct test_claim claim)
  *         SDM 18.9.2 Counter Coalescence
  *
  * Given  IA32_PERF_GLOBAL_CTRL
- * When   each bit below 48 that stands for no counter is written, beside the bits of all counters
+ * When   each bit below 48 that stands for no counter is written, together with the bits of all
+ *        counters
  * Then   each write raises #GP and changes nothing
  * Control: the bits of the general-purpose counters are kept
  */
@@ -375,7 +376,8 @@ TEST(enumeration, global_ctrl_refuses_bits_of_absent_counters, REQS(MSR_11),
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; Table 35-13
  *
  * Given  IA32_PERF_GLOBAL_CTRL of Nehalem and Westmere
- * When   each bit below 48 that stands for no counter is written, beside the bits of all counters
+ * When   each bit below 48 that stands for no counter is written, together with the bits of all
+ *        counters
  * Then   each write raises #GP and changes nothing
  * Control: the bits of the general-purpose counters are kept
  */
@@ -510,8 +512,8 @@ TEST(enumeration, both_off_core_response_registers_can_be_read, REQS(MSR_24),
  * CNT-14  RDPMC with the index of a counter that doesn't exist must raise #GP.
  *         SDM volume 2 RDPMC
  *
- * Given  the numbers of general-purpose and fixed counters by CPUID.0AH; on a hybrid processor it
- *        may say what all types of cores have in common: SKIP
+ * Given  the numbers of general-purpose and fixed counters by CPUID.0AH. On a hybrid processor the
+ *        test is a SKIP, because the leaf may report only what all types of cores have in common
  * When   RDPMC is executed with the indexes above them, up to 15 and up to 40000007H
  * Then   each raises #GP
  * Control: the last general-purpose counter is read without an exception

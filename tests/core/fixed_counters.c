@@ -2,7 +2,8 @@
 /*
  * The existing fixed counters, and the facilities of each: SDM volume 1, CPUID leaf 0AH;
  * "Architectural Performance Monitoring Version 2 Facilities", Figure 18-7; volume 2 RDPMC. From
- * version 5 on CPUID.0AH:ECX names them one by one, and AnyThread may be gone (CPUID.0AH:EDX[15]).
+ * version 5 on CPUID.0AH:ECX has a bit for each, and AnyThread may be deprecated
+ * (CPUID.0AH:EDX[15]).
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -13,7 +14,7 @@
 #include "tests/measure/overflow.h"
 #include "tests/measure/window.h"
 
-#define FIXED_MOST	16u	/* that have bits of IA32_FIXED_CTR_CTRL */
+#define FIXED_MOST	16u	/* counters with a field in IA32_FIXED_CTR_CTRL */
 #define FIELD(i)	(0xfULL << 4 * (i))
 #define AT_CPL_0	0x1ULL
 #define ABOVE_CPL_0	0x2ULL
@@ -22,7 +23,7 @@
 #define ROUNDS		200
 #define SLOT_ROUNDS	4000
 #define LINE		64u
-/* Fixed counters of E-cores from Skymont on. */
+/* Fixed counters of E-cores, from Skymont on. */
 #define BAD_SPECULATION	4u
 #define FRONT_END	5u
 #define RETIRING	6u
@@ -77,7 +78,7 @@ TEST(enumeration, fixed_counter_exists_if_cpuid_names_it, REQS(FIX_01),
 
 #define EN_METRICS	IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS_SHIFT
 
-/* The lowest fixed counter that isn't there below one that is; 0: there is none. */
+/* The lowest absent fixed counter that is below an existing one; 0: there is none. */
 static unsigned hole(void)
 {
 	const u32 mask = counter_caps()->fixed_mask;
@@ -95,7 +96,7 @@ static bool need_hole(char *reason, size_t size)
 	return false;
 }
 
-/* A write of that value is refused, and leaves 0. */
+/* true: a write of that value raises #GP, and the register still reads 0. */
 static bool refused_write(u32 msr, u64 value)
 {
 	bool refusal = fault_is_gp(msr_try_write(msr, value)) && !msr_read(msr);
@@ -110,7 +111,8 @@ static bool refused_write(u32 msr, u64 value)
  *         and IA32_PEBS_ENABLE raise #GP.
  *         SDM volume 1, CPUID leaf 0AH, ECX; CPUID leaf 23H; Linux intel_pmu_init_skt
  *
- * Given  each fixed counter that CPUID's mask leaves out below one that it names
+ * Given  each fixed counter that is missing in CPUID's mask and whose number is below that of one
+ *        in the mask
  * When   its MSR is read and written; RDPMC of it is executed; each of its bits of
  *        IA32_FIXED_CTR_CTRL but AnyThread's, its bit of IA32_PERF_GLOBAL_CTRL and, where there is
  *        that register, of IA32_PEBS_ENABLE is written
@@ -188,7 +190,7 @@ TEST(msr, global_control_has_a_bit_for_each_counter_and_no_other, REQS(FIX_03),
  *         KVM
  *
  * Given  the fixed counters that CPUID reports
- * When   each of the four bits of each fixed counter that there isn't, up to 15, is written
+ * When   each of the four bits of each absent fixed counter, up to 15, is written
  * Then   #GP is raised and IA32_FIXED_CTR_CTRL keeps its value
  * Control: it was accepted
  */
@@ -196,8 +198,8 @@ TEST(msr, fixed_control_has_no_bits_of_other_counters, REQS(FIX_04),
      NEEDS(need_perfmon, need_fixed, need_not_hybrid, need_refused_msrs))
 {
 	const u64 kept = FIELD(0) & ~ANY_THREAD;
-	/* From 8 on the bits are those of Adaptive_Record where baseline is 1, and those that hide
-	 * a counter from RDPMC where CPUID.(23H,0):EBX[2] is 1. */
+	/* From 8 on the bits are those of Adaptive_Record where baseline is 1, and the RDPMC
+	 * user-mode disable bits where CPUID.(23H,0):EBX[2] is 1. */
 	const bool others = counter_caps()->baseline || counter_caps()->v6.rdpmc_user_disable;
 	const unsigned end = others ? 8 : FIXED_MOST;
 
@@ -239,8 +241,8 @@ static u64 count_at(unsigned i, u64 bits, bool user)
  * Given  each fixed counter (from 4 on, if its events come), one of its enable bits set in
  *        IA32_FIXED_CTR_CTRL
  * When   a loop runs at CPL 0; at CPL 3; and the counter overflows with bit 3 clear and set
- * Then   bit 0 counts the former, bit 1 alone nothing of it and more of the latter; and there is an
- *        interrupt with bit 3 set, and none without
+ * Then   at CPL 0 bit 0 counts the loop and bit 1 alone counts nothing of it; at CPL 3 bit 1 counts
+ *        more. There is an interrupt with bit 3 set, and none without
  */
 TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
      NEEDS(need_perfmon, need_fixed), .under_every_fault = true)
@@ -271,8 +273,8 @@ TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
  *         IA32_PERF_GLOBAL_OVF_CTRL[32+i] must clear it, for each fixed counter.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Linux
  *
- * Given  each fixed counter whose events are sure to come: those from 4 on count slots of bad
- *        speculation and the like
+ * Given  each fixed counter whose events are sure to occur: those from 4 on count slots of bad
+ *        speculation and similar events
  * When   it overflows
  * Then   IA32_PERF_GLOBAL_STATUS has bit 32+i and no other counter's, and
  *        IA32_PERF_GLOBAL_OVF_CTRL[32+i] clears it
@@ -303,7 +305,8 @@ TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon,
  * FIX-18  RDPMC of 40000000H + i must return fixed counter i, with the bits above its width 0.
  *         SDM volume 2 RDPMC
  *
- * Given  each fixed counter holds its highest value, and a value of its own
+ * Given  each fixed counter holds its highest value, and after that a value that differs from the
+ *        others'
  * When   RDPMC of 40000000H + i is executed
  * Then   it returns the value, with the bits above the counter's width 0
  */
@@ -357,7 +360,7 @@ TEST(msr, any_thread_bits_of_fixed_counters_are_reserved, REQS(FIX_06),
  *         EDX[15]; KVM
  *
  * Given  CPUID.0AH:EDX[15] = 1; each event select with an event
- * When   bit 21 is set beside it
+ * When   bit 21 is set together with it
  * Then   #GP is raised and the register keeps its value
  * Control: it was accepted
  */
@@ -412,7 +415,7 @@ static bool need_slot_counters(char *reason, size_t size)
 	return false;
 }
 
-/* What fixed counter i counts of a piece. */
+/* Count a piece with fixed counter i. */
 static u64 slots_of(unsigned i, const struct workload *w, u64 rounds)
 {
 	counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
@@ -422,7 +425,7 @@ static u64 slots_of(unsigned i, const struct workload *w, u64 rounds)
 	return counter_read(PMC_FIXED(i));
 }
 
-/* What fixed counter i counts of a row of NOPs whose lines are in no cache, once. */
+/* Count with fixed counter i: a row of NOPs whose lines are in no cache runs once. */
 static u64 slots_of_cold_code(unsigned i)
 {
 	const struct workload *w = &workload_long_sled;

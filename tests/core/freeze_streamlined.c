@@ -13,8 +13,8 @@
 #define CTR_FRZ	IA32_PERF_GLOBAL_STATUS_CTR_FRZ
 #define FREEZE	IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
 
-/* The handler leaves status and IA32_PERF_GLOBAL_CTRL as the interrupt left them, and LVTPC masked:
- * unmasked beside a status bit it may interrupt again (Linux, intel_pmu_handle_irq). */
+/* The handler doesn't change the status and IA32_PERF_GLOBAL_CTRL, and leaves LVTPC masked: if it
+ * were unmasked while a status bit is 1, it could interrupt again (Linux, intel_pmu_handle_irq). */
 static const struct pmi_options leave = {
 	.keep_status = true, .keep_counting = true, .stay_masked = true,
 };
@@ -24,7 +24,7 @@ static struct pmc_mask every_counter(void)
 	return pmc_or(counters_gp(), counters_fixed());
 }
 
-/* All but IA32_PMC0 count instructions, or what a fixed counter counts, from 0. */
+/* Let all counters except IA32_PMC0 count from 0: instructions, or a fixed counter's event. */
 static void prepare_others(void)
 {
 	for (unsigned c = 1; c < WINDOW_COUNTERS; c++)
@@ -40,7 +40,7 @@ static void read_others(u64 value[WINDOW_COUNTERS])
 		value[c] = every_counter().bits & BIT(c) ? counter_read(c) : 0;
 }
 
-/* How many of these read otherwise in b than in a. */
+/* The number of these counters whose values in a and b differ. */
 static unsigned moved_of(u64 counters, const u64 a[WINDOW_COUNTERS], const u64 b[WINDOW_COUNTERS])
 {
 	unsigned count = 0;
@@ -55,7 +55,7 @@ static unsigned moved(const u64 a[WINDOW_COUNTERS], const u64 b[WINDOW_COUNTERS]
 	return moved_of(~0ULL, a, b);
 }
 
-/* How many counters there are beside IA32_PMC0. */
+/* The number of counters besides IA32_PMC0. */
 static unsigned others(void)
 {
 	unsigned count = 0;
@@ -65,7 +65,7 @@ static unsigned others(void)
 	return count;
 }
 
-/* What IA32_PERF_GLOBAL_STATUS_RESET clears beside CTR_Frz: Figure 18-11 and "Enhancement in
+/* Bits that IA32_PERF_GLOBAL_STATUS_RESET clears besides CTR_Frz: Figure 18-11 and "Enhancement in
  * IA32_PERF_GLOBAL_STATUS". */
 static u64 clearable(void)
 {
@@ -73,14 +73,15 @@ static u64 clearable(void)
 	       IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 }
 
-/* A loop outside of windows, long enough for each counter to move, those with a slow clock too. */
+/* Run a loop outside of windows, long enough for each counter to count, even one with a slow
+ * clock. */
 static void work(void)
 {
 	workload_run_uncounted(&workload_branch, SLOW_ROUNDS);
 }
 
-/* IA32_PMC0 overflows once with its interrupt; the others count along, and go on doing so unless
- * they are frozen. These bits of the status are set before. */
+/* Let IA32_PMC0 overflow once with its interrupt. The other counters count too, until they are
+ * frozen. status: bits that are set before. */
 static const struct pmi_log *freeze_beside(u64 debugctl, u64 status)
 {
 	const struct pmi_log *log;
@@ -126,15 +127,15 @@ static void thaw(void)
  * Given  all counters count, LBR = 1, or 0 with architectural last branch records; the handler
  *        leaves status and IA32_PERF_GLOBAL_CTRL
  * When   IA32_PMC0 overflows with its interrupt, IA32_DEBUGCTL[12] = 0; = 1
- * Then   with 0 CTR_Frz is 0, and the counters go on; with 1 it is set at the handler's entry,
- *        and IA32_PERF_GLOBAL_CTRL and IA32_DEBUGCTL.LBR are as they were
+ * Then   with 0 CTR_Frz is 0, and the counters go on; with 1 it is set at the handler's entry, and
+ *        IA32_PERF_GLOBAL_CTRL and IA32_DEBUGCTL.LBR are unchanged
  * Control: there is one interrupt each time
  */
 TEST(pmi, freeze_on_pmi_sets_ctr_frz_and_keeps_global_ctrl, REQS(PMI_15, FRZ_18, FRZ_17),
      NEEDS(need_perfmon, need_branches, need_instructions, need_version_4, need_freeze),
      .under_every_fault = true)
 {
-	/* With architectural last branch records it reads 0: SDM volume 4, 1D9H. */
+	/* With architectural last branch records the LBR bit reads 0: SDM volume 4, 1D9H. */
 	const u64 lbr = counter_caps()->arch_lbr ? 0 : IA32_DEBUGCTL_LBR;
 	const struct pmi_log *log = freeze(lbr);
 	u64 running[WINDOW_COUNTERS], after[WINDOW_COUNTERS];
@@ -220,7 +221,7 @@ TEST(pmi, ctr_frz_stops_every_counter_until_it_is_cleared, REQS(PMI_16, FRZ_02, 
  * When   software sets every counter's overflow bit, then clears one after the other, and LBR_Frz,
  *        OvfBuf and CondChgd; IA32_PERF_GLOBAL_CTRL is written 0 and back
  * Then   CTR_Frz stays, no counter moves, and IA32_PERF_GLOBAL_CTRL reads as it was written
- * Control: once CTR_Frz is cleared each counter goes on
+ * Control: once CTR_Frz is cleared each counter goes on counting
  */
 TEST(pmi, clearing_an_overflow_bit_or_writing_global_ctrl_does_not_unfreeze, REQS(FRZ_04, FRZ_06),
      NEEDS(need_perfmon, need_branches, need_instructions, need_version_4, need_freeze))
@@ -279,7 +280,7 @@ TEST(pmi, clearing_an_overflow_bit_or_writing_global_ctrl_does_not_unfreeze, REQ
  * Given  IA32_PMC0 has overflowed with IA32_DEBUGCTL[12] = 1
  * When   IA32_DEBUGCTL[12] is cleared, then CTR_Frz; then IA32_DEBUGCTL[12] is set again, the
  *        overflow bit still set
- * Then   each counter goes on; CTR_Frz stays 0
+ * Then   each counter goes on counting; CTR_Frz stays 0
  * Control: CTR_Frz was set, and the overflow bit is
  */
 TEST(pmi, frozen_counters_go_on_although_freeze_on_pmi_was_cleared_first, REQS(FRZ_25, FRZ_10),
@@ -428,7 +429,7 @@ TEST(pmi, overflow_without_int_freezes_nothing, REQS(FRZ_01),
 		msr_write(MSR_IA32_DEBUGCTL, 0);
 		counter_program_disabled(0, 0, 0);
 		counters_clear(overflow_status());
-		pmi_unmask();	/* what waits is taken here */
+		pmi_unmask();	/* a pending interrupt is taken here */
 		pmi_end();
 	}
 	if (counter_caps()->version >= 4)
@@ -509,8 +510,8 @@ TEST(pmi, ctr_frz_set_by_software_stops_every_counter, REQS(FRZ_11, PMI_16),
  *
  * Given  LVTPC is masked, IA32_DEBUGCTL[12] = 1, IA32_PMC1 counts instructions
  * When   IA32_PMC0 overflows early in the window
- * Then   CTR_Frz is set, and IA32_PMC1 stops early in the window; once LVTPC is unmasked, at
- *        most the one interrupt that waited is delivered
+ * Then   CTR_Frz is set, and IA32_PMC1 stops early in the window; once LVTPC is unmasked, at most
+ *        the one pending interrupt is delivered
  * Control: with IA32_DEBUGCTL[12] = 0 IA32_PMC1 counts the whole window, and CTR_Frz is 0
  */
 TEST(pmi, overflow_freezes_although_lvtpc_is_masked, REQS(FRZ_09, PMI_17),
@@ -540,7 +541,7 @@ TEST(pmi, overflow_freezes_although_lvtpc_is_masked, REQS(FRZ_09, PMI_17),
 			CONTROL_RANGE(t, PMI_17, whole, ~0ULL, counted,
 				      "instructions of the window, IA32_DEBUGCTL[12] = 0");
 		}
-		pmi_unmask();		/* what waits is taken here */
+		pmi_unmask();		/* a pending interrupt is taken here */
 		CONTROL_RANGE(t, IDS(FRZ_09, PMI_17), 0, 1, pmi_settle()->count, "interrupts");
 		thaw();
 	}
@@ -574,7 +575,7 @@ TEST(msr, freeze_while_smm_can_be_set_where_perf_capabilities_have_it, REQS(FRZ_
  *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS (records are not named)
  *
  * Given  PEBS on IA32_PMC0, CTR_Frz set by software
- * When   its event occurs four times as often as makes a record
+ * When   its event occurs four times as often as one record needs
  * Then   the index doesn't move, and nothing is written
  * Control: once CTR_Frz is cleared there is a record
  */
@@ -597,7 +598,7 @@ TEST(ds, no_record_is_written_while_ctr_frz_is_set, REQS(FRZ_26),
 	ds_close();
 }
 
-/* A record at the threshold, IA32_PMC1 counting what follows. */
+/* One record reaches the threshold; IA32_PMC1 counts the instructions from the start on. */
 static const struct pmi_log *freeze_by_threshold(u64 debugctl)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -647,7 +648,7 @@ TEST(pmi, threshold_of_the_pebs_buffer_sets_ctr_frz, REQS(PMI_18),
 	thaw();
 }
 
-/* IA32_PMC0 itself, which overflows early in the window. */
+/* The count of IA32_PMC0, which overflows early in the window. */
 static u64 count_past_overflow(u64 debugctl)
 {
 	u64 value;

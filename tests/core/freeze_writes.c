@@ -13,7 +13,7 @@
 #define CTR_FRZ	IA32_PERF_GLOBAL_STATUS_CTR_FRZ
 #define FREEZES	(CTR_FRZ | IA32_PERF_GLOBAL_STATUS_LBR_FRZ)
 
-/* All counters on, CTR_Frz set by software. */
+/* Enable all counters while CTR_Frz is set by software. */
 static void start_frozen(void)
 {
 	const u64 all = counters_all().bits;
@@ -38,7 +38,7 @@ static void end(void)
 			counter_program_disabled(c, 0, 0);
 }
 
-/* Long enough for each counter to move, those with a slow clock too. */
+/* Run long enough for each counter to count, even one with a slow clock. */
 static void work(bool user)
 {
 	if (user)
@@ -47,13 +47,13 @@ static void work(bool user)
 		workload_run_uncounted(&workload_branch, SLOW_ROUNDS);
 }
 
-/* A value of counter c's own. */
+/* A value that no other counter has. */
 static u64 own(unsigned c)
 {
 	return 0x01000000ULL + 0x10000 * c;
 }
 
-/* What fixed counters 4 and up count may not occur in this work. */
+/* The events of fixed counters 4 and up may not occur in this work. */
 static bool moves(unsigned c)
 {
 	return c <= PMC_FIXED(3);
@@ -70,8 +70,9 @@ static bool moves(unsigned c)
  * Given  CTR_Frz is set by software, all counters are enabled
  * When   each counter and then each event select and IA32_FIXED_CTR_CTRL is written, and work is
  *        done
- * Then   each counter reads what was written to it, CTR_Frz is still set, and no counter moves
- * Control: once CTR_Frz is cleared each counter goes on from there
+ * Then   each counter reads the value that was written to it, CTR_Frz is still set, and no counter
+ *        moves
+ * Control: once CTR_Frz is cleared each counter goes on counting from there
  */
 TEST(pmi, counters_written_while_frozen_keep_their_value_and_stay_frozen,
      REQS(MSR_28, PMI_16, CNT_44), NEEDS(need_perfmon, need_instructions, need_version_4))
@@ -151,7 +152,8 @@ TEST(pmi, ctr_frz_stops_counters_at_cpl_3_until_one_write_clears_all_bits, REQS(
 	end();
 }
 
-/* Counter c overflows with its interrupt, and freezes; the handler leaves status and enables. */
+/* Let counter c overflow with its interrupt and freeze; the handler doesn't change status and
+ * enables. */
 static const struct pmi_log *freeze_by(unsigned c)
 {
 	static const struct pmi_options leave = {
@@ -213,8 +215,8 @@ TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05,
 	}
 }
 
-/* What IA32_PMC2 counts of a window in which IA32_PMC0 and IA32_PMC1 overflow on one branch, those
- * of `interrupting` with their interrupt; LVTPC is masked. */
+/* The count of IA32_PMC2 in a window in which IA32_PMC0 and IA32_PMC1 overflow on one branch.
+ * interrupting: those of the two whose INT bit is set. LVTPC is masked. */
 static u64 witness(u64 debugctl, u64 interrupting)
 {
 	static const struct pmi_options masked = { .masked = true };
@@ -232,7 +234,7 @@ static u64 witness(u64 debugctl, u64 interrupting)
 	for (unsigned c = 0; c < 3; c++)
 		counter_program_disabled(c, 0, 0);
 	counters_clear(overflow_status());
-	pmi_unmask();		/* what waits is taken here and belongs to this window */
+	pmi_unmask();		/* a pending interrupt of this window is taken here */
 	pmi_end();
 	return value;
 }

@@ -12,7 +12,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/two_cpus.h"
 
-#define ENABLES	48u	/* of IA32_PEBS_ENABLE, which counters may have */
+#define ENABLES	48u	/* bits of IA32_PEBS_ENABLE that belong to counters */
 #define FEWER	40u
 #define MORE	140u
 
@@ -24,16 +24,16 @@ static bool need_core_type(char *reason, size_t size)
 	return false;
 }
 
-/* What a processor says of itself, and what it takes. */
+/* The enumeration of a processor, and the bits that its registers accept. */
 struct look {
 	struct two_cpus both;
 	struct seen {
 		u32 hybrid, type;
 		u64 capabilities;
 		bool metrics;		/* RDMSR of MSR_PERF_METRICS raises no exception */
-		u64 counters;		/* that may have PEBS, by CPUID */
+		u64 counters;		/* counters that support PEBS, by CPUID */
 		bool told_less;
-		u64 enables;		/* bits that IA32_PEBS_ENABLE takes */
+		u64 enables;		/* bits that IA32_PEBS_ENABLE accepts */
 	} seen[2];
 };
 
@@ -52,7 +52,7 @@ static void look(void *arg)
 		.counters = caps->pebs_mask | (u64)caps->pebs_fixed_mask << 32,
 		.told_less = caps->told_less,
 	};
-	if (!caps->baseline)	/* the register isn't there with architectural PEBS */
+	if (!caps->baseline)	/* IA32_PEBS_ENABLE doesn't exist with architectural PEBS */
 		return;
 	for (unsigned bit = 0; bit < ENABLES; bit++)
 		if (!msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit)).raised)
@@ -60,7 +60,8 @@ static void look(void *arg)
 	(void)msr_try_write(MSR_IA32_PEBS_ENABLE, 0);	/* none with architectural PEBS */
 }
 
-/* Processors of the first one's core, of another one and of the other type. 0 after the last. */
+/* A processor of the first one's core, then one of another core, then one of the other type. 0
+ * after the last. */
 static unsigned partner(unsigned i)
 {
 	unsigned same = two_cpus_partner(i);
@@ -75,7 +76,7 @@ static unsigned partner(unsigned i)
  * HYB-01  CPUID.07H.0:EDX[15] must be the same on all logical processors.
  *         SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 07H
  *
- * Given  a processor whose CPUID leaf 1AH tells a type of core, and others
+ * Given  a processor whose CPUID leaf 1AH reports a type of core, and other processors
  * When   each executes CPUID
  * Then   EDX[15] of leaf 07H is what the first one has; where two types were seen, it is 1
  */
@@ -174,16 +175,16 @@ TEST(msr, pebs_enable_takes_the_counters_of_its_own_core, REQS(HYB_07),
 		}
 }
 
-/* Slots of bad speculation and those that the front end leaves empty may be none. */
+/* These may count 0: slots of bad speculation, and slots that the front end leaves empty. */
 #define MAY_STAND	(BIT(PMC_FIXED(4)) | BIT(PMC_FIXED(5)))
 #define USE_ROUNDS	200u
-#define NEAR_ONES	0x7fffffffULL	/* a value that each way of writing a counter takes */
+#define NEAR_ONES	0x7fffffffULL	/* every address of a counter accepts this value */
 
 struct use {
 	struct two_cpus both;
 	struct used {
 		u64 named;		/* counters that CPUID reports */
-		u64 takes, counts;	/* are programmed and keep a value; have counted */
+		u64 takes, counts;	/* they keep a value; they have counted */
 		u32 type;
 	} seen[2];
 };
@@ -195,13 +196,13 @@ static u64 named_counters(const struct pmu_caps *caps)
 	return gp | (u64)caps->fixed_mask << PMC_FIXED(0);
 }
 
-/* IA32_PMCn, or fixed counter i by its position. */
+/* The register of counter c: IA32_PMCn or a fixed counter. */
 static u32 value_register(unsigned c)
 {
 	return PMC_IS_FIXED(c) ? MSR_IA32_FIXED_CTR0 + c - PMC_FIXED(0) : MSR_IA32_PMC0 + c;
 }
 
-/* Enabled at each level, general-purpose ones with branches; or off. */
+/* Enable counter c at all levels, a general-purpose one with branches; or switch it off. */
 static bool control(unsigned c, bool on)
 {
 	const u64 event = EVENT_BR_INST_RETIRED_ALL_BRANCHES | COUNT_BOTH | IA32_PERFEVTSEL_EN;
@@ -211,7 +212,7 @@ static bool control(unsigned c, bool on)
 	return !msr_try_write(msr, on ? value : 0).raised;
 }
 
-/* Does it keep a value? What has it counted of a loop? */
+/* true: the counter keeps a value. *counts: it has counted in a loop. */
 static bool use_counter(unsigned c, bool *counts)
 {
 	const u32 msr = value_register(c);
@@ -264,8 +265,8 @@ static void check_use(struct test *t, const struct used *s, const char *whose)
  * Given  the counters that CPUID.0AH, or leaf 23H, reports
  * When   each of them is programmed, general-purpose ones with the branch event, written, read and
  *        enabled, and a loop of branches runs
- * Then   each takes what is written, and counts; of fixed counters 4 and 5, whose slots may be
- *        none, only the former is asked
+ * Then   each takes the written value, and counts; fixed counters 4 and 5, whose slots may be none,
+ *        need only take it
  */
 TEST(count, each_counter_that_cpuid_reports_counts, REQS(HYB_03),
      NEEDS(need_perfmon, need_branches))
@@ -284,7 +285,7 @@ TEST(count, each_counter_that_cpuid_reports_counts, REQS(HYB_03),
  * Given  the counters that CPUID.0AH, or leaf 23H, reports on other processors: of the first one's
  *        core, of another core, and of the other type of core, where there are such
  * When   each of them is programmed, written, read and enabled there, and a loop of branches runs
- * Then   each takes what is written, and counts; of fixed counters 4 and 5 only the former is asked
+ * Then   each takes the written value, and counts; fixed counters 4 and 5 need only take it
  */
 TEST(count, each_counter_that_cpuid_reports_on_another_core_counts_there, REQS(HYB_03),
      NEEDS(need_perfmon, need_branches, need_second_processor))
@@ -300,8 +301,8 @@ TEST(count, each_counter_that_cpuid_reports_on_another_core_counts_there, REQS(H
 		}
 }
 
-/* What the E-cores of every hybrid have: version 5, IA32_PMC0 to 5, fixed counters 0 to 2. A
- * processor that reports less isn't one whose CPUID tells of the counters common to all cores. */
+/* The E-cores of every hybrid have version 5, IA32_PMC0 to 5 and fixed counters 0 to 2. If CPUID
+ * reports less, it doesn't report the counters common to all cores. */
 static bool need_told_less(char *reason, size_t size)
 {
 	enum { COMMON_VERSION = 5, COMMON_GP = 6, COMMON_FIXED = 3 };
@@ -325,7 +326,7 @@ static bool need_told_less(char *reason, size_t size)
  *
  * Given  a P-core of a hybrid on which CPUID.0AH reports fewer counters than its type has
  * When   IA32_PMC6, IA32_PMC7 and fixed counter 3 are programmed and enabled, and a loop runs
- * Then   each takes what is written, and counts
+ * Then   each takes the written value, and counts
  */
 TEST(count, p_core_has_the_counters_that_cpuid_leaves_out, REQS(HYB_04),
      NEEDS(need_perfmon, need_branches, need_told_less, need_refused_msrs))

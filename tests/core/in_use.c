@@ -17,7 +17,7 @@ static u64 in_use(void)
 	return msr_read(MSR_IA32_PERF_GLOBAL_INUSE);
 }
 
-/* A hybrid processor may have more counters than it reports, which others may use. */
+/* A hybrid processor may have more counters than it reports; other software may use them. */
 static u64 of_others(void)
 {
 	return counter_caps()->told_less ? COUNTERS_IN_USE & ~counters_all().bits : 0;
@@ -35,10 +35,10 @@ static u64 counters_in_use(void)
  *         IA32_PERF_GLOBAL_CTRL or the counter.
  *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR
  *
- * Given  every event select of a counter that CPUID tells of is 0
+ * Given  every event select of a counter that CPUID reports is 0
  * When   one has an event and is disabled; or is enabled, with an umask, a counter that isn't 0
  *        and event 0; all have one bit of an event
- * Then   IA32_PERF_GLOBAL_INUSE has the bits of those with an event, and no other counter's
+ * Then   IA32_PERF_GLOBAL_INUSE has the bits of the counters with an event, and no other counter's
  * Control: without an event no counter is in use
  */
 TEST(msr, in_use_shows_event_selects_that_are_not_0, REQS(MSR_09, STS_08),
@@ -91,13 +91,13 @@ TEST(msr, in_use_shows_fixed_counters_by_their_enable_bits_alone, REQS(STS_07),
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 }
 
-/* The manual's list ends with fixed counter 2. */
+/* The manual's list of counters with an interrupt bit ends at fixed counter 2. */
 static struct test_claim of_interrupt(unsigned c)
 {
 	return c > PMC_FIXED(2) ? AT(STS_20) : AT(STS_09);
 }
 
-/* All counters have their interrupt bit, and lose it one after the other. */
+/* Set the interrupt bit of all counters, then clear one after the other. */
 static void check_users_leave(struct test *t)
 {
 	const u64 all = counters_all().bits;
@@ -198,7 +198,7 @@ TEST(msr, in_use_bits_of_counters_that_are_not_there_are_0, REQS(STS_10),
  * STS-06  A write to IA32_PERF_GLOBAL_INUSE must raise #GP.
  *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR (read-only); TDX compliance tables
  *
- * Given  IA32_PERF_GLOBAL_INUSE, whatever it reads
+ * Given  IA32_PERF_GLOBAL_INUSE, at any value
  * When   0 and 1 are written
  * Then   each write raises #GP, and it reads as before
  * Control: 0 can be written to IA32_PERF_GLOBAL_STATUS_SET

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RDPMC's way to name a counter by RCX. SDM volume 2: the high-order 32 bits of RCX are ignored;
- * the index is ECX[29:0], ECX[30] the type. RDMSR and WRMSR with bits in RCX[63:32] aren't tested,
+ * How RDPMC selects a counter by RCX. SDM volume 2: the high-order 32 bits of RCX are ignored; the
+ * index is ECX[29:0], ECX[30] the type. RDMSR and WRMSR with bits in RCX[63:32] aren't tested,
  * because the reference PMU doesn't see such a WRMSR (QEMU 7.2).
  */
 #include "kernel/interrupt/fault.h"
@@ -16,8 +16,8 @@
 #include "tests/measure/user_probe.h"
 
 #define UPPER	BITS(32, 63)
-#define METRICS_ROUNDS	100u	/* slots enough for a share of them */
-#define METRICS_VALUE	0x10203040u	/* an eighth, and so on, of the slots */
+#define METRICS_ROUNDS	100u	/* rounds with enough slots for shares */
+#define METRICS_VALUE	0x10203040u	/* shares of the slots: an eighth, and so on */
 
 static u64 joined(u64 rax, u64 rdx)
 {
@@ -32,7 +32,7 @@ static u64 rdpmc_of(u64 rcx)
 	return joined(rax, rdx);
 }
 
-/* RAX[63:32] and RDX[63:32] are all ones. */
+/* WRMSR with all ones in RAX[63:32] and RDX[63:32]. */
 static void wrmsr_of(u32 msr, u64 value)
 {
 	__asm__ volatile("wrmsr"
@@ -41,7 +41,7 @@ static void wrmsr_of(u32 msr, u64 value)
 			 : "memory");
 }
 
-/* A value of counter c's own. */
+/* A value that no other counter has. */
 static u64 own(unsigned c)
 {
 	return 0x01020304 + 0x10000 * c;
@@ -63,7 +63,7 @@ static void check_wide(struct test *t, u32 msr, u32 index, unsigned c, const cha
  *         SDM volume 2, RDPMC: the high-order 32 bits of RCX are ignored; WRMSR: those of RAX and
  *         RDX
  *
- * Given  each counter holds a value of its own, written with RAX[63:32] and RDX[63:32] all ones
+ * Given  each counter holds a different value, written with RAX[63:32] and RDX[63:32] all ones
  * When   it is read by RDMSR, and by RDPMC with RCX[63:32] all ones; while all stand still, and
  *        while another one counts; MSR_PERF_METRICS, where it is there, by such an RDPMC after
  *        slots were counted
@@ -101,17 +101,16 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
 	}
 }
 
-#define FIRST_BIT_TRIED	4u	/* below: enumeration.rdpmc_of_an_absent_counter_raises_gp */
+#define FIRST_BIT_TRIED	4u	/* lower bits: enumeration.rdpmc_of_an_absent_counter_raises_gp */
 #define LAST_BIT_TRIED	28u	/* 29: type 2000H, the metrics */
-#define BACKDOOR_BIT	16u	/* 10000H to 10002H: VMware's pseudo counters, of its guests */
+#define BACKDOOR_BIT	16u	/* 10000H to 10002H are VMware's pseudo counters, for its guests */
 
 /*
  * CNT-14  RDPMC with the index of a counter that doesn't exist must raise #GP.
  *         SDM volume 2 RDPMC
  *
  * Given  the index of IA32_PMC0 and, with ECX[30], of fixed counter 0
- * When   one of the bits 4 to 28 is 1 beside it, each in turn; in a guest not bit 16, which is
- *        VMware's
+ * When   one of the bits 4 to 28 is 1 too, each in turn; in a guest not bit 16, which is VMware's
  * Then   RDPMC raises #GP
  * Control: without that bit it doesn't
  */
@@ -139,7 +138,7 @@ TEST(msr, rdpmc_with_any_higher_bit_of_its_index_raises_gp, REQS(CNT_14),
 	}
 }
 
-/* At CPL 3 with CR4.PCE: it reads value. Without: #GP. */
+/* At CPL 3 with CR4.PCE = 1 RDPMC reads value; with CR4.PCE = 0 it raises #GP. */
 static void check_user(struct test *t, u32 ecx, u64 value, const char *name)
 {
 	struct user_probe *probe = user_probe_get();
@@ -166,8 +165,8 @@ static void check_user(struct test *t, u32 ecx, u64 value, const char *name)
  * CNT-19  RDPMC at CPL 1, 2 or 3 must return the counter while CR4.PCE is 1.
  *         SDM volume 2 RDPMC
  *
- * Given  each fixed counter holds a value of its own, as wide as it is; where there are metrics,
- *        a value that isn't 0 is written to them
+ * Given  each fixed counter holds a different value, as wide as it is; where there are metrics, a
+ *        value that isn't 0 is written to them
  * When   RDPMC is executed at CPL 3 with ECX[30] and the counter's index, and with 20000000H, with
  *        CR4.PCE = 1 and with 0
  * Then   with 1 it reads the value without an exception; with 0 it raises #GP
@@ -185,7 +184,7 @@ TEST(msr, rdpmc_of_fixed_counters_at_cpl_3_needs_cr4_pce, REQS(CNT_18, CNT_19),
 	}
 	if (!caps->metrics)
 		return;
-	/* The manual speaks of writing 0 alone. */
+	/* The manual allows only 0 to be written. */
 	msr_write(MSR_PERF_METRICS, METRICS_VALUE);
 	check_user(t, (u32)RDPMC_METRICS, msr_read(MSR_PERF_METRICS), "the metrics");
 	msr_write(MSR_PERF_METRICS, 0);

@@ -2,7 +2,7 @@
 /*
  * Overflow: the status bits, the interrupt, the local vector table entry. SDM "Architectural
  * Performance Monitoring Version 2 Facilities", "Local Vector Table", "Freezing LBR and Performance
- * Counters on PMI". The manual doesn't say how late an interrupt is, so this isn't asserted.
+ * Counters on PMI". The manual doesn't say how late an interrupt may be, so no test checks it.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
@@ -12,7 +12,7 @@
 #include "tests/measure/overflow.h"
 #include "tests/frame/test.h"
 
-#define FAR		(1u << 20)	/* events that no window here has */
+#define FAR		(1u << 20)	/* more events than any window here has */
 #define READINGS	3
 #define DELIVERIES	4
 
@@ -28,7 +28,7 @@
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
  * Given  each counter, general-purpose and fixed
- * When   it stops long before its end; it wraps
+ * When   it stops long before its end; then it wraps
  * Then   the status stays 0; then its bit is the only one of a counter that is set, and bits 7:4,
  *        of counters that aren't there, are 0
  */
@@ -89,7 +89,7 @@ TEST(pmi, status_bit_stays_until_software_clears_it, REQS(PMI_07),
  *
  * Given  IA32_PMC0 and IA32_PMC1 have wrapped in one window
  * When   bit 0 is cleared, then bit 1
- * Then   the other one stays in between, and none is left
+ * Then   the other one stays set in between, and none is left at the end
  * Control: both were set
  */
 TEST(pmi, clearing_one_status_bit_keeps_the_others, REQS(PMI_08),
@@ -140,8 +140,8 @@ TEST(pmi, overflow_without_int_raises_no_interrupt, REQS(PRIO_15),
  *         through the local APIC's LVTPC.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
- * Given  each general-purpose counter with INT = 1; an interrupt that waits for the next overflow
- *        is missed at the run's first one only, which calibration saw
+ * Given  each general-purpose counter with INT = 1. Where an interrupt stays pending until the next
+ *        overflow, only the first overflow of the run misses it, and calibration makes that one
  * When   it wraps
  * Then   one interrupt is delivered, with the vector in LVTPC
  */
@@ -150,7 +150,8 @@ TEST(pmi, general_purpose_overflow_interrupts_once, REQS(PMI_01),
 {
 	const unsigned first = calibration_get()->first_interrupts;
 
-	/* An interrupt that waits for the next overflow is missed at the first one only. */
+	/* If an interrupt were held back until the next overflow, only the first overflow would
+	 * miss it. */
 	CHECK_EQ(t, PMI_01, overflow_most(t, 1, first), first,
 		 "interrupts of the run's first overflow of IA32_PMC0");
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
@@ -222,8 +223,8 @@ TEST(pmi, status_shows_the_overflow_at_the_entry_of_its_interrupt, REQS(PMI_03),
  *         software may clear it.
  *         SDM 10.5.1 Local Vector Table
  *
- * Given  LVTPC unmasked, a handler that leaves it alone; four deliveries, with another overflow
- *        after every other one, so that what goes wrong with every other delivery shows
+ * Given  LVTPC unmasked, a handler that doesn't write it; four deliveries, with another overflow
+ *        after every second one, so that an error in every second delivery shows
  * When   IA32_PMC0 overflows
  * Then   the mask bit is set at the handler's entry and after it; another overflow isn't delivered
  * Control: there is one interrupt a delivery
@@ -245,7 +246,7 @@ TEST(pmi, delivery_of_a_pmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon, need_
 			CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
 				 "LVTPC's mask bit after the handler, which left it alone");
 		}
-		/* Every other time, so that what goes wrong with every other delivery shows. */
+		/* Alternate, so that an error of every other delivery shows. */
 		if (i & 1) {
 			unsigned before = log->count;
 
@@ -254,7 +255,7 @@ TEST(pmi, delivery_of_a_pmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon, need_
 				 "interrupts after another overflow, LVTPC still masked");
 		}
 		overflow_off(0);
-		pmi_unmask();	/* what waits is taken here */
+		pmi_unmask();	/* a pending interrupt is taken here */
 		pmi_end();
 	}
 }
@@ -283,7 +284,7 @@ TEST(pmi, overflow_with_delivery_mode_nmi_raises_an_nmi, REQS(PMI_06),
 		CHECK_EQ(t, PMI_06, VECTOR_PMI, log->entry[0].vector, "vector");
 }
 
-/* The same in a window that goes on long enough for an interrupt to be late. */
+/* Overflow in a window that is long enough for a late interrupt. */
 static const struct pmi_log *interrupts_inside(void)
 {
 	pmi_open(NULL);
@@ -327,7 +328,8 @@ TEST(pmi, freeze_on_pmi_clears_global_ctrl, REQS(PMI_14),
 			 "IA32_PERF_GLOBAL_CTRL at the handler's entry");
 }
 
-/* Instructions that PMC1 counts in the window in which PMC0 overflows, LVTPC being masked. */
+/* Instructions that IA32_PMC1 counts in a window in which IA32_PMC0 overflows while LVTPC is
+ * masked. */
 static u64 witness(u64 debugctl)
 {
 	static const struct pmi_options masked = { .masked = true };
@@ -345,7 +347,7 @@ static u64 witness(u64 debugctl)
 	counter_program_disabled(0, 0, 0);
 	counter_program_disabled(1, 0, 0);
 	counters_clear(overflow_status());
-	pmi_unmask();		/* what waits is taken here and belongs to this window */
+	pmi_unmask();		/* a pending interrupt of this window is taken here */
 	pmi_end();
 	return value;
 }
@@ -368,7 +370,7 @@ TEST(pmi, freeze_on_pmi_is_at_the_overflow_and_not_the_delivery, REQS(PMI_17),
 	u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
 
 	CONTROL_RANGE(t, PMI_17, whole, ~0ULL, running, "instructions of the window, no freeze");
-	/* The overflow is after 128 of the 2688 instructions; nothing is ever delivered. */
+	/* The overflow is after 128 of the 2688 instructions; no interrupt is delivered. */
 	CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole), frozen,
 		    "instructions until the freeze, the interrupt masked");
 }

@@ -13,7 +13,7 @@
 #include "tests/measure/overflow.h"
 #include "tests/frame/test.h"
 
-#define DELIVERY_STATUS ((u32)BIT(12))	/* of an LVT entry: comes and goes */
+#define DELIVERY_STATUS ((u32)BIT(12))	/* bit of an LVT entry; it changes by itself */
 
 /*
  * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
@@ -43,7 +43,8 @@ TEST(pmi, pmi_arrives_on_the_vector_in_lvtpc, REQS(PMI_01), NEEDS(need_perfmon, 
 	}
 }
 
-/* Vectors 16 to 31 that no exception with an error code has, and no interrupt stack. */
+/* Those of vectors 16 to 31 that aren't an exception with an error code or with an interrupt
+ * stack. */
 static const u8 low_vectors[] = { 16, 19, 20, 22, 23, 24, 25, 26, 27, 28, 31 };
 static volatile unsigned low_taken;
 static volatile u8 low_vector;
@@ -57,8 +58,8 @@ static void take_low(struct trap_frame *frame)
 
 #define TAKE_WINDOWS	64
 
-/* TPR holds back the class of these vectors; it is open for a moment, interrupts off but there. How
- * soon a processor sees what a lower TPR lets in isn't stated. */
+/* The TPR blocks this class of vectors. It is 0 for a short time, in which interrupts are enabled
+ * in short windows only. The manual doesn't say how soon a lower TPR has an effect. */
 static void take_what_waits(u8 vector)
 {
 	u64 class = cr8_read();
@@ -67,7 +68,7 @@ static void take_what_waits(u8 vector)
 	cr8_write(0);
 	for (unsigned i = 0; i < TAKE_WINDOWS && !low_taken; i++)
 		intr_window();
-	intr_window();	/* another one */
+	intr_window();	/* one more */
 	cr8_write(class);
 	intr_set_handler(vector, before);
 }
@@ -79,7 +80,7 @@ static void take_what_waits(u8 vector)
  *
  * Given  LVTPC with vectors from 16 to 31, which the local APIC takes: only those below 16 are
  *        illegal ("Valid Interrupt Vectors")
- * When   IA32_PMC0 overflows, and this class of vectors is let in
+ * When   IA32_PMC0 overflows, and the task priority admits this class of vectors
  * Then   one interrupt is delivered, with that vector
  */
 TEST(pmi, pmi_arrives_on_vectors_below_32_too, REQS(PMI_01), NEEDS(need_perfmon, need_branches))
@@ -111,7 +112,7 @@ TEST(pmi, pmi_arrives_on_vectors_below_32_too, REQS(PMI_01), NEEDS(need_perfmon,
  *         software may clear it.
  *         SDM 10.5.1 Local Vector Table
  *
- * Given  LVTPC with delivery mode NMI, unmasked, a handler that leaves it alone
+ * Given  LVTPC with delivery mode NMI, unmasked, a handler that doesn't write it
  * When   IA32_PMC0 overflows, and once more after the handler
  * Then   the mask bit is set at the handler's entry and after it, and the second overflow isn't
  *        delivered
@@ -138,7 +139,7 @@ TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon
 			 "NMIs after another overflow, LVTPC still masked");
 	}
 	overflow_off(0);
-	pmi_unmask();		/* what waits is taken here */
+	pmi_unmask();		/* a pending interrupt is taken here */
 	pmi_end();
 }
 
@@ -192,7 +193,7 @@ static void check_lvtpc(struct test *t, unsigned c, bool nmi)
 			 "LVTPC after the handler, which left it alone, counter %u", c);
 	}
 	overflow_off(c);
-	pmi_unmask();	/* what waits is taken here */
+	pmi_unmask();	/* a pending interrupt is taken here */
 	pmi_end();
 }
 
@@ -201,11 +202,11 @@ static void check_lvtpc(struct test *t, unsigned c, bool nmi)
  *         software may clear it.
  *         SDM 10.5.1 Local Vector Table
  *
- * Given  LVTPC unmasked, delivery mode fixed and then NMI, a handler that leaves it alone; each
+ * Given  LVTPC unmasked, delivery mode fixed and then NMI, a handler that doesn't write it; each
  *        counter
  * When   it overflows
- * Then   LVTPC is what it was, with the mask bit set, at the handler's entry and after it; the
- *        delivery status (bit 12) isn't looked at
+ * Then   LVTPC is unchanged except for the mask bit, which is set, at the handler's entry and after
+ *        it; the delivery status (bit 12) isn't compared
  * Control: there is one interrupt
  */
 TEST(pmi, delivery_of_a_pmi_changes_nothing_in_lvtpc_but_the_mask, REQS(PMI_04),
@@ -242,7 +243,7 @@ TEST(pmi, write_of_lvtpc_that_leaves_it_masked_delivers_nothing, REQS(PMI_04),
 		pmi_settle();
 		pmi_mask();
 		count = pmi_settle()->count;
-		/* The handler of one that comes clears the mask bit. */
+		/* If an interrupt comes, its handler clears the mask bit. */
 		if (!count || !test_erratum(t, ERRATUM_LVT_PENDING)) {
 			CHECK_EQ(t, PMI_04, 0, count,
 				 "interrupts after a write of LVTPC that leaves it masked, "
@@ -302,7 +303,7 @@ TEST(pmi, fixed_pmi_waits_for_if_and_an_nmi_does_not, REQS(PMI_01, PMI_06),
 	overflow_off(0);
 }
 
-/* Interrupts are off, and another one of ours waits, so that the processor wakes in any case. */
+/* Disable interrupts and send another interrupt, so that the processor wakes in any case. */
 static void prepare_halt(void)
 {
 	intr_disable();
@@ -319,8 +320,8 @@ static inline void halt(void)
  *         through the local APIC's LVTPC.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
- * Given  interrupts off, each counter; another interrupt of the harness waits, so that the
- *        processor wakes in any case
+ * Given  interrupts are disabled, each counter; another interrupt of the harness is pending, so
+ *        that the processor wakes in any case
  * When   the counter overflows, then STI and HLT are executed
  * Then   its interrupt is delivered
  */
@@ -348,9 +349,9 @@ TEST(pmi, pmi_requested_before_hlt_is_delivered, REQS(PMI_01), NEEDS(need_perfmo
 	}
 }
 
-/* Instructions from the write of IA32_PERF_GLOBAL_CTRL up to HLT are fewer. */
+/* Most instructions from the write of IA32_PERF_GLOBAL_CTRL to HLT. */
 #define UP_TO_HLT	32
-#define LEAST_WRAPS	4	/* STI, HLT and what switches counting off */
+#define LEAST_WRAPS	4	/* of STI, HLT and the instructions that stop counting */
 
 static unsigned taken_around_hlt(unsigned c, unsigned n, bool *wrapped)
 {
@@ -418,7 +419,7 @@ TEST(pmi, overflow_on_or_around_hlt_interrupts, REQS(PMI_01, PMI_02),
 		check_around_hlt(t, PMC_FIXED(0));
 }
 
-/* Each counter that there is, under the requirement of its kind, and off afterwards. */
+/* Check each existing counter, under the requirement of its kind, and switch it off afterwards. */
 static void each_counter(struct test *t, struct test_claim gp, struct test_claim fixed,
 			 void (*check)(struct test *t, struct test_claim claim, unsigned c))
 {
@@ -563,9 +564,9 @@ TEST(pmi, overflow_interrupts_with_os_or_usr_alone, REQS(PMI_01, PMI_02, PMI_04)
 }
 
 #define WRITES		2
-#define MOST_TRIED	(100 * WRITES)	/* instructions */
+#define MOST_TRIED	(100 * WRITES)	/* most instructions that are tried */
 
-/* IA32_PMC0 overflows on its nth instruction at CPL 0, among writes of the PMU's registers. */
+/* Let IA32_PMC0 overflow on its nth instruction at CPL 0, among writes of the PMU's registers. */
 static bool overflow_among_writes(unsigned n, unsigned *interrupts)
 {
 	bool wrapped;
@@ -592,7 +593,8 @@ static bool overflow_among_writes(unsigned n, unsigned *interrupts)
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
  * Given  IA32_PMC0 counts instructions at CPL 0 among writes of IA32_PERF_GLOBAL_OVF_CTRL and
- *        IA32_PERFEVTSEL1, and is preset to overflow on each of them in turn, WRMSR or not
+ *        IA32_PERFEVTSEL1, and is preset to overflow on each of these instructions in turn, whether
+ *        it is a WRMSR or not
  * When   it overflows there
  * Then   there is one interrupt
  * Control: it overflows at least once for each WRMSR
@@ -615,14 +617,14 @@ TEST(pmi, overflow_on_a_wrmsr_of_the_pmu_interrupts, REQS(PMI_01),
 	CONTROL_RANGE(t, PMI_01, 2 * WRITES, ~0ULL, wraps, "overflows, one on each WRMSR at least");
 }
 
-#define LATER	8192	/* events: more than the write of a control register takes */
+#define LATER	8192	/* events: more than during a write of a control register */
 
 static bool has_wrapped(unsigned c)
 {
 	return counter_read(c) < BIT(counter_width(c) - 1);
 }
 
-/* Counter c is on its way to its overflow when its INT bit is set (to), or cleared. */
+/* Set (to) or clear the INT bit of counter c while it counts towards its overflow. */
 static const struct pmi_log *overflow_after_change(struct test *t, unsigned c, bool to)
 {
 	const u16 event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Freezing, beyond one counter and the first time: SDM "Freezing LBR and Performance Counters on
+ * Freezing of all counters, and repeated freezes: SDM "Freezing LBR and Performance Counters on
  * PMI". The manual doesn't say when IA32_PERF_GLOBAL_CTRL reads as frozen, but the handler must
  * find it so.
  */
@@ -10,8 +10,8 @@
 #include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 
-/* All counters over a long sled, IA32_PMC0 overflowing long before its end, LVTPC masked. Returns
- * IA32_DEBUGCTL at the end. */
+/* Run all counters over a long sled. IA32_PMC0 overflows long before the end; LVTPC is masked.
+ * Returns IA32_DEBUGCTL at the end. */
 static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 {
 	static const struct pmi_options masked = { .masked = true };
@@ -34,12 +34,12 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counter_program_disabled(0, 0, 0);
 	counters_clear(counters_status() & STATUS_LOOKED_AT);
-	pmi_unmask();		/* what waits is taken here and belongs to this window */
+	pmi_unmask();		/* a pending interrupt of this window is taken here */
 	pmi_end();
 	return after;
 }
 
-/* Those of the bits beside the two freezes that this processor has: none of them freezes. */
+/* The bits 13 and 14 of IA32_DEBUGCTL that this processor has: neither freezes counters. */
 static u64 other_bits(void)
 {
 	u64 bits = 0;
@@ -69,7 +69,7 @@ TEST(pmi, freeze_on_pmi_stops_every_counter, REQS(PMI_14, PMI_17),
 {
 	u64 running[WINDOW_COUNTERS], frozen[WINDOW_COUNTERS];
 	u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
-	/* Before version 4 IA32_PERF_GLOBAL_CTRL is cleared. */
+	/* Before version 4 the freeze clears IA32_PERF_GLOBAL_CTRL. */
 	const u64 stops = counter_caps()->version < 4 ? ~0ULL : overflow_freezes(t);
 	u64 after;
 
@@ -125,7 +125,7 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 
 #define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
 
-/* One overflow of counter c in a window that goes on; the log stays. */
+/* One overflow of counter c in a window that continues after it. Returns the log. */
 static const struct pmi_log *overflow_with(unsigned c, u64 debugctl, bool nmi)
 {
 	const struct pmi_options options = { .nmi = nmi };
@@ -185,8 +185,8 @@ static void check_freezes(struct test *t, unsigned c, u64 freeze, bool nmi)
  * Given  each counter but fixed counter 2, with its interrupt, of delivery mode fixed and NMI;
  *        IA32_DEBUGCTL.LBR = 1
  * When   it overflows with both freezes, and with one of them
- * Then   at the handler's entry IA32_PERF_GLOBAL_CTRL is 0 where it was to freeze, and LBR is 0
- *        where it was to freeze
+ * Then   at the handler's entry IA32_PERF_GLOBAL_CTRL is 0 if IA32_DEBUGCTL[12] was set, and LBR is
+ *        0 if [11] was set
  * Control: there is an interrupt; without its freeze LBR reads 1 there
  */
 TEST(pmi, overflow_of_each_counter_freezes_what_debugctl_selects, REQS(PMI_14, PMI_19),
@@ -222,8 +222,8 @@ TEST(pmi, overflow_of_fixed_counter_2_freezes, REQS(PMI_14, PMI_19),
 	check_freezes(t, OVERFLOW_SLOW, BOTH_FREEZES, false);
 }
 
-/* IA32_PMC0 counts and is far from its end when IA32_DEBUGCTL is written again; it overflows later.
- */
+/* IA32_DEBUGCTL is written again while IA32_PMC0 counts far from its overflow; it overflows
+ * later. */
 static const struct pmi_log *overflow_after_write(u64 before, u64 after)
 {
 	const struct pmi_log *log;
@@ -351,7 +351,7 @@ static void check_freeze_bits(struct test *t, unsigned c, u64 freeze, bool nmi)
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
  * Given  each counter with its interrupt, of delivery mode fixed and NMI; fixed counter 2, whose
- *        clock is slow, with both freezes alone
+ *        clock is slow, only with both freezes
  * When   it overflows with both freezes, and with one of them
  * Then   at the handler's entry CTR_Frz and LBR_Frz are set as IA32_DEBUGCTL asks for
  * Control: there is an interrupt
@@ -373,7 +373,8 @@ TEST(pmi, overflow_of_each_counter_sets_the_freeze_bits_asked_for, REQS(PMI_15, 
 	}
 }
 
-/* Threshold and overflow of one record, with and without the freeze; the sled goes on after it. */
+/* A record reaches the threshold, and the counter overflows, with these freezes; the sled continues
+ * after the record. */
 static const struct pmi_log *record_with_int(u64 debugctl)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -404,8 +405,8 @@ static const struct pmi_log *record_with_int(u64 debugctl)
  * When   IA32_DEBUGCTL[12] = 1
  * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of the first handler, there is one record, and
  *        IA32_PMC1 stops early in the window
- * Control: without the freeze there are one or two interrupts, and with it no fewer: one may stand
- *          for both, where requests of one instruction may be one
+ * Control: without the freeze there are one or two interrupts, and with it no fewer: one interrupt
+ *          may stand for both requests, where the requests of one instruction may be merged
  */
 TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(PMI_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_legacy_freeze,
@@ -418,7 +419,7 @@ TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(PMI_18),
 	if (!CONTROL_RANGE(t, PMI_18, 1, 2, without, "interrupts without freeze"))
 		return;
 	log = record_with_int(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	/* One may stand for both, where requests of one instruction may be one. */
+	/* One interrupt may serve both, where requests of one instruction may be merged. */
 	if (!CONTROL_RANGE(t, PMI_18, without, overflow_most(t, 2, log->count), log->count,
 			   "interrupts with freeze, %u without", without))
 		return;

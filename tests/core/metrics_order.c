@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The category of each byte of MSR_PERF_METRICS, tested with pieces that have much of one category
- * and little of another. Linux INTEL_PMU_METRIC.
+ * The category of each byte of MSR_PERF_METRICS, tested with pieces whose slots are mostly of one
+ * category. Linux INTEL_PMU_METRIC.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -13,7 +13,7 @@
 #define ROUNDS	4000
 #define WINDOWS	8u
 
-/* The highest that byte n of the metrics is in several windows, or the first above `enough`. */
+/* The maximum of byte n of the metrics over several windows, or the first value above `enough`. */
 static u64 highest_of(const struct workload *w, unsigned n, u64 enough)
 {
 	u64 highest = 0;
@@ -32,11 +32,11 @@ static u64 highest_of(const struct workload *w, unsigned n, u64 enough)
  *         Linux INTEL_PMU_METRIC
  *
  * Given  both 0, then enabled
- * When   a sled of NOPs runs, and loads that each wait for a line just flushed; a loop; branches by
- *        unpredictable bits
- * Then   of the NOPs byte 0 (retiring) is the highest, of the loads byte 3 (back-end bound); any of
- *        several windows will do. Byte 1 (bad speculation) is small of the loop, and higher of
- *        the branches
+ * When   a row of NOPs runs; loads, each of which waits for a line just flushed; a loop; branches
+ *        by unpredictable bits
+ * Then   of the NOPs byte 0 (retiring) is the highest, of the loads byte 3 (back-end bound). Byte 1
+ *        (bad speculation) is small of the loop, and higher of the branches. Several windows are
+ *        tried, and one that agrees is enough
  * Control: MSR_PERF_METRICS isn't 0
  */
 TEST(metrics, bytes_of_metrics_are_in_the_order_of_the_categories, REQS(MET_05),
@@ -92,13 +92,14 @@ static bool need_level_2(char *reason, size_t size)
  *         Linux icl_set_topdown_event_period
  *
  * Given  both 0, then enabled
- * When   locked additions run, branches by unpredictable bits, loads that each wait for a line just
- *        flushed, and a loop of a load and a branch, both written 0 before each
+ * When   workloads run: locked additions; branches by unpredictable bits; loads, each of which
+ *        waits for a line just flushed; a loop of a load and a branch. Both registers are written 0
+ *        before each
  * Then   byte 4 (heavy operations) of the locked additions, byte 5 (branch mispredicts) of the
  *        branches and byte 7 (memory bound) of the flushed lines are each higher than of the loop
- *        after them, where bytes 4 and 5 are small; byte 6 (fetch latency) of the branches isn't 0;
- *        of the flushed lines byte 7 isn't 0 and, in a strict run, at least half of byte 3. Any of
- *        several windows will do
+ *        after them, where bytes 4 and 5 are small. Byte 6 (fetch latency) of the branches isn't 0.
+ *        Of the flushed lines byte 7 isn't 0 and, in a strict run, at least half of byte 3. Several
+ *        windows are tried, and one that agrees is enough
  */
 TEST(metrics, second_level_of_metrics_is_in_the_order_of_the_categories, REQS(MET_20, MET_08),
      NEEDS(need_perfmon, need_level_2))
@@ -107,7 +108,7 @@ TEST(metrics, second_level_of_metrics_is_in_the_order_of_the_categories, REQS(ME
 	static const struct {
 		const struct workload *workload;
 		unsigned byte;
-		bool few;	/* of the loop */
+		bool few;	/* the loop's byte must be small */
 	} rows[] = {
 		{ &workload_lock, 4, true },
 		{ &workload_random, 5, true },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers of Skylake's models: MSR_PEBS_FRONTEND, the uncore's global registers of client parts,
- * IA32_TSX_FORCE_ABORT, IN_TX and IN_TXCP. SDM Tables 35-37 and 35-39, volume 4 Table 2-2.
+ * Model-specific registers, mostly of Skylake: MSR_PEBS_FRONTEND, the uncore's global registers of
+ * client parts, IA32_TSX_FORCE_ABORT, IN_TX and IN_TXCP. SDM Tables 35-37 and 35-39, volume 4 Table
+ * 2-2.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -127,13 +128,13 @@ TEST(msr, tsx_force_abort_exists_if_cpuid_sets_its_bit, REQS(SKL_18),
 		 "IA32_TSX_FORCE_ABORT can be read, CPUID.7H:EDX[13] = %u", has);
 }
 
-#define LEAST_COUNTERS	4u	/* general-purpose, of a logical processor, */
-#define MOST_COUNTERS	8u	/* and of one that has a core's for itself */
+#define LEAST_COUNTERS	4u	/* general-purpose counters of one of two logical processors */
+#define MOST_COUNTERS	8u	/* of a logical processor that has its core alone */
 
 /* Registers that some processors have, by the tables of chapter 35. */
 static const struct {
 	const char *name;
-	u32 msr, facility;	/* 0: no processor that is known here */
+	u32 msr, facility;	/* 0: no processor that this program knows */
 } listed[] = {
 	{ "MSR_OFFCORE_RSP_1", MSR_OFFCORE_RSP_1, FAC_OFFCORE_2 },
 	{ "MSR_PEBS_FRONTEND", MSR_PEBS_FRONTEND, FAC_FRONTEND },
@@ -151,7 +152,7 @@ static const struct {
 	{ "MSR_LASTBRANCH_3_TO_IP of Core 2", MSR_LBR_CORE_TO + 3, 0 },
 };
 
-/* It isn't this processor's where `has` is false. */
+/* has: this processor has the register; if not, accesses must raise #GP. */
 static void check_listed(struct test *t, const char *name, u32 msr, bool has)
 {
 	u64 value;
@@ -163,7 +164,8 @@ static void check_listed(struct test *t, const char *name, u32 msr, bool has)
 		      name, msr);
 }
 
-/* Those of counters that only later processors have, or processors with more counters. */
+/* Check the registers of counters that only later processors have, or processors with more
+ * counters. */
 static void check_later(struct test *t)
 {
 	const struct pmu_caps *caps = counter_caps();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * MSR_PERF_METRICS and the slots of fixed counter 3, IA32_PERF_CAPABILITIES[15]: SDM volume 2
- * RDPMC, Linux icl_update_topdown_event. Each byte is a category's share of the slots, of FFH. Both
- * are written 0 while they are stopped, fixed counter 3 first, before they count.
+ * RDPMC, Linux icl_update_topdown_event. Each byte is a category's share of the slots, where FFH is
+ * all of them. Before they count, both registers are written 0 while they are stopped, fixed
+ * counter 3 first.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
@@ -101,14 +102,14 @@ static bool need_e_core(char *reason, size_t size)
  *
  * Given  a processor that CPUID.1AH calls an E-core
  * When   MSR_PERF_METRICS is read and written, RDPMC of 20000000H is executed, and
- *        IA32_PERF_GLOBAL_CTRL[48] is written while a counter that there is is enabled
+ *        IA32_PERF_GLOBAL_CTRL[48] is written while an existing counter is enabled
  * Then   each raises #GP, and IA32_PERF_GLOBAL_CTRL keeps its value
  * Control: that value was accepted
  */
 TEST(metrics, e_core_has_no_metrics_and_no_bit_for_them, REQS(MET_16),
      NEEDS(need_perfmon, need_e_core, need_refused_msrs))
 {
-	const u64 kept = BIT(counter_next(counters_all().bits, 0));	/* any that there is */
+	const u64 kept = BIT(counter_next(counters_all().bits, 0));	/* any existing counter */
 	u64 value;
 
 	CHECK(t, MET_16, fault_is_gp(msr_try_read(MSR_PERF_METRICS, &value)),
@@ -153,7 +154,7 @@ TEST(metrics, fixed_counter_3_counts_slots, REQS(MET_02), NEEDS(need_perfmon, ne
  *
  * Given  fixed counters 1 and 3, and interrupts that end each HLT
  * When   HLT is executed many times
- * Then   there are no more slots than 16 a core cycle, which no processor has, and a few
+ * Then   there are at most 16 slots a core cycle, more than any processor has, and a few more
  * Control: both count, and each HLT was ended by an interrupt
  */
 TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
@@ -171,9 +172,9 @@ TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
 	intr_disable();
 	counters_enable(both);
 	for (unsigned i = 0; i < HALTS; i++) {
-		apic_self_ipi(VECTOR_PMI);	/* wakes it */
+		apic_self_ipi(VECTOR_PMI);	/* ends HLT */
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
-		counters_enable(both);		/* the handler stops them */
+		counters_enable(both);		/* the handler has stopped them */
 	}
 	counters_disable();
 	CONTROL_EQ(t, MET_02, HALTS, pmi_settle()->count, "interrupts that ended HLT");
@@ -215,7 +216,7 @@ TEST(metrics, slots_of_fixed_counter_3_are_those_of_the_event, REQS(MET_03),
 			    "slots of event 01A4H on IA32_PMC%u, against %lu", c, fixed);
 }
 
-/* Slots of a loop at CPL 0 or 3, counted with these enables while the metrics count too. */
+/* Slots of a loop at CPL 0 or 3, counted with these enable bits while the metrics count too. */
 static u64 slots_at(u64 flags, bool user)
 {
 	counter_program(SLOTS, 0, flags);
@@ -239,8 +240,8 @@ static u64 slots_at(u64 flags, bool user)
  * Given  fixed counter 3 with one of its enables, or both; IA32_PERF_GLOBAL_CTRL[48] = 1, so that
  *        MSR_PERF_METRICS counts
  * When   a loop runs at CPL 0; at CPL 3
- * Then   at CPL 0 bit 1 alone counts nothing; at CPL 3 bit 0 alone counts less than half of what
- *        bit 1 does: the way there and back
+ * Then   at CPL 0 bit 1 alone counts nothing. At CPL 3 bit 0 alone counts less than half of the
+ *        count with bit 1: the transitions to CPL 3 and back
  * Control: the other bit, and both, count the loop
  */
 TEST(metrics, fixed_counter_3_counts_at_its_levels_only_while_metrics_count, REQS(FIX_05),
@@ -271,9 +272,9 @@ TEST(metrics, fixed_counter_3_counts_at_its_levels_only_while_metrics_count, REQ
  *
  * Given  both 0, then enabled by IA32_PERF_GLOBAL_CTRL[35] and [48]
  * When   loops of loads, of branches, of flushed lines and of unpredictable branches run
- * Then   bytes 0 to 3 add up to FFH within 3 a byte; bytes 4 to 7 are 0 on Ice Lake, and from
- *        Golden Cove on, within 1, each at most the one four below. Of a processor that no table
- *        has it isn't known which of the two it is
+ * Then   bytes 0 to 3 add up to FFH within 3 a byte. Bytes 4 to 7 are 0 on Ice Lake; from Golden
+ *        Cove on each is at most the byte four below it, within 1. A processor that is in no table
+ *        may be of either kind
  * Control: fixed counter 3 counts, and from Golden Cove on some of bytes 4 to 7 isn't 0
  */
 TEST(metrics, four_metrics_are_shares_of_all_slots, REQS(MET_04, MET_06, MET_07),
@@ -407,15 +408,16 @@ TEST(metrics, ctr_frz_stops_metrics_and_slots, REQS(FRZ_03),
  *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS (says core counters)
  *
  * Given  fixed counter 3 and the metrics count; IA32_DEBUGCTL[12] = 1
- * When   IA32_PMC0 overflows with its interrupt, whose handler leaves CTR_Frz; loads that each wait
- *        for memory run then
+ * When   IA32_PMC0 overflows with its interrupt, whose handler doesn't clear CTR_Frz; then loads
+ *        run, each of which waits for memory
  * Then   MSR_PERF_METRICS and fixed counter 3 read the same before and after these loads
  * Control: CTR_Frz is set, neither is 0; once CTR_Frz is cleared the same loads change both
  */
 TEST(metrics, ctr_frz_of_an_overflow_stops_metrics_and_slots, REQS(FRZ_03),
      NEEDS(need_perfmon, need_metrics, need_version_4, need_freeze, need_branches))
 {
-	/* Masked: unmasked beside a status bit LVTPC may interrupt again (Linux). */
+	/* stay_masked: if LVTPC were unmasked while a status bit is 1, it could interrupt again
+	 * (Linux). */
 	static const struct pmi_options leave = {
 		.keep_status = true, .keep_counting = true, .stay_masked = true,
 	};
@@ -571,9 +573,10 @@ TEST(msr, metrics_clear_bit_exists_if_perf_capabilities_say_so, REQS(MET_13),
  * Given  IA32_PERF_CAPABILITIES[19]; both have counted, and are stopped;
  *        IA32_FIXED_CTR_CTRL[14] is 1
  * When   RDPMC of fixed counter 3 and RDMSR of both are executed; RDPMC of 20000000H, twice
- * Then   the former clear nothing; the first of the latter returns what MSR_PERF_METRICS held, and
- *        leaves it and fixed counter 3, and no other one, at 0; the second returns 0
- * Control: they weren't 0
+ * Then   RDPMC of fixed counter 3 and the RDMSRs clear nothing. The first RDPMC of 20000000H
+ *        returns the value of MSR_PERF_METRICS, and leaves it and fixed counter 3, and no other
+ *        register, at 0; the second returns 0
+ * Control: both registers weren't 0
  */
 TEST(metrics, rdpmc_of_metrics_clears_metrics_and_slots_with_metrics_clear_en, REQS(MET_14),
      NEEDS(need_perfmon, need_metrics_clear))

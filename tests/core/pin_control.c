@@ -13,7 +13,7 @@
 #define FEWER	10
 #define MORE	90
 
-/* Does the processor take the bit, and must it? */
+/* Does the processor accept the bit? Where it must, this is a check. */
 static bool takes_pin_control(struct test *t, unsigned c)
 {
 	const struct generation *g = counter_caps()->generation;
@@ -37,10 +37,10 @@ static bool takes_pin_control(struct test *t, unsigned c)
  * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
  *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
  *
- * Given  each general-purpose counter, and PC in its event select, where the processor takes it
+ * Given  each general-purpose counter, and PC in its event select, where the processor accepts it
  * When   it counts instructions in FEWER and in MORE rounds, and overflows with INT
  * Then   the counts differ by the declared instructions, and there is one interrupt; Nehalem and
- *        Westmere, and every processor in a strict run, take the bit and read it back
+ *        Westmere, and every processor in a strict run, accept the bit and read it back
  * Control: the same without PC
  */
 TEST(count, pin_control_bit_changes_no_count_and_no_interrupt, REQS(CNT_01, PMI_01, MSR_28),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Register writes of several bits at once, and of each bit of a register that shows in another
+ * Register writes of several bits at once, and writes of each bit that is visible in another
  * register. A bit that can be set alone must also be set together with each other bit. SDM
  * "IA32_DEBUGCTL MSR", "IA32_PERF_GLOBAL_INUSE MSR".
  */
@@ -12,8 +12,8 @@
 #define REGISTER_BITS	64u
 
 /*
- * What isn't written here: bits 3 to 5 and 16 and up, which are reserved; TR and BTS, which
- * together begin to store branch traces.
+ * The bits that are written here. Left out are bits 3 to 5 and 16 and up, which are reserved, and
+ * TR and BTS, which together start to store branch traces.
  */
 #define DEBUG_CONTROL_BITS	(BITS(0, 15) & ~(BITS(3, 5) | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS))
 
@@ -26,7 +26,7 @@ static u64 debug_control_after(u64 value)
 	return value;
 }
 
-/* Those of IA32_DEBUGCTL that this processor keeps when they are written alone. */
+/* The bits of IA32_DEBUGCTL that this processor keeps when they are written alone. */
 static u64 debug_control_alone(void)
 {
 	u64 kept = 0;
@@ -46,7 +46,7 @@ static u64 debug_control_alone(void)
  * Given  the bits of IA32_DEBUGCTL that are kept when they are written alone, without TR and BTS;
  *        with architectural last branch records bit 0 isn't among them
  * When   each two of them, and all of them, are written
- * Then   what is read is what was written
+ * Then   the value read is the value written
  * Control: IA32_DEBUGCTL[14] is among them where IA32_PERF_CAPABILITIES[12] is 1
  */
 TEST(msr, each_pair_of_bits_of_debug_control_is_kept, REQS(MSR_28, FRZ_23),

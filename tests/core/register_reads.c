@@ -14,7 +14,7 @@
 #define LEAF_PERFMON	0xa	/* CPUID: Architectural Performance Monitoring */
 #define NEHALEM_COUNTERS 4	/* "four general purpose performance counters" */
 
-/* Small, so that every counter can be written with it, and of no other counter. */
+/* A value for this counter alone, small enough to be written to any counter. */
 static u64 content(unsigned counter)
 {
 	return 0x01010101ULL * (counter % 32 + 1) + (PMC_IS_FIXED(counter) ? 0x40000000 : 0);
@@ -25,7 +25,7 @@ static u64 content(unsigned counter)
  * CNT-16  RDPMC with ECX[30] set must read the fixed counter that the index names.
  *         SDM volume 2 RDPMC
  *
- * Given  each counter holds a value of its own
+ * Given  each counter holds a different value
  * When   RDPMC is executed with the index of each general-purpose and each fixed counter
  * Then   it reads that counter's value
  * Control: IA32_PMC0 reads more than its value once it has counted: what is read is a counter
@@ -52,7 +52,7 @@ TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
 		      "RDPMC of IA32_PMC0 after it has counted");
 }
 
-/* RAX and RDX after the instruction, all ones before it. */
+/* RAX and RDX after the instruction; before it they are all ones. */
 struct pair {
 	u64 rax, rdx;
 };
@@ -79,7 +79,7 @@ static void check_pair(struct test *t, const char *what, u32 index, struct pair 
 	CHECK_EQ(t, MSR_41, 0, p.rdx & UPPER, "RDX[63:32] after %s, ECX = %#x", what, index);
 }
 
-/* MSR_PERF_METRICS isn't 0 afterwards. */
+/* Count some slots, so that MSR_PERF_METRICS isn't 0 afterwards. */
 static void count_slots(void)
 {
 	counter_program(PMC_FIXED(3), 0, COUNT_BOTH);
@@ -212,7 +212,7 @@ TEST(enumeration, nehalem_has_four_general_purpose_counters, REQS(MSR_42),
  *
  * Given  request and response bits that every layout of the two registers has
  * When   each register is written with other values than the other one
- * Then   each reads what was written to it
+ * Then   each reads the value that was written to it
  */
 TEST(msr, off_core_response_registers_are_independent, REQS(MSR_24),
      NEEDS(need_perfmon, need_offcore, need_offcore_2))

@@ -3,7 +3,7 @@
  * Writable and reserved bits of the PMU's registers: SDM Table 35-2 "IA-32 Architectural MSRs",
  * Figures 18-6 to 18-8, 18-21 and 18-23, WRMSR "Protected Mode Exceptions". Bit numbers are those
  * of the figures. No counter counts meanwhile. Bits that start something by themselves (branch
- * trace messages, BTF), or whose meaning this program's tables leave to a model, aren't written.
+ * trace messages, BTF), and bits whose meaning depends on the processor model, aren't written.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -15,7 +15,7 @@
 #include "tests/measure/register_bits.h"
 #include "tests/measure/workload.h"
 
-#define BRANCHES	32	/* of IA32_PMC0, up to its overflow */
+#define BRANCHES	32	/* before the overflow of IA32_PMC0 */
 
 static void hold(struct test *t, struct test_claim claim, const struct register_bits *r, u64 value)
 {
@@ -28,7 +28,8 @@ static void hold(struct test *t, struct test_claim claim, const struct register_
 		test_check_eq(t, claim, value, got, "%s after writing 0x%lx", r->name, value);
 }
 
-/* All bits, none, each alone, each missing: two of them tell any bit from any other. */
+/* Write all bits, none, each one alone, and all except each one: so each bit is distinguished from
+ * every other. */
 static void check_holds(struct test *t, struct test_claim claim, const struct register_bits *r)
 {
 	hold(t, claim, r, r->writable | r->always);
@@ -41,8 +42,8 @@ static void check_holds(struct test *t, struct test_claim claim, const struct re
 	hold(t, claim, r, r->always);
 }
 
-/* Each refused value has the contrary of every bit that stays: one that is taken over shows. The
- * control is the value that stays: it was accepted. */
+/* Every refused value has the inverse of each bit of the value that stays, so that a bit that is
+ * written anyway shows. The control is the value that stays: its write was accepted. */
 static void check_refuses(struct test *t, struct test_claim claim, const struct register_bits *r)
 {
 	u64 kept = r->always | (r->writable & 0x5555555555555555ULL);
@@ -120,7 +121,7 @@ TEST(msr, counter_registers_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon))
  * Given  IA32_PEBS_ENABLE (3:0, 35:32; 63 with precise store), MSR_PEBS_LD_LAT_THRESHOLD (15:0, of
  *        which the smallest value is 3), IA32_DS_AREA (canonical addresses of the lower half)
  * When   all bits, each one alone, all but each one, and none are written; bits 1:0 of the
- *        threshold beside a larger value
+ *        threshold together with a larger value
  * Then   no write raises an exception, and each value is read back
  */
 TEST(msr, pebs_registers_hold_every_bit, REQS(MSR_28),
@@ -201,7 +202,7 @@ TEST(msr, both_off_core_response_registers_hold_every_bit, REQS(MSR_24),
  *
  * Given  each IA32_PERFEVTSELx with every other of its bits set
  * When   each bit that Figure 18-6, with IN_TX and IN_TXCP where there is TSX, doesn't name is
- *        written, beside the contrary of the bits that are set; not IN_TX and IN_TXCP under a
+ *        written, together with the inverse of the bits that are set; not IN_TX and IN_TXCP under a
  *        hypervisor
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
@@ -222,7 +223,7 @@ TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, 
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; 18.2.2 (width of the fixed counters)
  *
  * Given  each fixed counter with every other bit of its width set
- * When   each bit above the width is written, beside the contrary of the bits that are set
+ * When   each bit above the width is written, together with the inverse of the bits that are set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -242,8 +243,8 @@ TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; Figure 18-7
  *
  * Given  IA32_FIXED_CTR_CTRL with every other of its bits set
- * When   each bit above the fields of the fixed counters is written, beside the contrary of the
- *        bits that are set
+ * When   each bit above the fields of the fixed counters is written, together with the inverse of
+ *        the bits that are set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -271,12 +272,12 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 {
 	u64 named = counters_all().bits | BITS(61, 63);
 
-	/* KVM may pass the register through, and show version 2 all the same. */
+	/* KVM may pass the register through, although it shows version 2. */
 	if (counter_caps()->version >= 4 || counter_caps()->hypervisor)
 		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_TRACE_TOPA_PMI |
 			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
 			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ | IA32_PERF_GLOBAL_OVF_CTRL_CLR_ASCI;
-	if (cpuid_get(CPUID_PT))	/* Broadwell has it with version 3 */
+	if (cpuid_get(CPUID_PT))	/* Broadwell has this bit with version 3 */
 		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_TRACE_TOPA_PMI;
 	if (counter_caps()->metrics || counter_caps()->metrics_open)
 		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PERF_METRICS;
@@ -303,7 +304,7 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; Figure 18-23
  *
  * Given  MSR_PEBS_LD_LAT_THRESHOLD with every other of the bits 15:0 set
- * When   each bit above 15 is written, beside the contrary of the bits that are set
+ * When   each bit above 15 is written, together with the inverse of the bits that are set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -321,7 +322,8 @@ TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; 17.4.1 IA32_DEBUGCTL MSR
  *
  * Given  IA32_DEBUGCTL with every other of the bits that bits_of_debug_control() names set
- * When   each of the bits 5:3 and 63:16 is written, beside the contrary of the bits that are set
+ * When   each of the bits 5:3 and 63:16 is written, together with the inverse of the bits that are
+ *        set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -340,7 +342,7 @@ TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34),
  *
  * Given  each MSR_OFFCORE_RSP_x with every other of its bits set
  * When   each bit above the highest that "Off-core Response Performance Monitoring" names is
- *        written, beside the contrary of the bits that are set
+ *        written, together with the inverse of the bits that are set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -374,7 +376,8 @@ static bool may_have_57_bits(void)
  * When   each upper address with one bit clear, and all, are written; each address of both halves
  *        with one of the bits inverted that have to be alike: 63:47, or 63:56 where there may be
  *        57-bit addresses
- * Then   the former are read back; each of the latter raises #GP, and the register stays
+ * Then   the upper addresses are read back; each address with an inverted bit raises #GP, and the
+ *        register is unchanged
  */
 TEST(msr, ds_area_takes_addresses_of_either_half_and_refuses_others, REQS(DS_19, MSR_28),
      NEEDS(need_perfmon, need_pebs, need_ds_write))
@@ -402,7 +405,7 @@ TEST(msr, ds_area_takes_addresses_of_either_half_and_refuses_others, REQS(DS_19,
 	msr_write(MSR_IA32_DS_AREA, 0);
 }
 
-/* What is written to one of the registers below, so that no two hold the same. */
+/* The value that is written to one of the registers below; no two registers get the same. */
 static u64 value_of_its_own(const struct register_bits *r, unsigned n)
 {
 	return r->always | (((n + 1) * 0x1111111111ULL) & r->writable);
@@ -414,9 +417,9 @@ static u64 value_of_its_own(const struct register_bits *r, unsigned n)
  *
  * Given  each event select, counter, IA32_FIXED_CTR_CTRL, IA32_DS_AREA, MSR_PEBS_LD_LAT_THRESHOLD
  *        and off-core response register; IA32_PERF_GLOBAL_CTRL = 0, so that nothing counts
- * When   a value of its own is written to each of them, and all are read after that; then in the
- *        contrary order, and other values
- * Then   each reads what was written to it
+ * When   a different value is written to each of them, then all are read; the same with other
+ *        values in reverse order
+ * Then   each reads the value that was written to it
  */
 TEST(msr, registers_hold_values_of_their_own_at_once, REQS(MSR_28), NEEDS(need_perfmon))
 {
@@ -450,8 +453,8 @@ static bool need_capabilities(char *reason, size_t size)
 	return false;
 }
 
-/* The manual names the formats of processors up to Skylake. A later row may be of several: Lunar
- * Lake's has format 6, Arrow Lake, of the same cores, 5. */
+/* The manual names the formats of processors up to Skylake. A later row of the table may stand for
+ * several: Lunar Lake has format 6, and Arrow Lake, with the same cores, has format 5. */
 static bool tells_record_format(const struct test *t)
 {
 	const struct generation *generation = counter_caps()->generation;
@@ -472,7 +475,7 @@ static bool tells_record_format(const struct test *t)
  * When   IA32_PERF_CAPABILITIES and IA32_A_PMC0 are read
  * Then   bits 11:8 are the generation's format, bits 7:6 are 1 (records are taken after the
  *        instruction, with the architectural registers); of processors later than Skylake both are
- *        only noted. IA32_A_PMC0 exists exactly if bit 13 is 1
+ *        only reported. IA32_A_PMC0 exists if and only if bit 13 is 1
  */
 TEST(msr, perf_capabilities_name_record_format_and_full_width_writes, REQS(MSR_01),
      NEEDS(need_perfmon, need_events, need_capabilities))
@@ -484,7 +487,7 @@ TEST(msr, perf_capabilities_name_record_format_and_full_width_writes, REQS(MSR_0
 	if (counter_caps()->pebs && tells_record_format(t)) {
 		CHECK_EQ(t, MSR_01, counter_caps()->generation->pebs_format, caps >> 8 & 0xf,
 			 "IA32_PERF_CAPABILITIES[11:8]");
-		/* Records are taken after the instruction, with their registers. */
+		/* Records are taken after the instruction, and have the registers after it. */
 		if (!counter_caps()->hypervisor)
 			CHECK_EQ(t, MSR_01, 3, caps >> 6 & 3, "IA32_PERF_CAPABILITIES[7:6]");
 	} else if (counter_caps()->pebs) {
@@ -502,7 +505,8 @@ TEST(msr, perf_capabilities_name_record_format_and_full_width_writes, REQS(MSR_0
  *
  * Given  IA32_MISC_ENABLE as it was found; bit 7 is performance monitoring available, 11 BTS
  *        unavailable, 12 PEBS unavailable
- * When   its own value is written, and that with each of the three inverted, and all of them
+ * When   its own value is written; the value with each of the three bits inverted; the value with
+ *        all of them inverted
  * Then   it reads as before, whether the write raised an exception or not
  */
 TEST(msr, misc_enable_keeps_its_bits_of_performance_monitoring, REQS(MSR_46),

@@ -22,10 +22,10 @@
 #define FEWER	10
 #define MORE	90
 #define PROBE_LEAST	4	/* instructions of user_load() */
-#define HANDLER_LEAST	30	/* it saves and restores fifteen registers, to begin with */
-#define CYCLES_LEAST	100	/* of 540 instructions */
+#define HANDLER_LEAST	30	/* the handler first saves and restores fifteen registers */
+#define CYCLES_LEAST	100	/* for 540 instructions */
 
-/* One of any length is one instruction: the difference between two lengths is 0. */
+/* A repeated instruction of any length counts as one: counts of two lengths don't differ. */
 static void check_repeated(struct test *t, unsigned c, const struct workload *rep)
 {
 	u64 shorter, longer;
@@ -59,7 +59,7 @@ TEST(count, rep_instruction_counts_once, REQS(CNT_32), NEEDS(need_perfmon, need_
 		check_repeated(t, c, rep);
 }
 
-/* Instructions that one load at CPL 3 makes, counted there alone. */
+/* The instructions at CPL 3 of one load, from the call to the return. */
 static u64 count_user_load(struct user_probe *probe, u64 address)
 {
 	probe->address = address;
@@ -118,8 +118,8 @@ static const struct pmi_log *count_around_overflow(u64 flags, u64 *value)
  * CNT-34  Counting must go on inside interrupt and exception handlers.
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: Instructions Retired
  *
- * Given  IA32_PMC1 counts the instructions of a window in which IA32_PMC0 overflows; a handler
- *        that leaves the counters alone, and saves and restores fifteen registers to begin with
+ * Given  IA32_PMC1 counts the instructions of a window in which IA32_PMC0 overflows; a handler that
+ *        doesn't write the counters, and begins by saving and restoring fifteen registers
  * When   IA32_PMC0 overflows with INT = 1
  * Then   IA32_PMC1 counts at least 30 more than with INT = 0
  * Control: there is one interrupt, inside the window; without it the window's instructions are
@@ -155,7 +155,7 @@ static void on_breakpoint(struct trap_frame *frame)
 	workload_run_uncounted(&workload_load, handler_rounds);
 }
 
-/* Instructions that IA32_PMC0 counts of INT3 and its handler, which runs that many rounds. */
+/* Instructions that IA32_PMC0 counts for INT3 and its handler, which runs so many rounds. */
 static u64 count_breakpoint(u64 rounds)
 {
 	intr_handler before = intr_set_handler(VECTOR_BP, on_breakpoint);
@@ -186,7 +186,7 @@ TEST(count, instructions_of_an_exception_handler_are_counted_exactly, REQS(CNT_3
 
 	u64 far = window_far_slack(t);
 
-	workload_memory();	/* allocated at the first use, and not inside the handler */
+	workload_memory();	/* allocate it here, not at its first use in the handler */
 	CHECK_RANGE(t, CNT_34, want, want + 2 * far,
 		    count_breakpoint(MORE) - count_breakpoint(FEWER) + far,
 		    "instructions in 80 more rounds inside the handler of INT3, and %lu", far);
@@ -221,7 +221,7 @@ static void check_user_rdpmc(struct test *t, u32 ecx, unsigned cpl, u64 value)
  *        where it is there, with a value
  * When   RDPMC is executed at CPL 1, 2 and 3, with CR4.PCE = 1 and with 0
  * Then   with 1 it reads the count without an exception; with 0 it raises #GP
- * Control: the counter has counted something; fixed counters read as what was written
+ * Control: the counter has counted something; fixed counters read the value that was written
  */
 TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
      NEEDS(need_perfmon, need_instructions))
@@ -248,7 +248,7 @@ TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
 	if (!counter_caps()->metrics)
 		return;
 	msr_write(MSR_PERF_METRICS, written);
-	value = msr_read(MSR_PERF_METRICS);	/* the manual speaks of writing 0 alone */
+	value = msr_read(MSR_PERF_METRICS);	/* the manual allows only 0 to be written */
 	for (unsigned cpl = 1; cpl <= 3; cpl++)
 		check_user_rdpmc(t, (u32)RDPMC_METRICS, cpl, value);
 	msr_write(MSR_PERF_METRICS, 0);
@@ -260,8 +260,8 @@ TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3; firmware may keep a sibling
  *         running in a loop
  *
- * Given  the other processors sleep, as the firmware's parked ones do; one that is just falling
- *        asleep adds a few instructions: the least of some windows has none
+ * Given  the other processors sleep, as those that the firmware has parked do. One that is about to
+ *        sleep adds a few instructions; among several windows the one with the least count has none
  * When   the last general-purpose counter counts instructions with AnyThread = 0 and 1
  * Then   both counts are the same
  * Control: with 0 it counts something
@@ -290,7 +290,7 @@ TEST(count, any_thread_changes_nothing_while_the_sibling_sleeps, REQS(CNT_27),
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2, Table 18-8
  *
  * Given  each general-purpose counter counts core cycles; all counters are started and stopped by
- *        the same writes, so they see the same cycles but for an edge or two
+ *        the same writes, so they see the same cycles except for an edge or two
  * When   fixed counter 1 counts the same 540 instructions
  * Then   each count is that of fixed counter 1 within a sixteenth and 16; in a strict run within 16
  * Control: fixed counter 1 counts 100 cycles or more
@@ -316,9 +316,10 @@ TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
 }
 
 #define HALT_US		2000u
-#define HALT_EDGE	4096	/* cycles, at most, by which two counters differ around it */
+#define HALT_EDGE	4096	/* most cycles by which two counters differ around HLT */
 
-/* HLT, which this processor's timer ends: that of the test's deadline, set to it again after. */
+/* HLT until the local APIC's timer, in place of the test's deadline, ends it; then the deadline is
+ * set again. */
 static u64 halt_for(u64 us)
 {
 	const u64 begin = tsc_read();

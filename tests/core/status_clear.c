@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IA32_PERF_GLOBAL_OVF_CTRL while counters continue, and with OvfBuf among the bits: SDM
- * "Architectural Performance Monitoring Version 2 Facilities", Figure 18-8.
+ * IA32_PERF_GLOBAL_OVF_CTRL while counters count, and with OvfBuf set: SDM "Architectural
+ * Performance Monitoring Version 2 Facilities", Figure 18-8.
  */
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
@@ -9,7 +9,7 @@
 #include "tests/measure/sampling.h"
 #include "tests/frame/test.h"
 
-#define ROUNDS	200	/* more than enough for each counter's event to occur PERIOD times */
+#define ROUNDS	200	/* enough for each counter's event to occur more than PERIOD times */
 
 static void run_until_all_wrap(void)
 {
@@ -26,8 +26,8 @@ static void run_until_all_wrap(void)
  *
  * Given  all counters have wrapped, and go on
  * When   the bit of each is cleared, one after the other
- * Then   each time only that bit is gone; one of a counter that wraps again in time isn't looked
- *        at
+ * Then   each time that bit alone is cleared; the bit of a counter that wraps again meanwhile isn't
+ *        compared
  * Control: all bits were set
  */
 TEST(pmi, status_bits_of_running_counters_can_be_cleared, REQS(PMI_08),
@@ -104,7 +104,7 @@ TEST(pmi, status_bits_stay_that_ovf_ctrl_is_not_told_of, REQS(STS_03, STS_11),
 	}
 }
 
-/* OvfBuf, and the bit of IA32_PMC1, which counts branches without PEBS. */
+/* Set OvfBuf, and the bit of IA32_PMC1, which counts branches without PEBS. */
 static u64 fill(void)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -131,7 +131,7 @@ static u64 fill(void)
  * Given  bit 1, by IA32_PMC1 without PEBS, which leaves OvfBuf 0; both, by a record at the
  *        threshold too, three times
  * When   both are cleared by one write; OvfBuf alone; bit 1 alone
- * Then   exactly the bits that were written are gone
+ * Then   exactly the bits that were written are cleared
  * Control: both were set each time
  */
 TEST(pmi, ovfbuf_is_cleared_beside_a_counter_bit_and_alone, REQS(PMI_08, STS_17),

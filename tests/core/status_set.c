@@ -13,8 +13,8 @@
 
 #define FREEZES	(IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 
-/* Bits that Figure 18-12 names and each processor of this version with these counters has, and
- * OVF_PERF_METRICS of volume 4 where there are metrics. */
+/* Bits that Figure 18-12 names and each processor of this version has, with its own counters; where
+ * there are metrics, also OVF_PERF_METRICS of volume 4. */
 static u64 settable(void)
 {
 	u64 bits = counters_all().bits | FREEZES;
@@ -26,7 +26,7 @@ static u64 settable(void)
 	return bits;
 }
 
-/* And those that hang on other facilities: Trace_ToPA_PMI, ASCI. */
+/* Bits that depend on other facilities: Trace_ToPA_PMI, ASCI. */
 static const u64 optional[] = {
 	IA32_PERF_GLOBAL_STATUS_TRACE_TOPA_PMI,
 	IA32_PERF_GLOBAL_STATUS_ASCI,
@@ -48,7 +48,7 @@ static u64 status_with(u64 bits)
 	return status;
 }
 
-/* Every counter, from 0 on: none comes to its end. */
+/* Let every counter count from 0, so that none overflows. */
 static void count_on_all(void)
 {
 	FOR_EACH_COUNTER (c, counters_all().bits)
@@ -130,7 +130,7 @@ TEST(msr, zero_bit_of_a_status_set_leaves_its_status_bit, REQS(STS_02),
  * Given  every bit of the status is set
  * When   0 and each bit alone is written to IA32_PERF_GLOBAL_STATUS_RESET, from the highest
  *        downwards; the same from bit 0 upwards
- * Then   exactly the bits that were written are gone, LBR_Frz, CTR_Frz and ASCI among them
+ * Then   exactly the bits that were written are cleared, LBR_Frz, CTR_Frz and ASCI among them
  * Control: all were set
  */
 TEST(msr, zero_bit_of_a_status_reset_leaves_its_status_bit, REQS(STS_03, STS_04),
@@ -175,7 +175,7 @@ TEST(msr, zero_bit_of_a_status_reset_leaves_its_status_bit, REQS(STS_03, STS_04)
  *
  * Given  bit 0 of the status, set by an overflow of IA32_PMC0 and cleared
  * When   software sets it, writes the counter and its event select, and clears it
- * Then   it reads as the overflow's did, stays set through the writes, and is gone
+ * Then   the bit reads 1 as after an overflow, stays set through the writes, and is cleared
  */
 TEST(pmi, status_bit_set_by_software_stays_until_software_clears_it, REQS(STS_14),
      NEEDS(need_perfmon, need_version_4, need_branches))
@@ -204,10 +204,10 @@ TEST(pmi, status_bit_set_by_software_stays_until_software_clears_it, REQS(STS_14
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
  * Given  a status of 0
- * When   bits of counters that CPUID doesn't enumerate are written to
- *        IA32_PERF_GLOBAL_STATUS_SET, which may raise #GP; each bit beside those of all counters
+ * When   bits of counters that CPUID doesn't enumerate are written to IA32_PERF_GLOBAL_STATUS_SET,
+ *        which may raise #GP; each bit together with those of all counters
  * Then   none of them is set; a write that raises #GP sets none
- * Control: those of counters that there are can be set
+ * Control: the bits of existing counters can be set
  */
 TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_01, STS_11),
      NEEDS(need_perfmon, need_version_4, need_not_hybrid))
@@ -281,7 +281,7 @@ TEST(pmi, status_bit_that_was_cleared_is_set_by_the_next_overflow, REQS(STS_13),
 	overflow_off(0);
 }
 
-/* Architectural PEBS, Intel PT: neither is on here. */
+/* The bits of architectural PEBS, which isn't there, and of Intel PT, which is off. */
 #define NEVER_SET (BIT(54) | BIT(55))
 
 /*
@@ -316,7 +316,7 @@ TEST(pmi, status_bits_of_facilities_that_are_off_are_0, REQS(STS_18, STS_19),
  * STS-12  On version 3 and older, 391H and 392H must not be performance-monitoring registers.
  *         SDM 18.2.4 Architectural Performance Monitoring Version 4
  *
- * Given  version 3 or older; MSR 391H is the uncore's, if anything
+ * Given  version 3 or older; MSR 391H is a register of the uncore, if it exists
  * When   bit 0 is written there, which may raise #GP, and written back
  * Then   bit 0 of the status isn't set
  * Control: an overflow of IA32_PMC0 sets it
@@ -324,7 +324,7 @@ TEST(pmi, status_bits_of_facilities_that_are_off_are_0, REQS(STS_18, STS_19),
 TEST(pmi, address_of_status_set_sets_no_status_bit_before_version_4, REQS(STS_12),
      NEEDS(need_perfmon, need_branches, need_version_below_4))
 {
-	const u32 address = 0x391;	/* the uncore's, where there is one */
+	const u32 address = 0x391;	/* the uncore's register, where it exists */
 	u64 before;
 
 	if (msr_try_read(address, &before).raised)

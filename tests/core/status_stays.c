@@ -12,15 +12,15 @@
 #include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 
-#define TRIES	4	/* what sets CondChgd isn't stated, so it may be set again */
+#define TRIES	4	/* the cause of CondChgd isn't documented, so it may be set again */
 
-/* In the turn of counter c. */
+/* Status bits of counters, while counter c is tested. */
 static u64 bits_of_counters(const struct test *t, unsigned c)
 {
 	return overflow_status() & counters_all().bits & ~overflow_aside(t, c);
 }
 
-/* The registers that counter c has; its number in them. */
+/* Write the registers that belong to counter c; its number in them. */
 static void check_own_writes(struct test *t, struct test_claim claim, unsigned c, bool interrupts)
 {
 	static const u64 values[] = { 0, 1, 0x12345678 };
@@ -110,8 +110,8 @@ TEST(pmi, status_bit_of_each_counter_stays_whatever_else_is_written, REQS(STS_16
  *         IA32_PERF_GLOBAL_STATUS and no others.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  each counter that overflows in a window has done so; what sets CondChgd (bit 63) isn't
- *        stated: it may be set, or not
+ * Given  each counter that overflows in a window has overflowed. The manual doesn't say what sets
+ *        CondChgd (bit 63): it may be set or clear
  * When   1 is written to bit 63 of IA32_PERF_GLOBAL_OVF_CTRL, a few times where it is set again
  * Then   bit 63 of the status reads 0, and the counter's bit is still set
  * Control: the counter's bit was set
@@ -141,8 +141,8 @@ TEST(pmi, condchgd_is_clear_after_software_cleared_it, REQS(PMI_08),
 	}
 }
 
-/* OvfBuf and the bit of each counter that overflows in a window are set: these bits. 0: no record.
- */
+/* Set OvfBuf and the bit of each counter that overflows in a window. Returns these bits. 0: no
+ * record. */
 static u64 set_every_status_bit(struct test *t)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -243,7 +243,7 @@ TEST(ds, assist_leaves_the_status_bits_of_every_other_counter, REQS(DS_22),
  *
  * Given  OvfBuf is set, by a record at the threshold
  * When   the index is at the base again, the threshold is out of reach, and another record is made
- * Then   OvfBuf is still set: what clears it is IA32_PERF_GLOBAL_OVF_CTRL[62]
+ * Then   OvfBuf is still set: IA32_PERF_GLOBAL_OVF_CTRL[62] clears it, and nothing else does
  * Control: it was set; the write clears it, and after that such a record leaves it clear
  */
 TEST(ds, ovfbuf_stays_set_when_a_later_record_is_below_the_threshold, REQS(STS_17),

@@ -11,14 +11,14 @@
 
 #define FEWER	40
 #define MORE	140
-#define FEW	64	/* calls that the harness makes on both sides of a window */
+#define FEW	64	/* calls by the harness at both ends of a window */
 
 static u64 declared(const struct workload *w, enum workload_count what)
 {
 	return workload_declared(w, what, MORE) - workload_declared(w, what, FEWER);
 }
 
-/* The side of the window that counts, if one does. */
+/* The side of the window that counts, if only one does. */
 static unsigned counting(const struct two_cpus_window *window)
 {
 	return !window->side[0].counters.bits;
@@ -32,7 +32,7 @@ static void swap_sides(struct two_cpus_window *window)
 	window->side[1] = first;
 }
 
-/* Count one window, the other one doing so many rounds. */
+/* Count one window while the other side runs so many rounds. */
 static bool count_with(struct test *t, unsigned cpu, struct two_cpus_window *window, u64 own_n,
 		       u64 other_n)
 {
@@ -43,7 +43,7 @@ static bool count_with(struct test *t, unsigned cpu, struct two_cpus_window *win
 	return two_cpus_count(t, window, cpu);
 }
 
-/* How much more is counted when own does more, and when the other does. */
+/* How much the count grows when the own side, or the other side, does more work. */
 struct growth {
 	u64 own[WINDOW_COUNTERS], other[WINDOW_COUNTERS];
 };
@@ -68,7 +68,7 @@ static bool measure(struct test *t, unsigned cpu, struct two_cpus_window *window
 	return true;
 }
 
-/* Instructions at CPL 3 of the first processor's counters; the other one runs `other`. */
+/* The first processor's counters count instructions at CPL 3; the other one runs `other`. */
 static struct two_cpus_window instructions(struct pmc_mask counters, u64 flags)
 {
 	return (struct two_cpus_window){ .side = {
@@ -78,8 +78,8 @@ static struct two_cpus_window instructions(struct pmc_mask counters, u64 flags)
 					 } };
 }
 
-/* Side of the two counts. The other thread at work is the control: its growth is seen with the bit
- * alone. */
+/* Check one of the two sides. The control is the other thread's work: only with AnyThread the count
+ * grows by it. */
 static void check_any_of(struct test *t, struct test_claim claim, unsigned cpu, unsigned side,
 			 bool same_core, struct pmc_mask counters, u64 flags)
 {
@@ -121,11 +121,11 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
  *         logical processor that has the event.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3; 18.2.1.1 (USR, OS)
  *
- * Given  AnyThread = 1 with USR, on either thread. The sibling thread works at CPL 3. The
- *        counter's own thread works there too, or, the first one, waits at CPL 0, which shows best
- *        whose level counts
+ * Given  AnyThread = 1 with USR, on either thread. The sibling thread works at CPL 3. The counter's
+ *        own thread works there too; or, on the first thread, it waits at CPL 0, which shows best
+ *        whose level decides
  * When   either side does 100 more rounds
- * Then   each count grows by the instructions of whichever did more
+ * Then   each count grows by the instructions of the thread that did more
  * Control: with OS IA32_PMC0 counts branches at CPL 0
  */
 TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS(CNT_47),
@@ -156,7 +156,7 @@ TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS
 			      "IA32_PMC0: branches at CPL 0 of both");
 }
 
-/* Near calls at any level: the harness has a handful of its own, and waiting has none. */
+/* Near calls at any level: the harness makes a few itself, and waiting makes none. */
 static void check_calls_of(struct test *t, unsigned cpu, unsigned side, bool same_core, u64 flags)
 {
 	struct two_cpus_window window = { .side = {
@@ -192,8 +192,8 @@ static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
  *         its core.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3
  *
- * Given  near calls, of which the harness makes a handful; of the two threads of a core one makes
- *        twice as many as the one that counts, which is the first, then the second
+ * Given  near calls, of which the harness makes a few. The counters of one thread of a core count,
+ *        of the first one and then of the second. The other thread makes twice as many calls
  * When   its counters count them with AnyThread = 0 and 1
  * Then   with 0 they count its own calls, with 1 those of both
  */
@@ -209,8 +209,8 @@ TEST(count, any_thread_counts_events_of_both_threads, REQS(MSR_27),
  *         its core.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3
  *
- * Given  near calls, of which the harness makes a handful; of threads of two cores one makes twice
- *        as many as the one that counts, which is the first, then the other one
+ * Given  near calls, of which the harness makes a few. Of threads of two cores the counters of one
+ *        count, of the first one and then of the other. The other thread makes twice as many calls
  * When   its counters count them with AnyThread = 1
  * Then   they count its own calls alone, and all of them
  */
@@ -297,7 +297,7 @@ TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
 	}
 }
 
-/* The same at CPL 0, each switching its counters for itself. */
+/* Take the difference at CPL 0; each side switches its own counters. */
 static void take_difference(void *arg)
 {
 	struct two_cpus_window *window = arg;
@@ -313,7 +313,7 @@ static void take_difference(void *arg)
 		return;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		side->value[c] -= small[c];
-	side->n = MORE;		/* undisturbed */
+	side->n = MORE;		/* was undisturbed */
 }
 
 /*

@@ -14,7 +14,7 @@
 
 #define FIXED_MOST	16u	/* fixed counters: IA32_FIXED_CTR_CTRL has no more fields */
 
-/* What CPUID says of the PMU. */
+/* The fields of CPUID that describe the PMU. */
 static const struct {
 	enum cpuid_field field;
 	const char *name;
@@ -28,19 +28,19 @@ static const struct {
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* What each of the two enumerates, and which of these registers RDMSR reads. */
+/* The enumeration of each of the two, and the registers that RDMSR can read there. */
 struct look {
 	struct two_cpus both;
 	struct {
 		u32 enumerated;		/* CPUID.0AH:EAX[15:8] */
-		u64 counters, selects;	/* bit n: that of counter n answers */
-		u64 fixed;		/* the same of fixed counters */
+		u64 counters, selects;	/* bit n: register of counter n can be read */
+		u64 fixed;		/* the same for fixed counters */
 		u32 field[FIELDS];	/* of CPUID */
 		u64 capabilities;	/* IA32_PERF_CAPABILITIES */
 	} of[2];
 };
 
-/* Bit n: register n of a row of so many can be read. */
+/* Bit n: register n of a row of `count` registers can be read. */
 static u64 readable(u32 first, u32 count)
 {
 	u64 answer = 0, value;

@@ -14,13 +14,13 @@
 #define FEWER	40
 #define MORE	140
 #define CALLS	440
-#define FEW	64		/* calls that the harness makes beside them */
+#define FEW	64		/* calls by the harness in addition to them */
 #define ACCESSES_MADE 64u
-#define DEMAND_READ	BIT(0)	/* MSR_OFFCORE_RSP_0: request, and every response */
+#define DEMAND_READ	BIT(0)	/* MSR_OFFCORE_RSP_0: the request; below, every response */
 #define ANY_RESPONSE	BIT(16)
 #define NHM_RESPONSES	0xf700ULL
 
-/* D0H to D3H are those that errata of two threads are about. */
+/* Errata about two threads concern events D0H to D3H. */
 static bool counts_any(struct test *t, unsigned counter, u16 event, u64 level)
 {
 	const unsigned code = event & IA32_PERFEVTSEL_EVENT;
@@ -29,7 +29,7 @@ static bool counts_any(struct test *t, unsigned counter, u16 event, u64 level)
 	       (code < 0xd0 || code > 0xd3 || !test_erratum(t, ERRATUM_MEMORY_THREADS));
 }
 
-/* ---- what an instruction is ---- */
+/* ---- properties of an instruction ---- */
 
 static u16 code_of(enum event_kind kind)
 {
@@ -41,7 +41,7 @@ static u16 code_of(enum event_kind kind)
 	return event.code;
 }
 
-/* Both count the same at once. `doing`: who does more than in `least`. */
+/* Both count the same at the same time. `doing`: the side that does more than in `least`. */
 static void check_growth(struct test *t, const struct two_cpus_window *least,
 			 const struct two_cpus_window *window, u64 want, unsigned doing,
 			 const char *name)
@@ -105,15 +105,15 @@ TEST(count, any_thread_counts_branches_and_accesses_of_both_threads, REQS(MSR_27
 	}
 }
 
-/* ---- the other one alone works ---- */
+/* ---- only the other processor works ---- */
 
 struct beside {
 	struct two_cpus both;
-	unsigned owner;			/* the side that counts, and waits at CPL 0 */
+	unsigned owner;			/* the side that counts, while it waits at CPL 0 */
 	u16 event;
-	u64 flags[WINDOW_COUNTERS];	/* of its counters */
-	bool user;			/* the other one is at CPL 3 */
-	enum access access;		/* what it does; ACCESSES: calls */
+	u64 flags[WINDOW_COUNTERS];	/* of the owner's counters */
+	bool user;			/* the other one works at CPL 3 */
+	enum access access;		/* its accesses; ACCESSES: calls instead */
 	bool ready;
 	u64 value[WINDOW_COUNTERS];
 };
@@ -128,7 +128,8 @@ static void work_beside(const struct beside *b, const struct cache_workload *h)
 		workload_run_uncounted(&workload_call, CALLS);
 }
 
-/* The registers of both say the same, whichever of them is asked. */
+/* The owner counts while the other side works. Both have the same value in their registers, because
+ * either processor's may take effect. */
 static void count_beside(void *arg)
 {
 	struct beside *b = arg;
@@ -221,7 +222,7 @@ TEST(count, any_thread_counts_what_the_loads_of_the_other_thread_meet, REQS(MSR_
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3; 18.2.1.1 (USR, OS)
  *
  * Given  one thread of a core waits at CPL 0, the other one makes near calls, at CPL 0 or at CPL 3;
- *        the harness makes a handful
+ *        the harness makes a few
  * When   the counters of the first one count them with AnyThread = 1, and with OS, USR or both,
  *        each with each
  * Then   those with the bit of the level of the calls count them, and the others none but the

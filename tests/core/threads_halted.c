@@ -16,17 +16,17 @@
 #define FEWER	40
 #define MORE	140
 #define LONG	4000	/* rounds of many cycles, for the slow clock of fixed counter 2 too */
-#define NEVER	255	/* instructions that no cycle has */
-#define UNTIL_ASLEEP 50	/* us: HLT is a few instructions away */
+#define NEVER	255	/* more instructions than any cycle has */
+#define UNTIL_ASLEEP 50	/* us: more than the few instructions before HLT */
 #define VECTOR_WAKE (VECTOR_IPI + 1)
 
-/* One processor counts at CPL 3, where it never is; the other one works there. */
+/* One processor counts at CPL 3 but never runs there; the other one works at CPL 3. */
 struct sleeper {
 	struct two_cpus both;
-	unsigned side;			/* of the one that counts */
+	unsigned side;			/* the side that counts */
 	bool halts;
 	u64 flags, n;
-	u32 sleeper_id;			/* its local APIC id */
+	u32 sleeper_id;			/* local APIC id of that side */
 	unsigned wrapping;		/* counter with INT; WINDOW_COUNTERS: none */
 	u64 value[WINDOW_COUNTERS];
 	unsigned interrupts[2];
@@ -41,7 +41,7 @@ static void on_wake(struct trap_frame *frame)
 	apic_eoi();
 }
 
-/* Until the other one says so: a PMI alone doesn't end it. */
+/* Sleep until the other processor's interrupt: a PMI alone doesn't end the sleep. */
 static void sleep_until_over(void)
 {
 	intr_disable();
@@ -116,7 +116,7 @@ static u64 declared(u64 rounds)
 	return workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, rounds);
 }
 
-/* What a cycle of the sibling is counted for: false, the test has ended. */
+/* Count cycles of the sibling by conditions. false: the test has ended. */
 static bool check_conditions(struct test *t, struct sleeper s, const char *how)
 {
 	static const struct {

@@ -11,32 +11,32 @@
 #include "tests/measure/sampling.h"
 #include "tests/measure/two_cpus.h"
 
-#define OWN	64	/* near calls that the harness may have while it waits: it has a handful */
+#define OWN	64	/* most near calls by the harness while it waits: it has a few */
 #define CALLS	440
 #define TURNS	8
-#define SHARE	100	/* instructions of the other thread that overlap with a window, at least */
+#define SHARE	100	/* least instructions of the other thread that overlap with a window */
 
 struct overflow_pair {
 	struct two_cpus both;
 	u16 event;
-	unsigned owner;		/* the side whose counter wraps by what the other one does */
+	unsigned owner;		/* the side whose counter wraps, by the other side's work */
 	unsigned counter;	/* IA32_PMC0 counts calls; fixed counter 0 instructions at CPL 3 */
-	u64 debugctl, flags;	/* IA32_DEBUGCTL of both; of the owner's counter */
-	bool goes_on;		/* that counter counts until its interrupt has come */
-	u64 value[2];		/* of the sides' counters after the calls */
-	u64 status[2];		/* of the sides: at the handler's entry, or after the overflow */
-	u64 control[2];		/* IA32_PERF_GLOBAL_CTRL likewise */
+	u64 debugctl, flags;	/* IA32_DEBUGCTL on both; flags of the owner's counter */
+	bool goes_on;		/* the counter counts until its interrupt has come */
+	u64 value[2];		/* the sides' counters after the calls */
+	u64 status[2];		/* each side's: at the handler's entry, or after the overflow */
+	u64 control[2];		/* IA32_PERF_GLOBAL_CTRL at the same time */
 	unsigned count[2];	/* interrupts */
 };
 
-/* The levels at which it counts: the owner waits at CPL 0, where it has no calls. */
+/* The levels at which the counter counts. The owner waits at CPL 0, where it makes no calls. */
 static u64 levels_of(unsigned counter)
 {
 	return PMC_IS_FIXED(counter) ? COUNT_USR : COUNT_BOTH;
 }
 
-/* The owner's counter sees the calls of the other one, or its instructions, and wraps on one of
- * them. The other one's counter is on and counts nothing. */
+/* The owner's counter counts the other side's calls or instructions, and wraps on one of them. The
+ * other side's counter is enabled and counts nothing. */
 static void wrap_by_the_other(void *arg)
 {
 	struct overflow_pair *p = arg;
@@ -54,7 +54,8 @@ static void wrap_by_the_other(void *arg)
 	if (side != p->owner)
 		workload_run_user(&workload_call, CALLS);
 	two_cpus_barrier(&p->both);
-	/* Its own calls mustn't be the cause, nor this what stops the counter. */
+	/* The owner's calls must not be the cause; and the stop of the counter must not be
+	 * either. */
 	p->value[side] = counter_read(p->counter);
 	if (side == p->owner && !p->goes_on)
 		counters_disable();
@@ -90,11 +91,11 @@ static bool overflow_by_the_other(struct test *t, struct overflow_pair *p)
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
  * Given  IA32_PMC0 of the first thread, then of the second, counts near calls with AnyThread = 1,
- *        with INT and without; its owner waits while its sibling calls; the same of fixed counter 0
- *        and instructions at CPL 3
+ *        with INT and without; its owner waits while its sibling makes the calls. The same with
+ *        fixed counter 0 and instructions at CPL 3
  * When   it overflows on a call of the sibling, or on an instruction
- * Then   the owner is interrupted once, with INT, the sibling isn't; the status bit of the counter
- *        is set on the owner, at its handler's entry or without INT, and 0 on the sibling
+ * Then   the owner has one interrupt with INT, the sibling none; the status bit of the counter is
+ *        set on the owner, at its handler's entry or without INT, and 0 on the sibling
  */
 TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter,
      REQS(PMI_22, PMI_01, PMI_03, PMI_02),
@@ -226,8 +227,9 @@ TEST(pmi, overflows_of_two_processors_at_once_interrupt_both, REQS(PMI_22),
  *         its core.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3
  *
- * Given  both threads of a core run as many instructions at CPL 3, where both are most of the
- *        time: whichever one's level decides, some of the other one's count
+ * Given  both threads of a core run the same number of instructions at CPL 3, and both are there
+ *        most of the time. So some of the sibling's instructions count, whether its own level or
+ *        the counter's thread's level decides
  * When   the first thread's counters count instructions retired with AnyThread = 1 and USR
  * Then   each counts its own and at least SHARE more
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * State that each logical processor has separately: the registers whose scope in Tables 35-13,
- * 35-18 and 35-22 is "Thread"; also the overflow status, the interrupt ("Local Vector Table") and
- * the freeze ("Freezing LBR and Performance Counters on PMI"). The first processor is paired with a
+ * State that each logical processor has separately: the registers with the scope "Thread" in Tables
+ * 35-13, 35-18 and 35-22; also the overflow status, the interrupt ("Local Vector Table") and the
+ * freeze ("Freezing LBR and Performance Counters on PMI"). The first processor is paired with a
  * thread of its own core and with one of another core, if they exist.
  */
 #include "kernel/interrupt/fault.h"
@@ -15,7 +15,7 @@
 #include "tests/measure/register_bits.h"
 #include "tests/measure/two_cpus.h"
 
-/* CondChgd and Ovf_Uncore aren't ours to expect, in either state. */
+/* No test here expects a value of CondChgd or Ovf_Uncore. */
 #define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
 			    IA32_PERF_GLOBAL_STATUS_OVF_UNCORE))
 
@@ -23,8 +23,8 @@
 struct registers {
 	struct two_cpus both;
 	u32 msr;
-	u64 value[2];			/* what each side writes */
-	u64 first[2], later[2];		/* what each reads: after both wrote; after the first's 0 */
+	u64 value[2];			/* the value that each side writes */
+	u64 first[2], later[2];		/* each reads: after both wrote; after the first wrote 0 */
 };
 
 static void write_and_read(void *arg)
@@ -48,7 +48,7 @@ static void write_and_read(void *arg)
 	msr_write(r->msr, 0);
 }
 
-/* One value here, another there; then 0 here. Nothing counts meanwhile. */
+/* Write different values on both processors, then 0 on this one. No counter counts meanwhile. */
 static bool check_own(struct test *t, struct test_claim claim, unsigned cpu, const char *name,
 		      u32 msr, u64 here, u64 there)
 {
@@ -72,7 +72,7 @@ static bool check_own(struct test *t, struct test_claim claim, unsigned cpu, con
 	return true;
 }
 
-/* Values that are legal on every generation; EN is in none of them. */
+/* The values are legal on every generation, without EN. */
 static void check_counters(struct test *t, unsigned cpu)
 {
 	for (u32 i = 0; i < counter_caps()->gp; i++) {
@@ -208,9 +208,9 @@ TEST(msr, each_logical_processor_has_its_own_data_configuration_and_metrics, REQ
 struct overflow {
 	struct two_cpus both;
 	bool wraps[2];			/* which side's IA32_PMC0 wraps */
-	void (*make)(u64 flags);	/* how, where both listen */
+	void (*make)(u64 flags);	/* how, while both listen */
 	u64 flags;
-	u64 status[2], kept[2];		/* after the wraps, and after the first has cleared its */
+	u64 status[2], kept[2];		/* after the wraps; after the first side cleared its own */
 	unsigned interrupts[2];
 	u64 at_entry[2];		/* status in the first interrupt's handler */
 };
@@ -281,11 +281,12 @@ TEST(msr, each_logical_processor_has_its_own_overflow_status, REQS(MSR_37),
 struct status_bits {
 	struct two_cpus both;
 	u64 bits;
-	u64 set[2], stuck[2];	/* what could be set; and what then couldn't be cleared */
-	u64 beside[2];		/* what stood while the other side set and cleared each */
+	u64 set[2], stuck[2];	/* bits that could be set; bits that then couldn't be cleared */
+	u64 beside[2];		/* bits that were set while the other side set and cleared each */
 };
 
-/* One side after the other sets and clears each bit, while the other one has all of them set. */
+/* First one side, then the other, sets and clears each bit, while the other side has all bits
+ * set. */
 static void each_bit(void *arg)
 {
 	struct status_bits *s = arg;
@@ -322,7 +323,8 @@ static void each_bit(void *arg)
  * Given  two processors, of one core and of two
  * When   each in turn sets and clears CTR_Frz, LBR_Frz and each counter's overflow bit, one by one,
  *        while all of these are set on the other
- * Then   each bit is cleared where it was to be, and those of the other stay
+ * Then   each bit is cleared on the processor that clears it, and the other processor's bits stay
+ *        set
  * Control: each was set
  */
 TEST(msr, each_logical_processor_clears_each_bit_of_its_own_status, REQS(STS_04, MSR_37),
@@ -349,7 +351,7 @@ TEST(msr, each_logical_processor_clears_each_bit_of_its_own_status, REQS(STS_04,
 	}
 }
 
-/* Each side listens; the one that wraps[] names makes what interrupts. */
+/* Both sides listen; each side in wraps[] causes an interrupt. */
 static void listen(void *arg)
 {
 	struct overflow *o = arg;
@@ -361,7 +363,7 @@ static void listen(void *arg)
 	if (o->wraps[side])
 		o->make(o->flags);
 	pmi_settle();
-	two_cpus_barrier(&o->both);	/* whatever there is has been asked for */
+	two_cpus_barrier(&o->both);	/* every interrupt has been requested */
 	log = pmi_settle();
 	o->interrupts[side] = log->count;
 	o->at_entry[side] = log->entry[0].status & STATUS_LOOKED_AT;
@@ -369,7 +371,7 @@ static void listen(void *arg)
 	counters_clear(counters_status());
 }
 
-/* The record that reaches the threshold, in place of an overflow. */
+/* A record that reaches the threshold causes the interrupt, in place of an overflow. */
 static void sample(u64 flags)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -384,12 +386,12 @@ struct interrupting {
 	void (*make)(u64 flags);
 	u64 flags;
 	const char *name;
-	u64 status;	/* what each of these handlers must find; 0: not asked */
+	u64 status;	/* status that each handler must find; 0: not checked */
 };
 
 /*
- * It happens on the first processor, on the other one, on both: each is interrupted exactly if it
- * happened there.
+ * Cause the event on the first processor, on the other, and on both: a processor must be
+ * interrupted exactly if the event was there.
  */
 static void check_interrupts(struct test *t, struct test_claim claim, struct interrupting event)
 {
@@ -458,12 +460,12 @@ TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22),
 
 struct freeze {
 	struct two_cpus both;
-	unsigned freezer;	/* the side that overflows with its freeze bit on */
-	u64 other;		/* IA32_DEBUGCTL of the other one */
+	unsigned freezer;	/* the side that overflows with its freeze bit set */
+	u64 other;		/* IA32_DEBUGCTL of the other side */
 	u64 control[2], status[2], counted;
 };
 
-/* Both count; the freezer overflows; then the other works on. */
+/* Both count; the freezer overflows; then the other side continues to work. */
 static void freeze_and_count(void *arg)
 {
 	static const struct pmi_options masked = { .masked = true, .keep_counting = true };
@@ -499,7 +501,7 @@ static void freeze_and_count(void *arg)
 	}
 	counter_program_disabled(0, 0, 0);
 	counters_clear(overflow_status());
-	pmi_unmask();		/* what waits is taken here */
+	pmi_unmask();		/* a pending interrupt is taken here */
 	pmi_end();
 }
 
@@ -595,7 +597,7 @@ TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24),
 	}
 }
 
-/* One of both freezes, each in turn; with that IA32_DEBUGCTL of the other one. */
+/* One side of each pair freezes. other: IA32_DEBUGCTL of the other side. */
 static void check_streamlined(struct test *t, struct test_claim claim, struct test_claim control,
 			      u64 other)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The column of generations, read word by word. */
+/* Parses the column of generations, word by word. */
 #include "tests/frame/applies.h"
 
 static const struct {
@@ -36,7 +36,7 @@ static bool contains(const char *text, const char *what)
 	return false;
 }
 
-/* -1: not a code. */
+/* The code's index in codes[]. -1: the word is no code. */
 static int place(const char *word, size_t length)
 {
 	for (int i = 0; i < CODES; i++)
@@ -85,7 +85,7 @@ static bool word_fits(const char *word, size_t length, const struct applicant *t
 	return !to->code || (first <= place_of(to->code) && place_of(to->code) <= last);
 }
 
-/* Of IA32_PERF_CAPABILITIES[11:8]: no DS area. */
+/* The value of IA32_PERF_CAPABILITIES[11:8] for architectural PEBS, which has no DS area. */
 #define PEBS_FORMAT_ARCHITECTURAL 15u
 
 static bool formats_fit(const char *generations, unsigned format)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calibration. Interrupt skid by a sled of one-byte NOPs after the overflowing branch; record
- * shadow by marked loads after the overflowing one; masked interrupts by raising one while LVTPC is
- * masked; the events that the enabling and disabling WRMSR add, by the difference between count and
+ * Calibration. Interrupt skid: a sled of one-byte NOPs after the overflowing branch. Record shadow:
+ * marked loads after the overflowing one. Masked interrupts: a PMI is raised while LVTPC is masked.
+ * The events that the enabling and disabling WRMSR add: the difference between the count and the
  * declaration.
  */
 #include "tests/frame/calibration.h"
@@ -17,12 +17,12 @@
 #include "tests/frame/test.h"
 #include "tests/measure/window.h"
 
-/* A machine that is late in half of its tries looks as if it never were once in a million. */
+/* If a machine is late in half of its tries, all tries are in time only once in a million. */
 #define TRIES 20
 #define DISTURBED_TRIES 4
-#define BEYOND 1000	/* loads: as late as a record is waited for */
+#define BEYOND 1000	/* loads: the longest wait for a record */
 #define OPENINGS 5
-#define OPENING_MOST 15	/* events; more isn't microcode of one WRMSR */
+#define OPENING_MOST 15	/* events; one WRMSR's microcode has no more */
 
 static struct calibration measured[CPU_MAX];
 static bool calibrated[CPU_MAX];
@@ -32,7 +32,7 @@ static struct calibration *calibration_this_cpu(void)
 	return &measured[cpu_index()];
 }
 
-/* One overflow of PMC0 on the last branch before the sled, with its interrupt. */
+/* Run one overflow of IA32_PMC0, with its interrupt, on the last branch before the sled. */
 static void overflow_before_sled(void)
 {
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
@@ -92,7 +92,8 @@ static void measure_shadow(void)
 	struct calibration *c = calibration_this_cpu();
 	enum record_format format = counter_caps()->record_format;
 	struct ds_setup setup = { .format = format, .capacity = 8, .threshold = 8 };
-	/* A counter with PDist has no shadow, and says nothing of the others'. */
+	/* Use a counter without PDist: one with PDist has no shadow, so it doesn't show the shadow
+	 * of others. */
 	const unsigned ordinary = pebs_first_without_pdist();
 	const unsigned counter = counter_caps()->pebs_mask & BIT(ordinary) ? ordinary : 0;
 	unsigned known = 0, taken = 0;
@@ -133,7 +134,7 @@ static void measure_shadow(void)
 	}
 }
 
-/* What IA32_PMC0 has counted of this event when the piece begins: the least of some windows. */
+/* The count of this event in IA32_PMC0 when the piece begins: the minimum of several windows. */
 static unsigned measure_opening(u16 event)
 {
 	u64 least = ~0ULL;
@@ -179,7 +180,8 @@ static void measure(void)
 		measure_shadow();
 }
 
-/* Again while disturbed; what is disturbed to the end isn't known. */
+/* Repeat the measurement if it was disturbed. If every try was disturbed, the values stay
+ * unknown. */
 const struct calibration *calibration_get(void)
 {
 	struct attempt attempt = { .last_gaps = DISTURBANCE_FIRST };
@@ -251,12 +253,13 @@ static const char *masked_text(enum masked_pmi masked)
 /*
  * A test of the harness itself: it decides no requirement.
  *
- * Given  what the manual leaves open. Interrupt skid is measured by a sled of NOPs after the branch
- *        that overflows, record shadow by marked loads. Then: what becomes of an interrupt while
- *        LVTPC is masked; what the WRMSR that opens a window adds to a count
+ * Given  behaviour that the manual leaves open. Interrupt skid is measured by a sled of NOPs after
+ *        the branch that overflows, record shadow by marked loads. Also measured: whether an
+ *        interrupt that is raised while LVTPC is masked is kept; the events that the WRMSR which
+ *        opens a window adds to a count
  * When   each is measured, several times
- * Then   an overflow of IA32_PMC0 has interrupted within the sled; the rest is noted in the log;
- *        otherwise the test is INCONCLUSIVE
+ * Then   an overflow of IA32_PMC0 has interrupted within the sled; if not, the test is
+ *        INCONCLUSIVE. The log shows the other values
  */
 TEST(calibration, calibration_sees_an_overflow_interrupt, NO_REQS,
      NEEDS(need_perfmon, need_branches))

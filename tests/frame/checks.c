@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records the outcome of a test's checks: the wanted and the got value, and the place. The row of
- * the requirement, not the test, decides whether a breach fails the platform or is only reported
- * (tests/frame/verdict.c).
+ * Records the outcome of a test's checks: the expected value, the value that was read, and the
+ * place in the source. The requirement's row, not the test, decides whether a breach fails the
+ * platform or is only reported (tests/frame/verdict.c).
  */
 #include <stdarg.h>
 
 #include "kernel/output/fmt.h"
 #include "tests/frame/runner.h"
 
-/* Tests hold far fewer; what doesn't fit makes the test an ERROR, so nothing is lost unseen. */
+/* Tests have far fewer checks than fit here. One check too many makes the test an ERROR, so no
+ * check is lost without notice. */
 static void remember(struct test *t, enum requirement_id req, const struct test_claim *claim,
 		     enum seen_outcome outcome)
 {
@@ -37,7 +38,8 @@ static const char *not_judged(const struct test *t, enum requirement_id req)
 	return verdict_unjudged(requirement_get(req), t->platform, t->subject);
 }
 
-/* What can't be red must not be green either; nor is what is no claim. */
+/* Record a check that holds. If the requirement isn't judged here, the check can't fail, so it
+ * doesn't count towards a PASS. A control doesn't count as a check either: it is no claim. */
 static void held(struct test *t, enum requirement_id req, const struct test_claim *claim)
 {
 	if (not_judged(t, req)) {
@@ -52,7 +54,7 @@ static void held(struct test *t, enum requirement_id req, const struct test_clai
 	remember(t, req, claim, SEEN_OK);
 }
 
-/* Of each requirement. Returns true. */
+/* Record a check that holds, for each of its requirements. Returns true. */
 static bool all_held(struct test *t, const struct test_claim *claim)
 {
 	for (unsigned i = 0; claim->place->reqs[i]; i++)
@@ -120,7 +122,7 @@ static void breach(struct test *t, const struct test_failure *f)
 	remember(t, f->req, &f->claim, SEEN_FAILED);
 }
 
-/* Of each requirement that the failure's claim is about. Returns false. */
+/* Record a breach for each requirement of the failed check. Returns false. */
 static bool all_broken(struct test *t, struct test_failure *f)
 {
 	for (unsigned i = 0; f->claim.place->reqs[i]; i++) {
@@ -138,7 +140,7 @@ static bool all_broken(struct test *t, struct test_failure *f)
 		va_end(args_);						\
 	} while (0)
 
-/* A failure's own text; a control's says that it is one. */
+/* Set the failure's text; for a control the text begins with "control:". */
 #define WHAT(f, format) do {						\
 		FORMAT((f).what, format);				\
 		if ((f).claim.control)					\
@@ -192,7 +194,7 @@ bool test_check(struct test *t, struct test_claim claim, bool holds, const char 
 	return all_broken(t, &f);
 }
 
-/* The worst end counts; its reason goes with it. */
+/* The worst verdict at which the test ends is kept, with its reason. true: it is this one. */
 static bool checks_end(struct test *t, enum verdict verdict)
 {
 	if (verdict <= t->ended)

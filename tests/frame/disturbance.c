@@ -2,11 +2,11 @@
 /*
  * Evidence of disturbances. MSR_SMI_COUNT counts SMIs, if it exists (Nehalem and later). A
  * processor that refuses to read it is assumed to have no SMIs; the calibration says so. A long
- * duration is evidence under a hypervisor, whose host may take time, and if SMIs can't be counted.
- * It is compared with the usual duration of the same workload, because the speed of a processor or
- * an emulator isn't known beforehand. A register with another value than was written
- * (pmu/written.h) is evidence only if SMIs can't be counted. If they can, and none came, the
- * processor itself has changed the register.
+ * duration is evidence under a hypervisor, because its host may take time, and where SMIs can't be
+ * counted. The duration is compared with the usual duration of the same workload, because the speed
+ * of a processor or an emulator isn't known beforehand. A register that doesn't hold the value that
+ * was written (pmu/written.h) is evidence only if SMIs can't be counted. If SMIs can be counted and
+ * there was none, the processor itself has changed the register.
  */
 #include "tests/frame/disturbance.h"
 
@@ -19,19 +19,20 @@
 #define GAP_US		10000
 #define TIMES_SLOWER	3
 #define WORKLOADS	64
-#define WINDOW_OWN	16	/* instructions, about, that switch on and off */
+#define WINDOW_OWN	16	/* instructions, about, that start and stop counting */
 #define SCALE		256
 
-/* Of each processor: they may differ, and run at once. */
+/* One for each processor: processors may differ, and they run at the same time. */
 static struct pace {
 	u64 usual[WORKLOADS];	/* moving average of ticks per SCALE instructions; 0: none yet */
 	unsigned gaps;
 	u64 forgiven_smis;
-	bool asked, refuses;	/* it was read, and wasn't there */
+	bool asked, refuses;	/* MSR_SMI_COUNT was read; RDMSR raised #GP */
 } paces[CPU_MAX];
 static unsigned repeats;
 
-/* A register that isn't there doesn't come, and asking is an exit in a guest. */
+/* Don't read the register again after a #GP: it won't appear later, and in a guest each RDMSR is a
+ * VM exit. */
 static bool read_smis(u64 *count)
 {
 	struct pace *here = &paces[cpu_index()];
@@ -124,7 +125,8 @@ void disturbance_forgive(const struct attempt *attempt)
 	struct disturbance now = disturbance_now();
 	struct pace *here = &paces[cpu_index()];
 
-	/* What an SMI has left there is in what comes next, too. */
+	/* If an SMI has changed a register, the changed value also disturbs the next window: don't
+	 * forgive. */
 	if (attempt->changed.name)
 		return;
 	here->forgiven_smis += now.smis - attempt->begin.smis;

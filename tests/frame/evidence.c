@@ -26,8 +26,9 @@ static void keep(struct evidence *evidence, unsigned number, const void *bytes, 
 }
 
 /*
- * Adaptive records may differ in size: from the first on each says where the next one is. false:
- * one doesn't, and the set-up's size tells.
+ * Adaptive records may differ in size, and each record gives the offset of the next: read them one
+ * after the other from the first. false: a record has no valid size, so the size of the set-up is
+ * used.
  */
 static bool take_walking(struct evidence *evidence)
 {
@@ -77,7 +78,7 @@ void evidence_take(struct evidence *evidence)
 	first = evidence->total > EVIDENCE_RECORDS ? evidence->total - EVIDENCE_RECORDS : 0;
 	for (unsigned i = first; i < evidence->total && i < DS_CAPACITY; i++)
 		keep(evidence, i, ds_record(i), ds_record_size());
-	/* One that the index doesn't count. */
+	/* A record may be in the buffer although the index doesn't count it. */
 	if (!evidence->total && ds_record_written(0))
 		keep(evidence, 0, ds_record(0), ds_record_size());
 }

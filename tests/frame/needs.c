@@ -137,7 +137,7 @@ bool need_version_below_4(char *reason, size_t size)
 	return false;
 }
 
-/* true: this processor refuses what has to be written there; reason. */
+/* true: this processor refuses the value that has to be written; `reason` says why. */
 static bool refuses(enum reset_item item, char *reason, size_t size)
 {
 	struct reset_refusal refusal;
@@ -190,7 +190,7 @@ bool need_debug_control(char *reason, size_t size)
 	return false;
 }
 
-/* Whether the bit must be there is MSR-28's question; a hypervisor need not offer it. */
+/* Requirement MSR-28 judges whether the bit must exist; here a hypervisor may leave it out. */
 bool need_any_thread(char *reason, size_t size)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -253,7 +253,7 @@ bool need_four_counters_only(char *reason, size_t size)
 	return false;
 }
 
-/* Bits of CPUID.0AH:EBX: Table 18-1. */
+/* Bits of CPUID.0AH:EBX, of Table 18-1. */
 static bool need_event(unsigned bit, const char *name, char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
@@ -348,7 +348,7 @@ bool need_any_pebs(char *reason, size_t size)
 
 	if (!need_ds_write(reason, size))
 		return false;
-	/* Every processor with PEBS has four; a hypervisor may give a guest fewer. */
+	/* Every processor with PEBS has four counters; a hypervisor may give a guest fewer. */
 	if (c->pebs && !need_four_counters(reason, size))
 		return false;
 	if (c->pebs && c->dtes64 && c->record_known && c->pebs_mask)

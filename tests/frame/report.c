@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A test's point in the log, in the forms of the README's "How to read a result": the verdict in
- * the point's directive, the evidence in a YAML block.
+ * Prints a test's point in the log, in the format of README.md, "How to read a result": the verdict
+ * in the point's directive, the evidence in a YAML block.
  */
 #include "kernel/machine/smp.h"
 #include "kernel/output/fmt.h"
@@ -38,7 +38,7 @@ static void failure_block(struct test *t)
 	tap_yaml_end(t->tap);
 }
 
-/* One entry a line of text: the registers stay readable. */
+/* Print one entry for each line of text, so that the registers stay readable. */
 static void register_dump(struct test *t)
 {
 	char text[1024], key[24];

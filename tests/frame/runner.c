@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One test from a known clean state to its verdict. The state is written, not assumed, because
- * firmware, or the previous test, may have left other values in counters and control registers.
+ * Runs one test, from a known clean state to its verdict. The runner writes this state, because
+ * firmware or the previous test may have left other values in counters and control registers.
  * However the test ends, the PMU is switched off afterwards on each processor that took part. A
- * test may run on another processor than this one, which then waits for it.
+ * test may run on another processor; this one then waits for it.
  */
 #include "tests/frame/runner.h"
 
@@ -21,13 +21,14 @@
 #include "tests/frame/needs.h"
 
 #define DEADLINE_MS 10000
-#define ON_A_MODEL 4	/* times as long: a model in software is as slow as its host is busy */
+#define ON_A_MODEL 4	/* times the deadline: a model in software is slow on a busy host */
 #define REFUSAL_SIZE 96
 #define CHANGE_SIZE 96
 #define DISTURBED_TRIES 6
-/* Of runs in which a record is missed: more than half of five, counted until one is whole. */
+/* After so many runs with a missed record the test fails: more than half of five runs. Runs end
+ * early when one misses no record. */
 #define MISSED_TRIES	3
-#define STEP_MS 2000	/* for what is done on another processor around a test */
+#define STEP_MS 2000	/* for steps on another processor before and after a test */
 
 static const struct requirement *requirement_at(const struct test *t, unsigned i)
 {
@@ -43,7 +44,8 @@ static bool is_about(const struct test *t)
 	return !t->test_case->reqs[0];
 }
 
-/* Of which requirements is this verdict? Calls add(ctx, id, verdict) for each, perhaps again. */
+/* Call add(ctx, id, verdict) for each requirement that this verdict is about. An id may come
+ * twice. */
 static void each_requirement(const struct test *t, enum verdict verdict,
 			     void (*add)(void *ctx, enum requirement_id id, enum verdict verdict),
 			     void *ctx)
@@ -57,7 +59,7 @@ static void each_requirement(const struct test *t, enum verdict verdict,
 				add(ctx, t->seen[i].req, verdict);
 		return;
 	case VERDICT_FAIL:
-	case VERDICT_KNOWN:	/* of the others it says nothing: it may have stopped early */
+	case VERDICT_KNOWN:	/* none for other requirements: the test may have stopped early */
 		for (unsigned i = 0; i < t->failed && i < TEST_MAX_FAILURES; i++)
 			add(ctx, t->failure[i].req, verdict);
 		return;
@@ -101,7 +103,8 @@ const char *runner_reqs(const struct test *t, enum verdict verdict, char *text, 
 	struct id_list list = { .text = text, .size = size };
 
 	fmt_print(text, size, "-");
-	/* What a failure doesn't speak of is in its block: here is what the test is about. */
+	/* The block of a failed test names the requirements that failed. Here are all requirements
+	 * of the test. */
 	each_requirement(t, verdict == VERDICT_PASS ? verdict : VERDICT_NONE, add_to_list, &list);
 	return text;
 }
@@ -120,7 +123,7 @@ static void calibrate(void *arg)
 	calibration_get();
 }
 
-/* fn(arg) on that processor; not for what may go wrong. */
+/* Run fn(arg) on that processor. On the boot processor there is no guard: fn must not fail. */
 static bool run_on_cpu(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
 	struct guard_report report;
@@ -148,7 +151,7 @@ static bool needs_met(struct test *t)
 {
 	if (!is_about(t)) {
 		t->ended = VERDICT_SKIP;
-		/* Without a PMU no version and no generation fits. */
+		/* Without a PMU neither version nor generation is known. */
 		if (!need_monitoring(t->reason, sizeof(t->reason)))
 			return false;
 		fmt_print(t->reason, sizeof(t->reason), "a requirement of other generations: %s",
@@ -183,7 +186,7 @@ static void runner_begin(void *arg)
 	bool *good = arg;
 
 	*good &= pmu_init();
-	if (cpu_index() != CPU_BOOT)	/* that one is given back between groups */
+	if (cpu_index() != CPU_BOOT)	/* done in each group for this one */
 		runner_begin_group();
 }
 
@@ -206,7 +209,7 @@ void runner_begin_group(void)
 	pmi_spurious();
 }
 
-/* Around a test, on each processor that has a part in it. */
+/* State before and after a test, on each processor that takes part in it. */
 static struct around {
 	struct attempt attempt;
 	bool clean, disturbed;
@@ -223,7 +226,7 @@ static void before(void *arg)
 	ds_use(0);
 }
 
-/* Quiet again, and what was under way arrives now rather than in the next test. */
+/* Stop the PMU again. A pending interrupt is delivered now and not in the next test. */
 static void after(void *arg)
 {
 	struct around *around = arg;
@@ -252,8 +255,8 @@ static void run_under_guard(struct test *t, void (*fn)(void *arg), unsigned dead
 			   smp_number(t->cpu));
 }
 
-/* Before the first test that uses the PMU, under a guard of its own: an exception in it is no
- * verdict of that test, and what isn't measured stays unknown. */
+/* Calibrate before the first test that uses the PMU, under a separate guard: an exception there
+ * isn't a verdict on the test; values that weren't measured stay unknown. */
 static void calibrate_once(struct test *t)
 {
 	if (t->test_case->needs[0] != need_perfmon || calibration_is_over(t->cpu))
@@ -280,7 +283,8 @@ static void run_on_its_processor(struct test *t)
 	if (others.lost)
 		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
 			   smp_number(others.lost));
-	/* What ended this one may be that it has waited for the other one in vain. */
+	/* If this processor's part ended without an exception or interrupt, its cause may be the
+	 * failure of the other processor, for which it waited. */
 	if (others.failed && t->guard.outcome != GUARD_EXCEPTION &&
 	    t->guard.outcome != GUARD_INTERRUPT) {
 		t->guard = others.report;
@@ -339,7 +343,7 @@ static void run_guarded(struct test *t)
 /* A FAIL is KNOWN if every broken requirement is listed for this machine. */
 static bool all_known(const struct test *t, struct known_issue *known)
 {
-	/* There each rule is judged: a model of a PMU has no excuses of silicon's. */
+	/* A strict run judges every rule: the errata of silicon excuse no model. */
 	if (t->platform == PLATFORM_STRICT)
 		return false;
 	for (unsigned i = t->seen_count; i-- > 0;)
@@ -349,7 +353,7 @@ static bool all_known(const struct test *t, struct known_issue *known)
 	return true;
 }
 
-/* Of the first one that isn't judged. */
+/* The reason names the first requirement that isn't judged. */
 static void say_not_judged(struct test *t)
 {
 	const struct test_seen *seen = t->seen;
@@ -392,7 +396,7 @@ static enum verdict judge(struct test *t, struct known_issue *known)
 	return VERDICT_ERROR;
 }
 
-/* As before its first run. */
+/* Reset the test to the state before its first run. */
 static void forget(struct test *t)
 {
 	const struct test fresh = { .test_case = t->test_case, .tap = t->tap,
@@ -403,8 +407,8 @@ static void forget(struct test *t)
 }
 
 /*
- * What else ran in a test makes whatever it measured worth nothing, welcome or not: once more,
- * because of that evidence alone.
+ * A disturbance makes a measurement worthless, whether it passed or failed. The test runs again
+ * because of the disturbance alone, never because of the verdict.
  */
 static void run_undisturbed(struct test *t)
 {

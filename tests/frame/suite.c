@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The suite: the test rows that the linker collected, and the run's totals. Compilers emit the rows
- * in any order, so they are sorted to get the same order in every build.
+ * The suite: the rows of tests in the linker's section, and the run's totals. Compilers emit the
+ * rows in any order, so they are sorted to get the same order in every build.
  */
 #include "tests/frame/suite.h"
 
@@ -21,7 +21,7 @@
 
 #define MAX_GROUPS	32
 
-/* Those that are selected come first, in the order in which they run. */
+/* The selected tests come first, in the order in which they run. */
 extern struct test_case tests_begin[] __asm__("__tests_begin")
 	__attribute__((visibility("hidden")));
 extern struct test_case tests_end[] __asm__("__tests_end") __attribute__((visibility("hidden")));
@@ -30,23 +30,23 @@ struct suite {
 	const struct suite_config *config;
 	struct tap *tap;
 	struct verdict_counts counts;
-	struct verdict_subject subject, here;	/* of the first processor; of the test's */
+	struct verdict_subject subject, here;	/* for the first processor; for the test's */
 	enum platform platform;
 	struct tally tally;
 	unsigned processors, selected, points;	/* a point for each processor of a test */
-	bool too_many;			/* groups */
-	const char *old_name;		/* by which a test was asked for; NULL: none */
-	char new_name[128];		/* what that is called now */
+	bool too_many;			/* too many groups for first[] */
+	const char *old_name;		/* the old name by which a test was selected; NULL: none */
+	char new_name[128];		/* its present name */
 	unsigned first[MAX_GROUPS + 1];	/* group g: tests_begin[first[g]] to [first[g + 1] - 1] */
 	unsigned groups;
-	/* How far the run has come: all before test `next` on processor next_cpu are over. */
+	/* The run's progress: all tests before test `next` on processor next_cpu are over. */
 	unsigned next, next_cpu;
-	bool running;			/* that one has begun */
+	bool running;			/* that test has begun */
 	char cpu_name[32];
 };
 static struct suite suite;
 
-/* What a later group relies on comes first. */
+/* Groups that later groups rely on come first. */
 static const char *const group_order[] = {
 	"selftest", "deadly", "calibration", "enumeration", "msr", "count", "pmi", "arm", "record",
 	"ds", "priority",
@@ -73,7 +73,7 @@ static bool before(const struct test_case *a, const struct test_case *b)
 	return order < 0 || (!order && a->line < b->line);
 }
 
-/* Does a test have a name that the first of the patterns matches? */
+/* Does the first of the patterns match the name of a test? */
 static bool is_a_name(const char *pattern)
 {
 	char name[128];
@@ -86,7 +86,7 @@ static bool is_a_name(const char *pattern)
 	return false;
 }
 
-/* A pattern that matches no name may match one of the last release. */
+/* A pattern that matches no present name may match a name of the last release. */
 static const char *old_name_asked_for(const struct suite *s, const struct test_case *c)
 {
 	const char *pattern = s->config->tests_glob, *old;
@@ -99,8 +99,8 @@ static const char *old_name_asked_for(const struct suite *s, const struct test_c
 	return NULL;
 }
 
-/* @ID, a pattern too, is every test that declares such a requirement; @every-fault those that say
- * so of themselves. */
+/* Is the test selected by a tag? @ID selects the tests that declare this requirement; @every-fault
+ * selects the tests that are marked so. */
 static bool is_asked_for_by_tag(const struct suite *s, const struct test_case *c)
 {
 	for (const char *p = s->config->tests_glob; p; p = glob_next(p)) {
@@ -133,7 +133,7 @@ static bool is_asked_for(struct suite *s, const struct test_case *c, const char 
 	       (strcmp(c->group, "deadly") || glob_names(s->config->tests_glob, old, "deadly."));
 }
 
-/* It joins the n that are sorted; the one after them, which isn't selected, gets its row. */
+/* Insert c among the n sorted rows. The unselected row after them moves to c's old place. */
 static void insert(struct test_case *c, unsigned n)
 {
 	struct test_case *at = &tests_begin[n], inserted = *c;
@@ -153,8 +153,8 @@ static u32 draw_below(u32 *state, u32 n)
 	return *state % n;
 }
 
-/* Each group's tests in an order drawn from config->order. What has to come first, whole groups,
- * stays first. */
+/* Shuffle the tests inside each group, in an order drawn from config->order. The order of the
+ * groups doesn't change. */
 static void shuffle_groups(const struct suite *s)
 {
 	u32 state = s->config->order * 2654435761u | 1;
@@ -215,7 +215,7 @@ static unsigned count_points(const struct suite *s)
 	return points;
 }
 
-/* Where it isn't the first processor's. One that didn't answer has no capabilities. */
+/* Print it if it differs from the first processor's. A processor that didn't answer has no data. */
 static void print_microcode(const struct suite *s, unsigned cpu)
 {
 	const struct pmu_caps *caps = counter_caps_of(cpu);
@@ -370,7 +370,7 @@ static bool is_selected(const struct suite *s, enum requirement_id id)
 	return false;
 }
 
-/* What stayed open although it is required: skipped, inconclusive, or not reached. */
+/* List the required requirements that aren't decided: skipped, inconclusive, or not reached. */
 static void check_required(struct suite *s)
 {
 	for (unsigned i = 0; i < REQ_COUNT; i++) {
@@ -385,7 +385,7 @@ static void check_required(struct suite *s)
 	}
 }
 
-/* Has the program a test of it, is it about this processor, and may it fail here? */
+/* Does the program have a test of it, is it about this processor, and may it fail here? */
 static bool is_decidable(const struct suite *s, enum requirement_id id)
 {
 	if (verdict_unjudged(requirement_get(id), s->platform, &s->subject))
@@ -396,7 +396,7 @@ static bool is_decidable(const struct suite *s, enum requirement_id id)
 	return false;
 }
 
-/* The number that the screen, the log and the tools show: "n of m". */
+/* Count for "n of m" of the screen, the log and the tools. */
 static void count_requirements(struct suite *s)
 {
 	unsigned decidable = 0, about = 0;
@@ -419,7 +419,7 @@ static void count_requirements(struct suite *s)
 		    s->counts.decided, decidable, about, (unsigned)REQ_COUNT);
 }
 
-/* Nothing failed, and nothing was tested either: green would be a lie. */
+/* No test failed, but none decided a requirement either: this must not look like a PASS. */
 static void say_not_tested(struct suite *s)
 {
 	char reason[160] = "";
@@ -438,7 +438,7 @@ static void say_not_tested(struct suite *s)
 	tap_comment(s->tap, "NOT TESTED: %s", reason);
 }
 
-/* The runner calls it: this test's needs are met. */
+/* The runner calls this after the test's needs are met. */
 static void about_to_run(void)
 {
 	suite.running = true;
@@ -457,7 +457,7 @@ static bool is_in_group(const struct test_case *c, const char *group, size_t len
 	return false;
 }
 
-/* A required group in which no test was even selected is as empty as one that was skipped. */
+/* A required group without any selected test is reported like a group that was skipped. */
 static void check_required_groups(struct suite *s)
 {
 	const char *word = s->config->require;
@@ -493,7 +493,7 @@ static void set_up(struct suite *s, struct test *test, unsigned n, unsigned cpu)
 	test->before = s->config->before_test ? about_to_run : NULL;
 }
 
-/* As a point has it: with the processor, if it isn't the first. */
+/* The test's name in its point: with the processor, if it isn't the first one. */
 static void name_test(const struct test_case *c, unsigned cpu, char *name, size_t size)
 {
 	if (cpu == CPU_BOOT)
@@ -515,7 +515,7 @@ static void say_next_test(const struct suite *s, const struct test_case *c, unsi
 static void run_one(struct suite *s, unsigned n, unsigned cpu)
 {
 	const struct test_case *c = &tests_begin[n];
-	static struct test test;	/* static: an aborted test's stack is gone, its log isn't */
+	static struct test test;	/* static: its log outlives the stack of an aborted test */
 	enum verdict verdict;
 
 	set_up(s, &test, n, cpu);
@@ -552,11 +552,11 @@ void suite_run_group(struct suite *s, unsigned g)
 		}
 }
 
-/* What suite_save() writes. */
+/* The state that suite_save() writes. */
 struct saved {
 	u32 next, next_cpu, running, points, repeats;
 	struct verdict_counts counts;
-	char name[128];			/* of the test that has begun; "" none */
+	char name[128];			/* the test that has begun; "": none */
 	u8 tally[REQ_COUNT];
 };
 _Static_assert(sizeof(struct saved) <= SUITE_STATE_MAX, "a state");
@@ -634,7 +634,7 @@ u32 suite_digest(const struct suite_config *config)
 	const u32 flags = (u32)config->strict | (u32)config->no_inconclusive << 1 |
 			  (u32)config->checks << 2 | config->asked << 3;
 
-	/* Whatever order an earlier selection of this boot has left them in. */
+	/* The sum doesn't depend on the order in which an earlier selection has left the rows. */
 	for (const struct test_case *c = tests_begin; c < tests_end; c++)
 		sum += digest_text(digest_text(c->line, c->group), c->claim);
 	digest = digest_text(digest, config->tests_glob ? config->tests_glob : "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worst verdict counts, but a SKIP or INCONCLUSIVE takes nothing from a PASS. */
+/* Keeps the worst verdict of each requirement; a SKIP or INCONCLUSIVE doesn't replace a PASS. */
 #include "tests/frame/tally.h"
 
 static bool is_open(enum verdict verdict)

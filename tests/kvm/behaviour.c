@@ -71,7 +71,7 @@ TEST(kvm, pin_control_of_an_event_select_changes_no_count, REQS(KVM_05),
 	}
 }
 
-/* What an exit and the entry after it may count on small cores: errata SRF6, SRF7
+/* The most that small cores may count for a VM exit and the VM entry after it: errata SRF6, SRF7
  * (docs/READINGS.md, "What a processor may count beside it"). */
 static u64 most_of_exit(void)
 {

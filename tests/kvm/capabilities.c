@@ -38,8 +38,8 @@ TEST(kvm, version_is_2_at_most_and_later_leaves_are_0, REQS(KVM_01, KVM_30),
 	}
 }
 
-/* Alone, where it counted nothing beside the others: the host may have given one's place to its NMI
- * watchdog. */
+/* Count with counter c alone, if it counted nothing together with the others: the host's NMI
+ * watchdog may have used one counter. */
 static u64 counted_alone(unsigned c)
 {
 	u64 value[WINDOW_COUNTERS] = { 0 };

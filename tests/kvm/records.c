@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PEBS of KVM's guests: on Ice Lake servers and later they have the host's record format without
+ * PEBS in KVM's guests. On Ice Lake servers and later guests have the host's record format without
  * baseline. Linux arch/x86/kvm/vmx/pmu_intel.c, pmu.c, intel_guest_get_msrs. The host may suppress
  * any record, so a missing record is neither a breach nor evidence.
  */
@@ -11,9 +11,9 @@
 #include "tests/kvm/guest.h"
 #include "tests/measure/sampling.h"
 
-#define WINDOWS		16u	/* of one record, for each counter */
-#define LOAD_COUNTERS	4u	/* on which LOADS can be sampled: IA32_PMC0 to IA32_PMC3 */
-#define SEVERAL		3u	/* records of one window */
+#define WINDOWS		16u	/* with one record, for each counter */
+#define LOAD_COUNTERS	4u	/* counters that can sample LOADS: IA32_PMC0 to IA32_PMC3 */
+#define SEVERAL		3u	/* records in one window */
 #define CAPACITY	8u
 #define BASIC_BYTES	ADAPTIVE_BASIC_BYTES
 #define AT_WORD		ADAPTIVE_BASIC_format
@@ -30,7 +30,7 @@ static void no_record(struct test *t)
 	test_inconclusive(t, "no record under hypervisor \"%s\"", counter_caps()->host.signature);
 }
 
-/* A window in which the counter overflows once. */
+/* Run a window in which the counter overflows once. */
 static void sample(unsigned counter, const struct ds_setup *setup)
 {
 	sampling_run(setup, counter, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
@@ -172,7 +172,7 @@ TEST(kvm, ovfbuf_of_a_guest_stays_from_the_interrupt_until_it_is_cleared, REQS(K
  *
  * Given  a guest of KVM with records of format 4 without baseline
  * When   each bit of IA32_PEBS_ENABLE is written alone
- * Then   those of general-purpose counters are held; each other raises #GP and changes nothing
+ * Then   bits of general-purpose counters are held; each other bit raises #GP and changes nothing
  */
 TEST(kvm, pebs_enable_of_a_guest_has_general_purpose_counters_alone, REQS(KVM_12),
      NEEDS(need_perfmon, need_guest_of_kvm, need_refused_msrs, need_format4, need_no_baseline,

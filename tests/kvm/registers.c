@@ -20,7 +20,7 @@ static bool has_baseline(void)
 
 #define NONE	64u
 
-/* The lowest of these bits that isn't refused alone, or changes something; NONE. */
+/* The lowest of these bits whose write alone is accepted, or changes the register; NONE: no bit. */
 static unsigned first_accepted(u32 msr, u64 bits)
 {
 	const u64 before = msr_read(msr);
@@ -118,7 +118,7 @@ TEST(kvm, registers_of_later_versions_and_of_load_latency_are_absent, REQS(KVM_0
  *         KVM kvm_pmu_get_msr, intel_pmu_refresh
  *
  * Given  a guest of KVM whose counters are emulated: fixed counters take bits above their width
- * When   IA32_PERF_GLOBAL_OVF_CTRL is read beside an overflow, and each of its other bits is
+ * When   IA32_PERF_GLOBAL_OVF_CTRL is read while a status bit is set, and each of its other bits is
  *        written
  * Then   it reads 0, and each write raises #GP
  * Control: the bit of IA32_PMC0 can be cleared
@@ -151,8 +151,8 @@ TEST(kvm, overflow_control_reads_0_and_refuses_other_bits, REQS(KVM_07),
  *         KVM vmx_get_perf_capabilities, commit 9e985cbf2942 (Linux 6.9, 6.1.88)
  *
  * Given  a guest of KVM
- * When   IA32_PERF_GLOBAL_STATUS and IA32_PERF_CAPABILITIES are written what they read, and
- *        another value
+ * When   the value that was read, and another value, are written to IA32_PERF_GLOBAL_STATUS and to
+ *        IA32_PERF_CAPABILITIES
  * Then   each write raises #GP, and they read as before; IA32_PERF_CAPABILITIES[14] is 0
  */
 TEST(kvm, status_and_capabilities_refuse_writes, REQS(KVM_08, KVM_10),
@@ -218,8 +218,9 @@ TEST(kvm, debug_control_refuses_freezes_and_traces_and_drops_lbr, REQS(KVM_18, K
  * Given  a guest of KVM
  * When   IA32_PMCx is written with and without bit 31, IA32_A_PMCx with all bits of the width,
  *        and with each bit above it
- * Then   RDMSR and RDPMC read what was written, bit 31 extended to the width and no further; the
- *        last raise #GP; IA32_A_PMCx is there if and only if IA32_PERF_CAPABILITIES[13] is 1
+ * Then   RDMSR and RDPMC read the written value, with bit 31 extended to the width and no further;
+ *        a bit above the width raises #GP. IA32_A_PMCx exists if and only if
+ *        IA32_PERF_CAPABILITIES[13] is 1
  */
 TEST(kvm, counters_take_and_show_the_bits_of_their_width, REQS(KVM_21, KVM_22, KVM_23),
      NEEDS(need_perfmon, need_guest_of_kvm, need_refused_msrs))
@@ -324,10 +325,10 @@ TEST(kvm, rdpmc_reads_counters_and_no_metrics, REQS(KVM_25), NEEDS(need_perfmon,
  * KVM-27  A guest's write that changes IA32_MISC_ENABLE[11] or [12] must raise #GP.
  *         KVM kvm_set_msr_common
  *
- * Given  a guest of KVM, whatever IA32_MISC_ENABLE[12:11] read
- * When   each of the two is written the other way round
+ * Given  a guest of KVM, at any value of IA32_MISC_ENABLE[12:11]
+ * When   each of the two bits is written with its inverse
  * Then   #GP, and the register reads as before
- * Control: what it reads can be written
+ * Control: the value that it reads can be written
  */
 TEST(kvm, misc_enable_refuses_a_change_of_bts_and_pebs_unavailable, REQS(KVM_27),
      NEEDS(need_perfmon, need_guest_of_kvm, need_refused_msrs))

@@ -17,8 +17,8 @@
  * Given  each depth that CPUID.1CH:EAX[7:0] lists, a chain of jumps each to the next
  * When   one branch is recorded; a few; as many as there are entries; some more; more than twice as
  *        many
- * Then   entry 0 is the newest one, each next entry the branch before, up to the depth; what is
- *        left of the entries is 0
+ * Then   entry 0 is the newest branch, each next entry the branch before it, up to the depth; the
+ *        remaining entries are 0
  */
 TEST(lbr, entry_0_is_the_newest_branch_and_the_others_follow_by_age, REQS(ALBR_13),
      NEEDS(need_arch_lbr), .under_every_fault = true)
@@ -75,7 +75,7 @@ TEST(lbr, entries_stay_while_lbren_is_0_and_when_it_is_set_again, REQS(ALBR_06, 
 	arch_lbr_go_on(kinds, 0, all, &after);
 	CONTROL_EQ(t, IDS(ALBR_06, ALBR_21), (kinds->end - 1)->from, after.branch[0].from,
 		   "FROM of entry 0 after the same branches with LBREN = 1");
-	/* One branch alone: so old entries are left where there are eight, too. */
+	/* Record only one more branch, so that old entries remain even with a depth of eight. */
 	arch_lbr_close();
 	arch_lbr_go_on(&lbr_piece_lbr_chain, links, all, &before);
 	arch_lbr_go_on(&lbr_piece_lbr_chain, 0, all, &after);
@@ -142,9 +142,9 @@ TEST(lbr, debug_control_neither_starts_nor_stops_architectural_records, REQS(ALB
  * ALBR-27  Reading entries must change neither them nor their order.
  *          SDM volume 4, IA32_LBR_x_FROM_IP
  *
- * Given  as many known branches as there are entries
+ * Given  known branches, as many as there are entries
  * When   each entry is read, and each once more
- * Then   both readings are alike, and of the branches
+ * Then   both reads agree, and are of the branches
  */
 TEST(lbr, reading_the_entries_changes_none, REQS(ALBR_27), NEEDS(need_arch_lbr))
 {
@@ -169,8 +169,8 @@ TEST(lbr, reading_the_entries_changes_none, REQS(ALBR_27), NEEDS(need_arch_lbr))
 struct both_depths {
 	struct two_cpus both;
 	unsigned least;
-	struct lbr_stack stack[2];	/* of more branches than there are entries */
-	u64 first[2], then[2];	/* IA32_LBR_DEPTH of each: the first one has the least; both do */
+	struct lbr_stack stack[2];	/* with more branches than there are entries */
+	u64 first[2], then[2];	/* IA32_LBR_DEPTH: when the first has the least; when both have */
 };
 
 static void set_depths(void *arg)
@@ -203,7 +203,8 @@ static void set_depths(void *arg)
  * Given  two processors with the greatest depth
  * When   the first one writes the least depth that CPUID.1CH:EAX[7:0] lists; then it writes the
  *        greatest, and the other one the least
- * Then   each reads its own in IA32_LBR_DEPTH each time, and as many entries hold branches then
+ * Then   each processor reads its own depth in IA32_LBR_DEPTH each time, and that number of entries
+ *        hold branches
  */
 TEST(lbr, each_processor_has_a_depth_of_its_own, REQS(ALBR_28),
      NEEDS(need_arch_lbr_depths, need_second_processor))
@@ -242,7 +243,7 @@ struct both_record {
 	u64 control[2];
 };
 
-/* The first processor records a chain; the other one, with another control, the kinds. */
+/* The first processor records a chain; the other one records the kinds, with another control. */
 static void record(void *arg)
 {
 	struct both_record *r = arg;

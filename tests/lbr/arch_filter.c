@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The filter of IA32_LBR_CTL: CPUID "Last Branch Records Information", SDM volume 4, IA32_LBR_CTL.
- * A bit that is 1 lets its level or kind in. Branches from one level to another aren't checked
+ * A bit that is 1 enables its level or kind. Branches from one level to another aren't checked
  * here.
  */
 #include "kernel/interrupt/apic.h"
@@ -11,8 +11,8 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/arch.h"
 
-/* The kinds piece with these kinds let in: their branches are there, newest first, and nothing
- * else. */
+/* Record the kinds piece with these kinds enabled: exactly their branches must be recorded, newest
+ * first. */
 static void check_kinds(struct test *t, struct test_claim claim, u64 kinds)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
@@ -92,7 +92,7 @@ TEST(lbr, call_and_return_bits_let_their_own_kind_in, REQS(ALBR_11), NEEDS(need_
 			    IA32_LBR_CTL_NEAR_RET);
 }
 
-/* INT3 with these kinds let in: its branch, and the one back. */
+/* Record INT3 with these kinds enabled: the branch to its handler, and the branch back. */
 static void record_breakpoint(u64 kinds, struct lbr_stack *stack)
 {
 	intr_handler before = intr_set_handler(VECTOR_BP, lbr_return_at_once);
@@ -109,7 +109,8 @@ static void record_breakpoint(u64 kinds, struct lbr_stack *stack)
  * Given  a branch of each kind, a far return among them; INT3, whose handler returns
  * When   of the bits of kinds, IA32_LBR_CTL[22:16], [22] alone is 1; then all but [22] are 1
  * Then   first the far return alone is recorded, and of INT3 the branch to its handler and the one
- *        back; then each near branch, no far one; of INT3 nothing where no kind is let in
+ *        back; then each near branch, and no far one. Of INT3 nothing is recorded where no kind is
+ *        selected
  */
 TEST(lbr, other_branch_lets_far_branches_and_exceptions_in, REQS(ALBR_12),
      NEEDS(need_arch_lbr_kinds))
@@ -134,9 +135,9 @@ TEST(lbr, other_branch_lets_far_branches_and_exceptions_in, REQS(ALBR_12),
  *          branch.
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
- * Given  an interrupt that waits
- * When   it is taken while no bit of kinds is 1, so that nothing of its handler takes its entry's
- *        place; while IA32_LBR_CTL[22] alone is
+ * Given  an interrupt is pending
+ * When   it is taken while no bit of kinds is 1, so that its handler's branches don't overwrite its
+ *        entry; then while IA32_LBR_CTL[22] alone is 1
  * Then   without [22] nothing is recorded; with it one entry goes to the interrupt's handler, and
  *        there is one more far branch, back from it
  * Control: there is one interrupt each time
@@ -166,8 +167,8 @@ TEST(lbr, other_branch_lets_interrupts_in, REQS(ALBR_12), NEEDS(need_arch_lbr_ki
 
 #define USER_LINKS	3
 
-/* How many branches of the chain at CPL 3 are recorded; IRET and INT, the way there and back, are
- * executed too. */
+/* The number of branches of the chain at CPL 3 that are recorded. The IRET to CPL 3 and the INT
+ * back are executed too. */
 static unsigned user_branches(u64 control)
 {
 	struct lbr_stack stack;
@@ -232,12 +233,12 @@ TEST(lbr, level_bits_let_the_branches_at_their_level_in, REQS(ALBR_08), NEEDS(ne
  * ALBR-29  In call-stack mode a removed entry must leave no branch in its place.
  *          Linux intel_pmu_lbr_read: reads a call stack until an entry whose FROM is 0
  *
- * Given  three calls, one in the other; IA32_LBR_CTL[3] = 1, and of the bits of kinds those of near
- *        calls and near returns alone
+ * Given  three nested calls; IA32_LBR_CTL[3] = 1, and of the bits of kinds those of near calls and
+ *        near returns alone
  * When   recording ends after none, one, two and three returns
- * Then   the first entries are the calls that haven't returned, newest first; no entry has one
- *        that has
- * Control: without call-stack mode the calls stay, and a return is an entry more
+ * Then   the first entries are the calls that haven't returned, newest first; no entry is a call
+ *        that has returned
+ * Control: without call-stack mode the calls stay, and a return adds an entry
  */
 TEST(lbr, return_removes_its_call_in_call_stack_mode_of_architectural_records,
      REQS(ALBR_20, ALBR_29), NEEDS(need_arch_lbr_kinds, need_arch_lbr_call_stack))

@@ -12,7 +12,7 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/arch.h"
 
-/* IA32_LBR_x_INFO[59:56] of a kind of branch: from, to. */
+/* IA32_LBR_x_INFO[59:56] for a kind of branch: lowest and highest value. */
 static const struct {
 	u8 low, high;
 } types[LBR_KINDS_END] = {
@@ -51,7 +51,7 @@ TEST(lbr, info_names_the_kind_of_each_branch, REQS(ALBR_15), NEEDS(need_arch_lbr
  * ALBR-15  Where CPUID.1CH:ECX[2] is 1, IA32_LBR_x_INFO[59:56] must be the kind of the branch.
  *          Linux arch_lbr_br_type_map
  *
- * Given  a branch of each kind, those at CPL > 0 let in alone
+ * Given  a branch of each kind; only branches at CPL > 0 are selected
  * When   they are executed at CPL 3
  * Then   IA32_LBR_x_INFO[59:56] is that of each kind, as at CPL 0
  * Control: each is recorded in its turn
@@ -85,9 +85,10 @@ TEST(lbr, info_names_the_kind_of_each_branch_at_cpl_3, REQS(ALBR_15),
  * ALBR-15  Where CPUID.1CH:ECX[2] is 1, IA32_LBR_x_INFO[59:56] must be the kind of the branch.
  *          Linux arch_lbr_br_type_map
  *
- * Given  INT3, whose handler returns, near branches kept out
+ * Given  INT3, whose handler returns; near branches filtered out
  * When   it is recorded
- * Then   IA32_LBR_x_INFO[59:56] of the exception and of the way back is 8 to 15, as of far branches
+ * Then   IA32_LBR_x_INFO[59:56] of the exception and of the return from its handler is 8 to 15, as
+ *        of far branches
  * Control: both are the newest entries
  */
 TEST(lbr, info_names_exceptions_and_their_returns_as_far_branches, REQS(ALBR_15),
@@ -111,8 +112,8 @@ TEST(lbr, info_names_exceptions_and_their_returns_as_far_branches, REQS(ALBR_15)
  * ALBR-15  Where CPUID.1CH:ECX[2] is 1, IA32_LBR_x_INFO[59:56] must be the kind of the branch.
  *          Linux arch_lbr_br_type_map
  *
- * Given  UD2, whose handler skips it; an interrupt that waits
- * When   each of them is recorded, near branches kept out
+ * Given  UD2, whose handler skips it; an interrupt is pending
+ * When   each of them is recorded, near branches filtered out
  * Then   IA32_LBR_x_INFO[59:56] of both is 8 to 15
  * Control: the entry of UD2 has it as FROM; one entry goes to the interrupt's handler
  */
@@ -149,9 +150,9 @@ TEST(lbr, info_names_faults_and_interrupts_as_far_branches, REQS(ALBR_15),
 #define LONG_ROUNDS_MOST (1u << 18)
 #define TRIES		8u
 
-/* Rounds of a loop between two jumps, and what fixed counter 1 counted of it: the second jump's
- * entry, and into *soon that of a third one, a few instructions later. The loop's branches are kept
- * out where they can be; else the second jump is right after one of them. */
+/* Run a loop between two jumps. Returns the second jump's entry; *soon: the entry of a third jump,
+ * a few instructions later; *counted: fixed counter 1's count of the loop. The loop's branches are
+ * filtered out if possible; if not, the second jump comes right after one of them. */
 static struct lbr_branch delay(struct test *t, u64 rounds, u64 *counted, struct lbr_branch *soon)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_delay;
@@ -192,8 +193,8 @@ static void check_short(struct test *t, struct lbr_branch jump, struct lbr_branc
  *          cycles since the entry before, at most FFFFH.
  *          Linux get_lbr_cycles
  *
- * Given  a loop between two jumps, its own branches kept out, and a third jump soon after; fixed
- *        counter 1 counts the loop's core cycles
+ * Given  a loop between two jumps, its own branches filtered out, and a third jump soon after;
+ *        fixed counter 1 counts the loop's core cycles
  * When   the loop is short; longer than FFFFH cycles; short again; each up to eight times, until
  *        IA32_LBR_1_INFO[60] is 1
  * Then   where that bit is 1, [15:0] of the second jump is about the count; FFFFH; about the
@@ -224,7 +225,7 @@ TEST(lbr, info_counts_core_cycles_where_its_valid_bit_is_1, REQS(ALBR_16),
 }
 
 #define WINDOWS		40u
-#define ROUNDS		64u	/* of a loop */
+#define ROUNDS		64u	/* in a loop */
 #define LEAST		100u	/* entries of each kind */
 
 /*
@@ -243,7 +244,8 @@ TEST(lbr, mispredict_flag_of_info_is_that_of_branches_by_chance, REQS(ALBR_17),
      NEEDS(need_arch_lbr_mispredict))
 {
 	static const struct lbr_piece piece = { &workload_random, NULL, NULL };
-	/* Of the loop's branch, which goes back, and of the other one, which goes forward. */
+	/* For the loop's branch, which goes backward, and for the other branch, which goes
+	 * forward. */
 	unsigned entries[2] = { 0, 0 }, mispredicted[2] = { 0, 0 };
 	struct lbr_stack stack;
 

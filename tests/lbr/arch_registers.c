@@ -65,8 +65,8 @@ TEST(msr, leaf_1ch_lists_the_depth_and_leaf_0dh_has_its_size, REQS(ALBR_02, ALBR
 			 "CPUID.(0DH,15):EAX, no component 15");
 }
 
-/* Depths to write: each multiple of 8, and what is none; 520 is 8 to a shift that takes six bits.
- */
+/* Depths to write: each multiple of 8, and values that aren't one. 520 looks like 8 to a shift
+ * whose count has six bits. */
 static const u64 depths[] = { 0,  1,  7,  8,  9,  12,  16,  24,	 31,	  32,		 33,
 			      40, 48, 56, 63, 64, 72, 128, 520, BIT(32), BIT(32) | 32, BIT(63) };
 
@@ -114,7 +114,7 @@ TEST(msr, depth_that_leaf_1ch_does_not_list_is_refused, REQS(ALBR_03),
 	arch_lbr_close();
 }
 
-/* Entries of a depth that have something in them. */
+/* The number of entries, of this depth, that aren't 0. */
 static unsigned not_zero(unsigned depth)
 {
 	unsigned count = 0;
@@ -177,8 +177,8 @@ TEST(lbr, write_to_the_depth_clears_the_entries, REQS(ALBR_04), NEEDS(need_arch_
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  IA32_LBR_CTL = 0, CPUID.1CH:EBX
- * When   all bits that it allows, each one of them, and each other bit is written, alone and beside
- *        some that it allows
+ * When   all bits that it allows, each one of them, and each other bit is written, alone and
+ *        together with some that it allows
  * Then   these are taken and read back; each other one raises #GP, and the register keeps its value
  */
 TEST(msr, lbr_control_takes_what_leaf_1ch_allows_and_nothing_else, REQS(ALBR_05),
@@ -253,7 +253,7 @@ TEST(msr, entry_at_the_depth_is_not_there, REQS(ALBR_14),
  *
  * Given  CPUID.1CH:ECX[19:16], 0 where there is no such leaf
  * When   bit 35 of each event select is written
- * Then   #GP if and only if the counter's bit of ECX is 0, and what was refused changed nothing
+ * Then   #GP if and only if the counter's bit of ECX is 0, and a refused write changed nothing
  */
 TEST(msr, event_select_bit_35_exists_if_leaf_1ch_logs_the_counter, REQS(ALBR_19),
      NEEDS(need_perfmon, need_refused_msrs))

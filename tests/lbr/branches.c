@@ -188,7 +188,7 @@ u64 lbr_address_bits(void)
 struct lbr_row lbr_chain_row(u64 n, unsigned age)
 {
 	const struct workload *w = lbr_piece_lbr_chain.workload;
-	unsigned link = LBR_LINKS - age;	/* that it went to */
+	unsigned link = LBR_LINKS - age;	/* the jump's target */
 	struct lbr_row row = lbr_piece_lbr_chain.rows[0];
 
 	row.to = workload_mark(w, link);
@@ -263,7 +263,7 @@ u64 lbr_most_cycles(const struct test *t, u64 counted)
 	return 2 * counted + (test_is_strict(t) ? STRICT_MARGIN : CYCLES_MOST / 4);
 }
 
-/* false: under KVM each reads 0, each time. */
+/* false: under KVM all entries read 0 in every try. */
 static bool write_and_read(struct test *t, u32 msr, unsigned entries, const u64 *value, u64 *read)
 {
 	for (unsigned n = 0; n < LBR_TRIES; n++) {

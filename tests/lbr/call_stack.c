@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call-stack mode at each place of the stack: SDM "Last Branch, Call Stack, Interrupt, and
+ * Call-stack mode with each index of the newest entry: SDM "Last Branch, Call Stack, Interrupt, and
  * Exception Recording for Processors based on Haswell Microarchitecture".
  */
 #include "kernel/interrupt/fault.h"
@@ -9,7 +9,7 @@
 #include "tests/lbr/arch.h"
 
 #define CALLS	3u
-#define OTHER_CALLS 7u	/* of the level that is kept out */
+#define OTHER_CALLS 7u	/* of the level that is filtered out */
 
 /*
  * LBR-02  MSR_LASTBRANCH_TOS must be the index of the newest entry; older entries must be at
@@ -65,7 +65,7 @@ static bool need_any_call_stack(char *reason, size_t size)
 		       need_lbr_call_stack(reason, size);
 }
 
-/* So many calls in each other and returns, in call-stack mode. */
+/* Record so many nested calls and so many returns, in call-stack mode. */
 static void record_deep(unsigned calls, unsigned returns, unsigned top, struct lbr_stack *stack)
 {
 	const u64 n = calls | (u64)returns << 16;
@@ -80,7 +80,8 @@ static void record_deep(unsigned calls, unsigned returns, unsigned top, struct l
 		lbr_record_from(&lbr_piece_lbr_deep, n, LBR_SELECT_CALL_STACK, top, stack);
 }
 
-/* The calls that are left are the newest entries, `top` being the index of the newest before. */
+/* The calls that haven't returned must be the newest entries. top: the index of the newest entry
+ * before the calls. */
 static void check_deep(struct test *t, unsigned calls, unsigned returns, unsigned top)
 {
 	const bool arch = counter_caps()->arch_lbr;
@@ -93,7 +94,7 @@ static void check_deep(struct test *t, unsigned calls, unsigned returns, unsigne
 		return;
 	left = (calls < stack.depth ? calls : stack.depth) - returns;
 	for (unsigned i = 0; i < left; i++)
-		/* The first call, which has a row of its own, is the oldest. */
+		/* The first call has a row of its own, and is the oldest entry. */
 		test_check(t, claim,
 			   lbr_is(&stack, i,
 				  &lbr_piece_lbr_deep.rows[returns + i != calls - 1]),
@@ -145,7 +146,7 @@ TEST(lbr, calls_beyond_the_depth_replace_the_oldest_in_call_stack_mode,
 	}
 }
 
-/* The piece at CPL 3 or 0, recorded into the stack as it is. */
+/* Run the piece at CPL 3 or 0, and record into the stack without clearing it. */
 static void go_on_at(bool user, const struct lbr_piece *piece, u64 n, struct lbr_stack *stack)
 {
 	if (!user) {
@@ -158,7 +159,7 @@ static void go_on_at(bool user, const struct lbr_piece *piece, u64 n, struct lbr
 	lbr_read(stack);
 }
 
-/* Three calls at one level, then seven and so many returns at the other one. */
+/* Record three calls at one level, then seven calls and so many returns at the other level. */
 static void record_levels(bool first_user, u64 select, unsigned returns, struct lbr_stack *stack)
 {
 	lbr_open(LBR_SELECT_CALL_STACK | select, 0);
@@ -179,7 +180,7 @@ static void record_levels(bool first_user, u64 select, unsigned returns, struct 
  * Given  call-stack mode with MSR_LBR_SELECT[0] = 1, and with [1] = 1; three calls of the level
  *        that is recorded
  * When   seven calls in each other are executed at the other level, and none or six of them return
- * Then   the stack is the same: a return that is kept out removes no entry
+ * Then   the stack is the same: a return that is filtered out removes no entry
  * Control: the outermost of the three calls is in the stack; with neither bit the returns move
  *        MSR_LASTBRANCH_TOS
  */

@@ -2,9 +2,9 @@
 /*
  * Events of general-purpose counters in IA32_LBR_x_INFO[39:32], two bits a counter: CPUID.1CH:
  * ECX[19:16], IA32_PERFEVTSELx[35]. Linux calls them branch counters. Precise events are used. No
- * source says whether a branch counts for its own entry or for the next one. For instructions this
- * doesn't matter: each entry except the oldest then has exactly one branch. The count of a piece's
- * oldest entry began before the piece, so it isn't checked.
+ * source says whether a branch counts for its own entry or for the next one. For the event
+ * instructions this doesn't matter, because each entry except the oldest has exactly one branch.
+ * The count of a piece's oldest entry began before the piece, so it isn't checked.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -14,7 +14,7 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/arch.h"
 
-#define MOST		3u	/* that two bits can say */
+#define MOST		3u	/* the largest value of two bits */
 #define KINDS		3u
 
 static const struct logged_kind {
@@ -24,9 +24,9 @@ static const struct logged_kind {
 	{ EK_STORES, "stores" }, { EK_LOADS, "loads" }, { EK_INSTRUCTIONS, "instructions" },
 };
 
-/* What is between the jumps of the pieces, as tests/lbr/branches.asm has it. */
+/* The instructions between the jumps of the pieces, as in tests/lbr/branches.asm. */
 struct between {
-	u8 stores, loads, instructions;		/* with one branch: an entry's own, or the last */
+	u8 stores, loads, instructions;		/* with one branch, its own or the previous */
 };
 /* After jumps 0 to 5 of lbr_events. */
 static const struct between events[] = { { 0, 0, 1 }, { 1, 0, 2 }, { 2, 1, 4 },
@@ -62,7 +62,7 @@ static bool need_two_logged_counters(char *reason, size_t size)
 	return false;
 }
 
-/* The counter counts that, from 0 on, and runs. false: it can't. */
+/* The counter is set to 0, and counts this event. false: it can't. */
 static bool start(unsigned c, enum event_kind kind, u64 flags)
 {
 	struct event event = { .code = 0 };
@@ -83,7 +83,8 @@ static void stop(unsigned c)
 	counter_program_disabled(c, 0, 0);
 }
 
-/* Entries of the piece, newest first, but the oldest: is each in its turn? */
+/* Check the entries of the piece, newest first, without the oldest: are they in the order of the
+ * piece? */
 static bool check_entries(struct test *t, struct test_claim claim, const struct lbr_piece *piece,
 			  const struct lbr_stack *stack, unsigned newest)
 {
@@ -96,7 +97,7 @@ static bool check_entries(struct test *t, struct test_claim claim, const struct 
 	return there;
 }
 
-/* Each entry of lbr_events has so many of these events of the counter; none where not logged. */
+/* Each entry of lbr_events must have so many of the counter's events; 0 if they aren't logged. */
 static void check_events(struct test *t, struct test_claim claim, const struct lbr_stack *stack,
 			 unsigned newest, unsigned c, const struct logged_kind *kind, bool logged)
 {
@@ -157,8 +158,8 @@ TEST(lbr, info_has_a_logged_counters_events_since_the_entry_before, REQS(ALBR_18
  *          Linux LBR_INFO_BR_CNTR_OFFSET, intel_pmu_lbr_counters_reorder; public headers of SDM
  *          volume 4, IA32_LBR_x_INFO
  *
- * Given  jumps with stores and loads between them; two counters, each beside the next one that
- *        CPUID.1CH:ECX[19:16] lists: one counts stores, the other loads, then the other way round
+ * Given  jumps with stores and loads between them; two counters, each paired with the next one that
+ *        CPUID.1CH:ECX[19:16] lists: one counts stores, the other loads, then the reverse
  * When   the jumps are recorded with bit 35 of both event selects set
  * Then   each entry but the oldest has the stores since the entry before in the two bits of the
  *        one, and the loads in those of the other, 3 where there are more
@@ -308,7 +309,7 @@ TEST(lbr, counter_that_is_off_logs_nothing, REQS(ALBR_18),
 	}
 }
 
-/* lbr_events at CPL 3, the branches there recorded. Where its last jump is in the stack. */
+/* Run lbr_events at CPL 3 and record the branches there. Returns the entry of its last jump. */
 static unsigned record_user(struct lbr_stack *stack)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_events;
@@ -369,10 +370,10 @@ TEST(lbr, info_has_a_logged_counters_events_of_its_levels, REQS(ALBR_18),
  *
  * Given  each counter that CPUID.1CH:ECX[19:16] lists counts stores and is logged; a store, a
  *        conditional branch that is taken, a store, a jump, a jump
- * When   they are recorded with jumps alone let in; with conditional branches too
- * Then   with the branch kept out the first jump's entry has both stores, because the branch
+ * When   they are recorded with only jumps selected; with conditional branches too
+ * Then   with the branch filtered out the first jump's entry has both stores, because the branch
  *        between them has no entry; the next jump's has none
- * Control: with the branch let in its entry has one store, and the jump's the other
+ * Control: with the branch selected its entry has one store, and the jump's the other
  */
 TEST(lbr, info_counts_events_across_a_branch_that_is_kept_out, REQS(ALBR_18),
      NEEDS(need_perfmon, need_events, need_arch_lbr_events, need_arch_lbr_kinds))
@@ -423,7 +424,7 @@ TEST(lbr, info_counts_events_across_a_branch_that_is_kept_out, REQS(ALBR_18),
 TEST(lbr, counter_that_overflows_between_entries_logs_what_it_counts, REQS(ALBR_18),
      NEEDS(need_perfmon, need_events, need_arch_lbr_events, need_arch_lbr_levels))
 {
-	enum { STORES = 11 };	/* of lbr_events */
+	enum { STORES = 11 };	/* in lbr_events */
 	struct lbr_stack stack;
 
 	FOR_EACH_COUNTER (c, logged_counters()) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fields of an entry beside its two addresses: IA32_PERF_CAPABILITIES[5:0] names the format.
- * SDM "LBR Stack", Table 17-14, Table 17-16. It isn't known whether a single branch is
+ * The fields of an entry other than its two addresses: IA32_PERF_CAPABILITIES[5:0] names the
+ * format. SDM "LBR Stack", Table 17-14, Table 17-16. It isn't known whether a single branch is
  * mispredicted, so that flag isn't checked here.
  */
 #include "kernel/interrupt/fault.h"
@@ -9,7 +9,7 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
-#define IN_TX	 LBR5_INFO_IN_TX	/* of INFO; in format 4 the same bits of FROM */
+#define IN_TX	 LBR5_INFO_IN_TX	/* in INFO; in format 4 the same bits are in FROM */
 #define ABORTED	 LBR5_INFO_TSX_ABORT
 _Static_assert(LBR4_FROM_IN_TX_SHIFT == LBR5_INFO_IN_TX_SHIFT, "one name for both");
 
@@ -87,9 +87,9 @@ TEST(lbr, info_says_no_transaction_outside_of_one, REQS(LBR_23), NEEDS(need_lbr,
 #define LONG_ROUNDS	35000u
 #define LONG_ROUNDS_MOST (1u << 18)
 
-/* Rounds of a loop between two jumps, the loop's own branches kept out: cycles of the second jump's
- * entry, and into *soon those of a third one, a few instructions later. And what fixed counter 1
- * counted of the loop. */
+/* Run a loop between two jumps; the loop's branches are filtered out. Returns the cycles of the
+ * second jump's entry; *soon: the cycles of a third jump, a few instructions later; *counted: fixed
+ * counter 1's count of the loop. */
 static unsigned delay(struct test *t, u64 rounds, u64 *counted, unsigned *soon)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_delay;
@@ -116,8 +116,8 @@ static unsigned delay(struct test *t, u64 rounds, u64 *counted, unsigned *soon)
  *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
  *         based on Skylake Microarchitecture, Table 17-16
  *
- * Given  a loop between two jumps, its own branches kept out, and a third jump soon after; fixed
- *        counter 1 counts the loop's core cycles
+ * Given  a loop between two jumps, its own branches filtered out, and a third jump soon after;
+ *        fixed counter 1 counts the loop's core cycles
  * When   the loop is short; longer than FFFFH cycles; short again
  * Then   INFO[15:0] of the second jump is about the count; FFFFH; the same again; that of the third
  *        is less than half of a short loop's
@@ -141,7 +141,7 @@ TEST(lbr, info_counts_core_cycles_since_the_entry_before, REQS(LBR_22),
 	CONTROL_RANGE(t, LBR_22, CYCLES_MOST + 1, ~0ULL, counted, "core cycles of a long loop");
 	CHECK_EQ(t, LBR_22, CYCLES_MOST, cycles, "INFO[15:0] of the jump after %lu core cycles",
 		 counted);
-	/* Once more: whatever kept the time before has gone past 16 bits. */
+	/* Repeat it: the time before the first piece may have exceeded 16 bits. */
 	cycles = delay(t, SHORT_ROUNDS, &counted, &soon);
 	CONTROL_RANGE(t, LBR_22, 1, CYCLES_MOST / 4, counted, "core cycles of a short loop");
 	CHECK_RANGE(t, LBR_22, counted / 2, lbr_most_cycles(t, counted), cycles,
@@ -152,20 +152,20 @@ TEST(lbr, info_counts_core_cycles_since_the_entry_before, REQS(LBR_22),
 
 #define TRANSACTION_TRIES 200
 
-/* The flags of a transaction, by format: of FROM, or of INFO. */
+/* The flags of a transaction, which are in FROM or in INFO, depending on the format. */
 static u64 transaction_flags(const struct lbr_raw *raw)
 {
 	return (lbr_format_has_info(lbr_format()) ? raw->info : raw->from) & (IN_TX | ABORTED);
 }
 
-/* The piece until its transaction commits; false: it never did. */
+/* Run the piece until its transaction commits. false: it never committed. */
 static bool record_commit(struct test *t, const struct lbr_piece *piece, bool user,
 			  struct lbr_stack *stack)
 {
 	const volatile u64 *committed = workload_memory();
 
 	for (unsigned tries = 0; tries < TRANSACTION_TRIES; tries++) {
-		/* Those of CPL 0 after the return would fill a stack of 16. */
+		/* Branches at CPL 0 after the return would fill a stack of 16 entries. */
 		if (user)
 			lbr_record_at_cpl_3(piece, 0, LBR_SELECT_CPL_EQ_0, stack);
 		else

@@ -17,11 +17,12 @@
 
 #define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
 #define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
-#define CALLS		3u	/* of lbr_piece_lbr_nested */
+#define CALLS		3u	/* in lbr_piece_lbr_nested */
 #define CALL_STACK_KINDS \
 	(IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET)
 
-/* Recording on, beside `freeze` in IA32_DEBUGCTL, which has the enable of the legacy records. */
+/* Start recording. `freeze` is written to IA32_DEBUGCTL too, which also enables the legacy
+ * records. */
 static void start(u64 freeze)
 {
 	const struct lbr_switch recording = lbr_any_switch();
@@ -30,13 +31,13 @@ static void start(u64 freeze)
 	msr_write(recording.msr, recording.on | (recording.msr == MSR_IA32_DEBUGCTL ? freeze : 0));
 }
 
-/* Recording off, for records of either kind. */
+/* Stop recording, for records of either kind. */
 static void stop(void)
 {
 	msr_write(lbr_any_switch().msr, 0);
 }
 
-/* What of the register that enables recording is still as start() wrote it. */
+/* The enable bits that the register still has since start(). */
 static u64 still_on(void)
 {
 	const struct lbr_switch recording = lbr_any_switch();
@@ -44,12 +45,12 @@ static u64 still_on(void)
 	return msr_read(recording.msr) & recording.on;
 }
 
-/* IA32_PMC0 overflows in the long sled, whose loop is recorded; the handler leaves the status.
- * Recording stays as the interrupt left it. */
+/* IA32_PMC0 overflows in the long sled, whose loop is recorded. The handler doesn't clear the
+ * status. Recording stays as it was at the interrupt. */
 static const struct pmi_log *interrupt(u64 freeze)
 {
-	/* Masked: unmasked beside a status bit LVTPC may interrupt again and again (Linux,
-	 * intel_pmu_handle_irq). */
+	/* stay_masked: if LVTPC were unmasked while a status bit is 1, it could interrupt again and
+	 * again (Linux, intel_pmu_handle_irq). */
 	static const struct pmi_options leave = { .keep_status = true, .stay_masked = true };
 	const struct pmi_log *log;
 
@@ -222,7 +223,7 @@ TEST(lbr, interrupt_ends_recording_and_keeps_the_stack_before_version_4, REQS(PM
 TEST(lbr, first_branch_after_lbr_frz_is_cleared_is_recorded, REQS(FRZ_14),
      NEEDS(need_perfmon, need_any_lbr, need_version_4))
 {
-	/* What ends the window clears nothing. */
+	/* The write that ends the window clears no status bit. */
 	const struct workload_switch unfreeze = { MSR_IA32_PERF_GLOBAL_OVF_CTRL, LBR_FRZ, 0, 0 };
 	const struct lbr_switch recording = lbr_any_switch();
 	struct lbr_stack stack;
@@ -232,7 +233,7 @@ TEST(lbr, first_branch_after_lbr_frz_is_cleared_is_recorded, REQS(FRZ_14),
 	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
 	start(0);
 	workload_run_switched(lbr_piece_lbr_chain.workload, FEW_LINKS, &unfreeze);
-	/* Not stop(): its branches may be too many for a stack of 16. */
+	/* Don't call stop(): its branches may be too many for a stack of 16 entries. */
 	msr_write(recording.msr, 0);
 	lbr_any_read(&stack);
 	last = lbr_find(&stack, lbr_chain_row(FEW_LINKS, 0).from);
@@ -319,7 +320,8 @@ static bool need_any_call_stack(char *reason, size_t size)
 	return need_lbr_call_stack(reason, size);
 }
 
-/* Call-stack mode: three nested calls, of which so many return; into an empty stack, or on. */
+/* Call-stack mode: run three nested calls, of which so many return. empty: clear the stack
+ * before. */
 static void run_calls(bool empty, unsigned returns, struct lbr_stack *stack)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_nested;
@@ -409,7 +411,7 @@ TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
 	lbr_any_close();
 }
 
-/* A chain of branches at CPL 3, recorded as start() has it. */
+/* Record a chain of branches at CPL 3, with recording as start() has set it. */
 static void record_at_cpl_3(struct lbr_stack *stack)
 {
 	start(0);
@@ -450,7 +452,7 @@ TEST(lbr, lbr_frz_stops_recording_at_cpl_3_until_it_is_cleared_with_ctr_frz, REQ
 	lbr_any_close();
 }
 
-/* What the handler of a debug or a breakpoint exception found. */
+/* The enable bits that the handler of a debug or breakpoint exception has read. */
 static u64 found;
 
 static void look(struct trap_frame *frame)
@@ -462,7 +464,7 @@ static void look(struct trap_frame *frame)
 		lbr_skip_ud2(frame);
 }
 
-/* The piece, its exception seen by look(). */
+/* Record the piece; look() handles its exception. */
 static void record_exception(u8 vector, const struct lbr_piece *piece, struct lbr_stack *stack)
 {
 	intr_handler before = intr_set_handler(vector, look);
@@ -498,11 +500,11 @@ TEST(lbr, debug_exception_clears_lbr_and_keeps_the_stack, REQS(LBR_08), NEEDS(ne
 	      stack.branch[0].from, stack.branch[1].from);
 }
 
-/* IA32_DEBUGCTL[0], IA32_LBR_CTL[0]: enables either kind of records. */
+/* Bit 0 of IA32_DEBUGCTL and of IA32_LBR_CTL: enables the legacy or the architectural records. */
 #define LBR_ENABLED	IA32_DEBUGCTL_LBR
 
-/* INT3, then a single-step trap, with these status bits set: what of LBR_ENABLED each handler
- * found, and the stack after the trap. */
+/* Take INT3, then a single-step trap, while these status bits are set. in_handler: LBR_ENABLED as
+ * each handler reads it. *stack: the stack after the trap. */
 static void take_exceptions(u64 status, struct lbr_stack *stack, u64 in_handler[2])
 {
 	const struct lbr_piece *pieces[] = { &lbr_piece_lbr_breakpoint, &lbr_piece_lbr_step };
@@ -577,7 +579,8 @@ TEST(lbr, debug_exception_clears_the_bit_of_a_frozen_stack_too, REQS(LBR_08, ALB
 		 "bit 0 of %s in the handler of a debug exception, LBR_FRZ = 1", recording.name);
 }
 
-/* What of LBR_ENABLED the handler of a vector found; the stack after it. At CPL 0 or 3. */
+/* LBR_ENABLED as the handler of this vector reads it, and the stack after that. user: at CPL 3,
+ * else at CPL 0. */
 static u64 recorded_with_handler(u8 vector, const struct lbr_piece *piece, bool user,
 				 struct lbr_stack *stack)
 {

@@ -25,7 +25,7 @@ static bool need_lbr_inserts(char *reason, size_t size)
 	return false;
 }
 
-/* The counter runs while the piece is recorded with this IA32_LBR_CTL. */
+/* Let the counter run while the piece is recorded with this IA32_LBR_CTL. */
 static u64 inserts(unsigned counter, const struct lbr_piece *piece, u64 n, u64 control,
 		   struct lbr_stack *stack)
 {
@@ -44,8 +44,8 @@ static u64 inserts(unsigned counter, const struct lbr_piece *piece, u64 n, u64 c
  *         CPUID leaf 23H, sub-leaf 3; KVM's selftests; intel/perfmon: LBR_INSERTS
  *
  * Given  a branch of each kind, and a conditional one that isn't taken
- * When   each general-purpose counter counts LBR inserts while all kinds are let in, returns alone,
- *        and none
+ * When   each general-purpose counter counts LBR inserts while all kinds are selected, returns
+ *        alone, and none
  * Then   it counts as many as there are entries: all, one, none
  */
 TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS(CNT_51),
@@ -59,7 +59,7 @@ TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS
 		for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 			struct lbr_stack stack;
 			u64 value = inserts(c, piece, 0, arch_lbr_only(kinds[i]), &stack);
-			/* Nine may be more than there are entries. */
+			/* The nine branches may be more than there are entries. */
 			const unsigned made = kinds[i] == ARCH_LBR_EVERY_KIND ?
 						      all :
 						      arch_lbr_count(&stack);
@@ -79,8 +79,8 @@ TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS
  *         CPUID leaf 23H, sub-leaf 3; KVM's selftests; intel/perfmon: LBR_INSERTS
  *
  * Given  a chain of more jumps than the records have entries; UD2, whose handler skips it
- * When   the last general-purpose counter counts LBR inserts while all kinds are let in, and while
- *        recording is off
+ * When   the last general-purpose counter counts LBR inserts while all kinds are selected, and
+ *        while recording is off
  * Then   it counts each jump, those whose entries are gone too, and both branches of UD2; and
  *        nothing while recording is off
  */
@@ -92,7 +92,7 @@ TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptio
 	struct lbr_stack stack;
 	intr_handler before;
 
-	/* An indirect jump to the first of them, and each of them. */
+	/* The chain's jumps, and an indirect jump to the first of them. */
 	CHECK_EQ(t, CNT_51, LBR_LINKS + 1,
 		 inserts(last, &lbr_piece_lbr_chain, LBR_LINKS, on, &stack),
 		 "LBR inserts of %u jumps and one more, %u entries", LBR_LINKS, stack.depth);
@@ -118,8 +118,8 @@ TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptio
  *         CPUID leaf 23H, sub-leaf 3; KVM's selftests; intel/perfmon: LBR_INSERTS
  *
  * Given  a chain of jumps, IA32_LBR_CTL.LBREn = 1
- * When   the last general-purpose counter counts LBR inserts while LBR_FRZ is set; of the jumps at
- *        CPL 3, entries of CPL 0 kept out
+ * When   the last general-purpose counter counts LBR inserts while LBR_FRZ is set; and those of the
+ *        jumps at CPL 3, with CPL 0 filtered out
  * Then   it counts none while frozen, and as many as there are entries at CPL 3
  * Control: once LBR_FRZ is cleared it counts each jump; the jumps at CPL 3 are recorded
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The filters by privilege level, for changes of the level by events: an exception and an interrupt
- * at CPL 3, and the returns from their handlers. Legacy records (SDM "Filtering of Last Branch
+ * The filters by privilege level, when an event changes the level: an exception and an interrupt at
+ * CPL 3, and the returns from their handlers. Legacy records (SDM "Filtering of Last Branch
  * Records") and architectural ones (IA32_LBR_CTL).
  */
 #include "kernel/interrupt/apic.h"
@@ -14,12 +14,12 @@
 
 extern const u8 vectors_begin[] __attribute__((visibility("hidden")));
 
-#define STUB_BYTES	16	/* kernel/interrupt/vectors.asm: where the gate of a vector leads */
+#define STUB_BYTES	16	/* kernel/interrupt/vectors.asm: size of a stub, a gate's target */
 #define EVERY_NEAR_BRANCH (LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | \
 			   LBR_SELECT_NEAR_RET | LBR_SELECT_NEAR_IND_JMP |			  \
 			   LBR_SELECT_NEAR_REL_JMP)
-#define INTERRUPTED_ROUNDS 4096u	/* of a loop at CPL 3: many after the overflow */
-#define FROM_OTHER_LEVEL ~0ULL	/* FROM of a branch whose beginning is kept out */
+#define INTERRUPTED_ROUNDS 4096u	/* rounds of a loop at CPL 3: many follow the overflow */
+#define FROM_OTHER_LEVEL ~0ULL	/* FROM of a branch that begins at a filtered-out level */
 
 static u64 gate(unsigned vector)
 {
@@ -30,7 +30,7 @@ enum transition { EXCEPTION, EXCEPTION_RETURN, INTERRUPT, INTERRUPT_RETURN, TRAN
 
 static const struct {
 	const char *name;
-	bool to_user;			/* it ends at CPL 3; else at CPL 0 */
+	bool to_user;			/* true: it ends at CPL 3; false: at CPL 0 */
 } transitions[TRANSITIONS] = {
 	[EXCEPTION] = { "#UD at CPL 3", false },
 	[EXCEPTION_RETURN] = { "the return from the handler of #UD to CPL 3", true },
@@ -38,7 +38,7 @@ static const struct {
 	[INTERRUPT_RETURN] = { "the return from the interrupt's handler to CPL 3", true },
 };
 
-/* Of each transition: how many entries are of it, and FROM of one. */
+/* For each transition: the number of its entries, and FROM of one. */
 struct recorded {
 	unsigned entries[TRANSITIONS];
 	u64 from[TRANSITIONS];
@@ -49,7 +49,7 @@ static bool is_in(const struct workload *w, u64 address)
 	return address >= (u64)(uintptr_t)w->begin && address < (u64)(uintptr_t)w->end;
 }
 
-/* By where a branch leads; TRANSITIONS: elsewhere. */
+/* The transition that leads to this address; TRANSITIONS: none. */
 static enum transition transition_to(u64 to)
 {
 	if (to == gate(VECTOR_UD))
@@ -73,7 +73,7 @@ static void add_recorded(struct recorded *recorded, const struct lbr_stack *stac
 	}
 }
 
-/* UD2 at CPL 3, whose handler skips it. */
+/* Execute UD2 at CPL 3; the handler skips it. */
 static void raise_exception(void)
 {
 	intr_handler before = intr_set_handler(VECTOR_UD, lbr_skip_ud2);
@@ -82,7 +82,8 @@ static void raise_exception(void)
 	intr_set_handler(VECTOR_UD, before);
 }
 
-/* IA32_PMC0 overflows in a loop at CPL 3. How many interrupts there were, and came there. */
+/* IA32_PMC0 overflows in a loop at CPL 3. true: there was one interrupt, and it came in the
+ * loop. */
 static unsigned raise_interrupt(bool nmi)
 {
 	const struct pmi_options options = { .nmi = nmi };
@@ -102,8 +103,9 @@ static unsigned raise_interrupt(bool nmi)
 
 enum cause { BY_EXCEPTION, BY_INTERRUPT, BY_NMI };
 
-/* One of them, recorded with this value of the register that enables recording. false:
- * INCONCLUSIVE, the interrupt didn't come in the loop or the entries are lost each time. */
+/* Record one of the causes, with this value in the register that enables recording. false: the test
+ * is INCONCLUSIVE, because the interrupt didn't come in the loop or the entries are lost in each
+ * try. */
 static bool record_transition(struct test *t, u64 enable, u64 select, enum cause cause,
 			      struct lbr_stack *stack)
 {
@@ -125,14 +127,14 @@ static bool record_transition(struct test *t, u64 enable, u64 select, enum cause
 		lbr_any_close();
 		if (!came)
 			test_inconclusive(t, "the interrupt didn't come in the loop at CPL 3");
-		/* None is wanted where those are kept out. */
+		/* With far branches filtered out no entry is expected. */
 		if (!came || select & LBR_SELECT_FAR_BRANCH || !lbr_try_again(t, n, stack))
 			return came;
 	}
 	return false;
 }
 
-/* Both. */
+/* Record both causes: exception and interrupt. */
 static bool record_transitions(struct test *t, u64 enable, u64 select, struct recorded *recorded)
 {
 	struct lbr_stack stack;
@@ -158,7 +160,7 @@ static bool need_far_branches(char *reason, size_t size)
  *          branch.
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
- * Given  a performance-monitoring interrupt of delivery mode NMI; fixed. Near branches kept out
+ * Given  a performance-monitoring interrupt of delivery mode NMI; fixed. Near branches filtered out
  * When   it is taken in a loop at CPL 3 while recording is on
  * Then   one entry goes to its vector's gate, and one back to the loop
  */
@@ -196,10 +198,10 @@ TEST(lbr, nmi_is_recorded_as_an_interrupt_is, REQS(LBR_06, ALBR_12),
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  UD2, whose handler skips it, an interrupt and an NMI of an overflow, each at CPL 3; near
- *        branches kept out
- * When   far branches are kept out as well (MSR_LBR_SELECT[8] = 1, IA32_LBR_CTL[22] = 0)
+ *        branches filtered out
+ * When   far branches are filtered out too (MSR_LBR_SELECT[8] = 1, IA32_LBR_CTL[22] = 0)
  * Then   nothing is recorded
- * Control: with far branches let in, one entry goes to the gate of each
+ * Control: with far branches selected, one entry goes to the gate of each
  */
 TEST(lbr, exceptions_and_interrupts_are_kept_out_with_far_branches, REQS(LBR_14, ALBR_12),
      NEEDS(need_perfmon, need_branches, need_any_lbr, need_far_branches))
@@ -235,7 +237,7 @@ TEST(lbr, exceptions_and_interrupts_are_kept_out_with_far_branches, REQS(LBR_14,
  *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
  *
  * Given  UD2 at CPL 3, whose handler skips it, and an interrupt in a loop at CPL 3; near branches
- *        kept out
+ *        filtered out
  * When   they are recorded with MSR_LBR_SELECT[1:0] = 1, and = 2
  * Then   with 1 the returns to CPL 3 are recorded and neither the exception nor the interrupt,
  *        which end at CPL 0; with 2 it is the reverse
@@ -275,7 +277,7 @@ TEST(lbr, cpl_bits_filter_exceptions_interrupts_and_their_returns_by_where_they_
  *          SDM volume 3, architectural last branch records: FROM_IP of a CPL transition
  *
  * Given  UD2 at CPL 3, whose handler skips it, and an interrupt in a loop at CPL 3; of the kinds
- *        far branches alone let in
+ *        only far branches are selected
  * When   they are recorded with both of IA32_LBR_CTL[2:1], with [1], and with [2] alone
  * Then   with [1] (CPL 0) the exception and the interrupt are recorded, with [2] (CPL 3) the two
  *        returns to CPL 3; FROM of each, which is at the other level, is all ones

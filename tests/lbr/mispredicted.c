@@ -10,12 +10,12 @@
 
 #define WINDOWS		40u
 #define FEW_WINDOWS	10u
-#define ROUNDS		64u	/* of a loop */
-#define PLAIN_ROUNDS	1000u	/* of one without another branch */
-#define FEW_OF		4u	/* fewer than a quarter */
+#define ROUNDS		64u	/* in a loop */
+#define PLAIN_ROUNDS	1000u	/* in a loop without another branch */
+#define FEW_OF		4u	/* less than one of so many */
 #define TRANSACTIONS	200u
 #define LEAST		100u	/* entries of each kind */
-#define UPPER_SHIFT	39	/* no piece is that long */
+#define UPPER_SHIFT	39	/* more than the length of any piece */
 
 struct share {
 	unsigned entries, mispredicted;
@@ -27,13 +27,14 @@ static void add(struct share *share, const struct lbr_branch *branch)
 	share->mispredicted += branch->mispredicted;
 }
 
-/* Of a transaction, by format: where an entry says so. */
+/* Has the entry a flag of a transaction, wherever its format has it? */
 static bool says_transaction(const struct lbr_branch *branch)
 {
 	return branch->in_transaction || branch->aborted;
 }
 
-/* Both kinds are conditional and in one loop: the loop's goes back, the other one forward. */
+/* Both branches are conditional and in one loop: the loop's branch goes backward, the other one
+ * forward. */
 static void look(struct share *by_chance, struct share *loop)
 {
 	static const struct lbr_piece piece = { &workload_random, NULL, NULL };
@@ -173,8 +174,8 @@ static unsigned mispredicted(const struct lbr_stack *stack)
  *         based on Skylake Microarchitecture, Table 17-16
  *
  * Given  forty windows of a loop with a branch by unpredictable bits are recorded, each over the
- *        one before: the stack is cleared before the first alone
- * When   a thousand rounds of a loop without another branch are recorded over that
+ *        previous one: the stack is cleared only before the first
+ * When   a thousand rounds of a loop without another branch are recorded over these entries
  * Then   fewer than a quarter of the entries have the mispredict flag
  * Control: there were entries with the flag, as many as the stack has or more
  */

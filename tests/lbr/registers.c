@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers of the stack as software writes them: each one by itself, addresses of either half,
+ * Writes of the stack's registers by software: each register by itself, addresses of either half,
  * each flag alone. SDM "LBR Stack", Table 17-9, Table 17-14, Table 17-16; Linux and KVM write them
  * when they switch to another context.
  */
@@ -10,12 +10,12 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
-#define SIGN_BIT	47u			/* of an address where there is no LA57 */
-#define UPPER		BITS(SIGN_BIT, 63)	/* of a canonical address of the upper half */
-#define NOT_SIGN	57u			/* above an address with LA57 too */
+#define SIGN_BIT	47u			/* of an address, without LA57 */
+#define UPPER		BITS(SIGN_BIT, 63)	/* of a canonical address in the upper half */
+#define NOT_SIGN	57u			/* above an address, also with LA57 */
 
-/* Flags of FROM, and what is written of INFO, by format. Those of transactions are left alone where
- * there are none: there WRMSR takes bits 62:61 of FROM for the sign (Linux,
+/* The flags of FROM, and the bits of INFO to write, by format. Flags of transactions are left out
+ * on processors without transactions: there WRMSR takes bits 62:61 of FROM as sign bits (Linux,
  * lbr_from_signext_quirk). */
 static void named_bits(u64 *from, u64 *info)
 {
@@ -73,8 +73,8 @@ TEST(msr, lbr_entries_hold_each_bit_of_addresses_of_both_halves_and_each_flag, R
  *         Linux: restores FROM with its sign extended, or WRMSR raises #GP
  *
  * Given  FROM and TO of the first entry and of the last one hold an address
- * When   they are written with an address whose bits from 57 on aren't all alike, those that the
- *        format has as flags left out, with or without transactions
+ * When   they are written with an address whose bits from 57 on aren't all the same, except the
+ *        bits that are flags in the format, with or without transactions
  * Then   each write raises #GP, and the register reads as before
  * Control: an address of the lower half, and one of the upper half, are taken
  */
@@ -83,7 +83,7 @@ TEST(msr, lbr_addresses_that_are_not_canonical_are_refused, REQS(LBR_28),
 {
 	static const u64 kept = 0x123456789abc;
 	const u32 banks[] = { MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP };
-	/* Where transactions are switched off, it isn't stated whether FROM has their flags. */
+	/* If transactions are switched off, no source says whether FROM has their flags. */
 	const u64 tsx = lbr_format() == 4 ? LBR4_FROM_IN_TX | LBR4_FROM_TSX_ABORT : 0;
 	u64 flags, info;
 
@@ -117,8 +117,8 @@ TEST(msr, lbr_addresses_that_are_not_canonical_are_refused, REQS(LBR_28),
 	lbr_close();
 }
 
-/* What is written to entry i before branches are recorded: each entry's own, with the flags that
- * any processor has. */
+/* The value that is written to entry i before branches are recorded: unique, with flags that every
+ * processor has. */
 static struct lbr_raw mine(unsigned i)
 {
 	struct lbr_raw raw = { 0x0000123456789000ULL + 64 * i,
@@ -131,7 +131,8 @@ static struct lbr_raw mine(unsigned i)
 	return raw;
 }
 
-/* A guest of KVM that is scheduled before recording is on loses what it wrote, not the branches. */
+/* If KVM reschedules the guest before recording is on, the written entries are lost, but the new
+ * branches aren't. */
 static bool is_lost_beside_new(struct test *t, const struct lbr_stack *stack)
 {
 	if (stack->raw[stack->depth - 1].from || test_is_strict(t) ||
@@ -151,8 +152,8 @@ static bool is_lost_beside_new(struct test *t, const struct lbr_stack *stack)
  * Given  software has written each entry, flags and INFO too, and MSR_LASTBRANCH_TOS so that the
  *        next branches go past the last entry
  * When   five branches are recorded
- * Then   the entries that are the next five by index hold these, and each other one what was
- *        written
+ * Then   the next five entries by index hold these branches, and each other entry holds the value
+ *        that software wrote
  */
 TEST(lbr, branches_leave_the_other_entries_as_software_wrote_them, REQS(LBR_03, LBR_25),
      NEEDS(need_lbr))

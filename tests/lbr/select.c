@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MSR_LBR_SELECT: SDM "Filtering of Last Branch Records". A bit that is 1 filters its kind of
- * branch out. So each test has its controls in the same window: the other kinds.
+ * MSR_LBR_SELECT: SDM "Filtering of Last Branch Records". A bit that is 1 filters out its kind of
+ * branch. So each test has its controls in the same window: the branches of the other kinds.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/descriptor.h"
@@ -11,8 +11,8 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
-/* The kinds piece with these bits of MSR_LBR_SELECT: branches of their kinds are missing, and each
- * other one is there, in order. */
+/* Record the kinds piece with these bits of MSR_LBR_SELECT: the branches of these kinds must be
+ * missing, and all others must be there, in order. */
 static void check_filter(struct test *t, struct test_claim claim, u64 select)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
@@ -124,12 +124,12 @@ TEST(lbr, each_set_of_kinds_is_kept_out_and_nothing_else, REQS(LBR_10, LBR_12, L
 
 		for (unsigned i = 0; i < n; i++)
 			select |= set & BIT(i) ? kinds[i] : 0;
-		/* On Nehalem and Westmere those of jumps are about calls and returns as well. */
+		/* On Nehalem and Westmere the bits of jumps also act on calls and returns. */
 		check_filter(t, select & jumps ? AT(LBR_13) : AT(LBR_10, LBR_12, LBR_14), select);
 	}
 }
 
-/* INT3 with these bits: its branch, and the one back. */
+/* Record INT3 with these bits: the branch to its handler, and the branch back. */
 static void record_breakpoint(u64 select, struct lbr_stack *stack)
 {
 	intr_handler before = intr_set_handler(VECTOR_BP, lbr_return_at_once);
@@ -142,7 +142,7 @@ static void record_breakpoint(u64 select, struct lbr_stack *stack)
  * LBR-14  MSR_LBR_SELECT[8] = 1 must keep far branches out and nothing else.
  *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
  *
- * Given  a branch of each kind; and INT3, near branches kept out
+ * Given  a branch of each kind; and INT3, near branches filtered out
  * When   MSR_LBR_SELECT[8] = 1
  * Then   the far return isn't recorded, and nothing else is missing; nothing is recorded of
  *        INT3
@@ -164,7 +164,7 @@ TEST(lbr, far_branch_keeps_far_branches_out_and_no_near_one, REQS(LBR_14), NEEDS
  * LBR-06  An interrupt, an exception and IRET must be recorded unless filtered.
  *         SDM 17.4.1 IA32_DEBUGCTL MSR
  *
- * Given  INT3, whose handler returns; near branches kept out
+ * Given  INT3, whose handler returns; near branches filtered out
  * When   it is executed while LBR is 1
  * Then   there are two entries: from INT3 to the handler, and from there to the instruction
  *        after INT3
@@ -189,7 +189,7 @@ TEST(lbr, exception_and_the_return_from_it_are_recorded, REQS(LBR_06), NEEDS(nee
  * Given  INT3; UD2; loads that raise #GP and #PF, which have an error code: handlers skip these.
  *        They are below 4 GiB, above that, and in the upper half of the address space, where bits
  *        63:47 are 1
- * When   they are executed while LBR is 1, near branches kept out
+ * When   they are executed while LBR is 1, near branches filtered out
  * Then   FROM of the exception's entry and TO of its handler's IRET have each bit of the addresses
  * Control: MSR_LASTBRANCH_TOS says that both were recorded
  */
@@ -233,8 +233,8 @@ TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_
  * LBR-06  An interrupt, an exception and IRET must be recorded unless filtered.
  *         SDM 17.4.1 IA32_DEBUGCTL MSR
  *
- * Given  an interrupt that waits, near branches kept out
- * When   interrupts are let in while LBR is 1
+ * Given  an interrupt is pending; near branches filtered out
+ * When   interrupts are enabled while LBR is 1
  * Then   one entry goes to the interrupt's handler, and there is one more far branch, back from
  *        it
  * Control: there is one interrupt
@@ -268,7 +268,7 @@ static void record_user(u64 select, struct lbr_stack *stack)
 	lbr_record_at_cpl_3(&lbr_piece_lbr_chain, USER_LINKS, select, stack);
 }
 
-/* How many of the chain's branches are in the stack. */
+/* The number of the chain's branches in the stack. */
 static unsigned user_branches(const struct lbr_stack *stack)
 {
 	unsigned found = 0;
@@ -295,8 +295,8 @@ TEST(lbr, cpl_bits_keep_out_the_branches_that_end_at_their_level, REQS(LBR_09), 
 	unsigned end;
 	u64 back;
 
-	/* Without a filter: the chain; a branch over the WRMSR that a piece at CPL 3 has not, the
-	 * return, and then INT, which ends at CPL 0. */
+	/* Without a filter: the chain; then a branch over the WRMSR, which a piece at CPL 3 doesn't
+	 * execute; the return; and the INT that ends at CPL 0. */
 	enum { FROM_LAST_LINK_TO_INT = 3 };
 	record_user(0, &all);
 	if (lbr_is_lost(t, &all))
@@ -327,10 +327,10 @@ TEST(lbr, cpl_bits_keep_out_the_branches_that_end_at_their_level, REQS(LBR_09), 
  *         end at CPL > 0.
  *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
  *
- * Given  a branch of each kind at CPL 0, and jumps at CPL 3 with the way there and back
+ * Given  a branch of each kind at CPL 0, and jumps at CPL 3 with the transitions to CPL 3 and back
  * When   MSR_LBR_SELECT[1:0] = 3
  * Then   nothing is recorded
- * Control: with each bit alone what ends at the other level is
+ * Control: with each bit alone the branches that end at the other level are recorded
  */
 TEST(lbr, both_cpl_bits_together_keep_every_branch_out, REQS(LBR_09), NEEDS(need_lbr))
 {
@@ -351,7 +351,7 @@ TEST(lbr, both_cpl_bits_together_keep_every_branch_out, REQS(LBR_09), NEEDS(need
 		 "branches on the way to CPL 3, there, and back, MSR_LBR_SELECT = 3");
 }
 
-/* Each row of the kinds piece is in the stack, one right after the other. */
+/* Each row of the kinds piece must be in the stack, one right after the other. */
 static void check_each_kind(struct test *t, const struct lbr_stack *stack, const char *where)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
@@ -372,7 +372,7 @@ static void check_each_kind(struct test *t, const struct lbr_stack *stack, const
  * Given  a branch of each kind
  * When   they are executed at CPL 3 with MSR_LBR_SELECT[0] = 1; at CPL 0 with [1] = 1
  * Then   each of them is recorded, in order
- * Control: each is kept out by the other bit
+ * Control: each is filtered out by the other bit
  */
 TEST(lbr, cpl_bits_let_each_kind_of_the_other_level_in, REQS(LBR_09), NEEDS(need_lbr))
 {
@@ -398,7 +398,7 @@ TEST(lbr, cpl_bits_let_each_kind_of_the_other_level_in, REQS(LBR_09), NEEDS(need
  *         Linux writes 3FFH and no other bit; SDM Table 17-13
  *
  * Given  MSR_LBR_SELECT with every other of bits 9 to 0 set
- * When   each bit above 9 is written beside the contrary of these
+ * When   each bit above 9 is written together with the inverse of these
  * Then   each write raises #GP, and the register keeps its value
  * Control: bits 9 to 0 can be written and are read back
  */
@@ -428,12 +428,12 @@ TEST(msr, lbr_select_refuses_bits_that_are_reserved, REQS(LBR_17),
  *         SDM 17.9 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
  *         based on Haswell Microarchitecture
  *
- * Given  three calls, one in the other, relative and indirect; MSR_LBR_SELECT[9] = 1, only near
- *        calls and returns not kept out
+ * Given  three nested calls, relative and indirect; MSR_LBR_SELECT[9] = 1, and only near calls and
+ *        returns aren't filtered out
  * When   recording ends after none, one and two returns
  * Then   the newest entries are the calls that haven't returned, newest first, and
  *        MSR_LASTBRANCH_TOS has moved by their number
- * Control: without call-stack mode a return is an entry more
+ * Control: without call-stack mode a return adds an entry
  */
 TEST(lbr, return_removes_its_call_in_call_stack_mode, REQS(LBR_16),
      NEEDS(need_lbr, need_lbr_call_stack))
@@ -460,10 +460,10 @@ TEST(lbr, return_removes_its_call_in_call_stack_mode, REQS(LBR_16),
  * LBR-30  In call-stack mode the entry that a return removes must read 0.
  *         Linux: reads a call stack until an entry whose FROM is 0
  *
- * Given  three calls, one in the other, in call-stack mode; each entry was 0
+ * Given  three nested calls in call-stack mode; each entry was 0
  * When   one, two and three of them have returned
  * Then   FROM and TO of the entries that were removed are 0
- * Control: those that haven't returned are there, and without a return all three are
+ * Control: the calls that haven't returned have entries; without a return all three have
  */
 TEST(lbr, entry_that_a_return_removes_reads_0, REQS(LBR_30), NEEDS(need_lbr, need_lbr_call_stack))
 {

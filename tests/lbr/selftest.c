@@ -14,9 +14,9 @@
 
 static struct {
 	const struct lbr_piece *piece;
-	const struct lbr_row *next;	/* row that has to come */
-	u64 previous;   /* where the instruction is that the next trap tells about */
-	u64 wrong;			/* a branch that no row says; 0: none */
+	const struct lbr_row *next;	/* the next expected row */
+	u64 previous;   /* address of the instruction that the next trap reports */
+	u64 wrong;			/* a taken branch without a row; 0: none */
 	unsigned taken;
 } walk;
 
@@ -37,7 +37,7 @@ static void on_step(struct trap_frame *frame)
 	}
 }
 
-/* Steps through the piece; how many branches of its rows are taken, in order. */
+/* Single-step the piece. Returns how many branches of its rows are taken, in their order. */
 static void step(const struct lbr_piece *piece, u64 n)
 {
 	intr_handler before = intr_set_handler(VECTOR_DB, on_step);
@@ -54,8 +54,8 @@ static void step(const struct lbr_piece *piece, u64 n)
  *
  * Given  the pieces whose branches are declared one by one
  * When   they are stepped through without a PMU
- * Then   each row's branch is taken, in order, and no other one far enough to be told from the next
- *        instruction
+ * Then   each row's branch is taken, in order; no other branch has a target far enough to differ
+ *        from the next instruction
  */
 TEST(selftest, branches_are_taken_as_they_are_declared, NO_REQS, NEEDS(NULL))
 {

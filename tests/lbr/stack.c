@@ -19,7 +19,7 @@
  *         SDM 17.4.8 LBR Stack
  *
  * Given  the depth that IA32_PERF_CAPABILITIES[5:0] names, a chain of jumps each to the next
- * When   as many branches are recorded as the stack has entries; some more; more than twice as
+ * When   branches are recorded, as many as the stack has entries; some more; more than twice as
  *        many
  * Then   each entry is, by age, one of the newest branches, and none is missing
  */
@@ -186,8 +186,8 @@ TEST(lbr, nothing_is_recorded_while_lbr_is_0, REQS(LBR_07), NEEDS(need_lbr),
 	lbr_close();
 }
 
-/* What software may write to entry i: no address here has a bit above 46, so each format has it as
- * it is. */
+/* A value that software may write to entry i: no address here has a bit above 46, so each format
+ * keeps it unchanged. */
 static struct lbr_raw pattern(unsigned i, bool inverted)
 {
 	const u64 low = 0x0000123456789000, high = 0x00006edcba987000;
@@ -197,7 +197,7 @@ static struct lbr_raw pattern(unsigned i, bool inverted)
 			  (struct lbr_raw){ low + 64 * i, high + 64 * i, info };
 }
 
-/* Each entry, by its number. false: INCONCLUSIVE. */
+/* Write and read each entry. false: the test is INCONCLUSIVE. */
 static bool write_and_read(struct test *t, bool inverted, struct lbr_stack *read)
 {
 	read->depth = lbr_depth();
@@ -221,9 +221,9 @@ static bool write_and_read(struct test *t, bool inverted, struct lbr_stack *read
  *         use).
  *         Linux, KVM: switch them with the context; Table 17-16 prints R/O
  *
- * Given  recording is off; addresses below 2 to the 47th, which each format has as they are
- * When   FROM, TO, and INFO where there is one, of each entry are written, each with a value of
- *        its own, then with others; MSR_LASTBRANCH_TOS with each index
+ * Given  recording is off; addresses below 2 to the 47th, which each format stores unchanged
+ * When   FROM, TO, and INFO where there is one, of each entry are written, each with a different
+ *        value, then with others; MSR_LASTBRANCH_TOS with each index
  * Then   each register reads as it was written
  */
 TEST(msr, lbr_entries_and_top_read_back_what_software_wrote, REQS(LBR_25), NEEDS(need_lbr))
@@ -251,7 +251,7 @@ TEST(msr, lbr_entries_and_top_read_back_what_software_wrote, REQS(LBR_25), NEEDS
 	lbr_close();
 }
 
-/* Interrupts that end a HLT with a full stack. */
+/* Run HLT, ended by interrupts, with a full stack. Returns the interrupts. */
 static unsigned halt_with(u64 links, struct lbr_stack *before, struct lbr_stack *after)
 {
 	unsigned interrupts;
@@ -262,7 +262,7 @@ static unsigned halt_with(u64 links, struct lbr_stack *before, struct lbr_stack 
 	intr_disable();
 	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counters_enable(pmc_one(0));
-	apic_self_ipi(VECTOR_PMI);	/* wakes it */
+	apic_self_ipi(VECTOR_PMI);	/* ends HLT */
 	__asm__ volatile("sti; hlt" ::: "memory");
 	counters_disable();
 	interrupts = pmi_settle()->count;
@@ -275,8 +275,8 @@ static unsigned halt_with(u64 links, struct lbr_stack *before, struct lbr_stack 
  * LBR-26  HLT must keep the LBR stack.
  *         SDM 17.10.3 LBR Behavior and Deep C-State
  *
- * Given  a full stack of known branches, recording off; IA32_PMC0 counts, so that the halt is that
- *        of a processor that is being observed
+ * Given  a full stack of known branches, recording off; IA32_PMC0 counts, so that the processor is
+ *        one under observation when it halts
  * When   HLT is executed, and ended by an interrupt
  * Then   MSR_LASTBRANCH_TOS and each entry are as before
  * Control: there was one interrupt

@@ -15,7 +15,7 @@ struct both_record {
 	u64 select[2];
 };
 
-/* The first processor records a chain; the other one selects otherwise and records the kinds. */
+/* The first processor records a chain; the other one records the kinds, with other filters. */
 static void record(void *arg)
 {
 	struct both_record *r = arg;
@@ -34,7 +34,7 @@ static void record(void *arg)
 	lbr_close();
 }
 
-/* false: the other processor doesn't answer, or the entries are lost each time. */
+/* false: the other processor doesn't answer, or the entries are lost in each try. */
 static bool record_both(struct test *t, unsigned cpu, struct both_record *r)
 {
 	for (unsigned n = 0; n < LBR_TRIES; n++) {
@@ -79,7 +79,7 @@ TEST(lbr, each_processor_has_a_stack_and_a_select_of_its_own, REQS(LBR_27),
 	}
 }
 
-#define EACH	5	/* entry: 0 to 30 of 32, 0 to 15 of 16 */
+#define EACH	5	/* every fifth entry: 0 to 30 of 32, 0 to 15 of 16 */
 
 struct both_write {
 	struct two_cpus both;
@@ -87,7 +87,7 @@ struct both_write {
 	u64 value[2], seen[2];
 };
 
-/* Each writes its own value; after both have, each reads. */
+/* Each side writes its own value; after both writes each side reads. */
 static void write_own(void *arg)
 {
 	struct both_write *w = arg;
@@ -108,7 +108,7 @@ static void check_written(struct test *t, unsigned cpu, const char *name, u32 ms
 {
 	struct both_write w;
 
-	/* A guest of KVM that is scheduled while recording is off loses what it wrote. */
+	/* If KVM reschedules the guest while recording is off, the written value is lost. */
 	for (unsigned n = 0;; n++) {
 		w = (struct both_write){ .msr = msr, .value = { here, there },
 					 .seen = { ~0ULL, ~0ULL } };
@@ -172,7 +172,7 @@ TEST(msr, each_logical_processor_has_each_architectural_entry_for_itself, REQS(A
 	static const u32 entries[] = { MSR_IA32_LBR_0_FROM_IP, MSR_IA32_LBR_0_TO_IP,
 				       MSR_IA32_LBR_0_INFO };
 
-	/* What the fields of INFO hold that the leaf doesn't promise isn't stated. */
+	/* No source defines the fields of INFO that the leaf doesn't enumerate. */
 	const unsigned banks = arch_lbr_leaf().timed ? 3 : 2;
 
 	FOR_EACH_PARTNER (cpu) {
@@ -198,12 +198,13 @@ TEST(msr, each_logical_processor_has_each_architectural_entry_for_itself, REQS(A
 struct both_freeze {
 	struct two_cpus both;
 	unsigned freezer;	/* the side that overflows */
-	u64 on[2], frozen[2];	/* the bit that enables recording, and LBR_Frz */
+	u64 on[2], frozen[2];	/* the enable bit of recording, and LBR_Frz */
 	unsigned interrupts;
 	struct lbr_stack stack;	/* of the other side, with a chain */
 };
 
-/* Both record, with the freeze bit; one overflows; then the other one runs the chain. */
+/* Both sides record, with the freeze bit; one side overflows; then the other side runs the
+ * chain. */
 static void freeze_one(void *arg)
 {
 	static const struct pmi_options leave = { .keep_status = true, .stay_masked = true };
@@ -236,7 +237,7 @@ static void freeze_one(void *arg)
 	counters_clear(f->frozen[side]);
 }
 
-/* false: the other processor doesn't answer, or the entries are lost each time. */
+/* false: the other processor doesn't answer, or the entries are lost in each try. */
 static bool freeze_side(struct test *t, unsigned cpu, unsigned freezer, struct both_freeze *f)
 {
 	for (unsigned n = 0; n < LBR_TRIES; n++) {

@@ -2,8 +2,8 @@
 /*
  * The entry of a transaction's abort: SDM Table 17-14 and Table 17-16. FROM is "EIP at the time of
  * the abort": for an instruction that aborts, its own address or the next one; TO is the handler of
- * an RTM abort, or the start of the elided region. A processor may abort at any time and for
- * reasons of its own, so a piece is repeated until the abort is the one that it asks for.
+ * an RTM abort, or the start of the elided region. A processor may abort at any time and for any
+ * reason, so a piece is repeated until the abort has the intended cause.
  */
 #include "kernel/memory/paging.h"
 #include "kernel/memory/string.h"
@@ -14,12 +14,12 @@
 #define TRIES		200
 #define BY_XABORT	0x5a000001u	/* EAX after XABORT 5AH: "RTM Abort Status Definition" */
 
-/* Rows of lbr_abort and of lbr_elided, oldest first; the newest entry is that of the last row. */
+/* The rows of lbr_abort and of lbr_elided, oldest first; the last row is the newest entry. */
 enum { ABORT_JUMP_BEFORE, ABORT_JUMP_INSIDE, ABORT_ITSELF, ABORT_JUMP_AFTER, ABORT_ROWS };
 enum { ELIDED_JUMP, ELIDED_ABORT, ELIDED_JUMP_AGAIN, ELIDED_ROWS };
 
-/* Haswell's abort may leave a second entry, newer than its own and without TSX_ABORT (Linux,
- * lbr_double_abort). One jump comes after each abort here. */
+/* On Haswell an abort may leave a second entry, newer than the first and without TSX_ABORT (Linux,
+ * lbr_double_abort). Remove it. In these pieces one jump follows each abort. */
 static void leave_out_second_entry(const struct test *t, struct lbr_stack *stack)
 {
 	const struct generation *generation = counter_caps()->generation;
@@ -34,7 +34,7 @@ static void leave_out_second_entry(const struct test *t, struct lbr_stack *stack
 	stack->top = (stack->top + stack->depth - 1) % stack->depth;
 }
 
-/* FROM of the abort: the instruction that ends the transaction, or the one after that. */
+/* FROM of the abort must be the instruction that ends the transaction, or the next one. */
 static void check_from(struct test *t, const struct lbr_piece *piece, u64 above,
 		       const struct lbr_branch *abort)
 {
@@ -44,7 +44,7 @@ static void check_from(struct test *t, const struct lbr_piece *piece, u64 above,
 		    "FROM of the abort: %#lx ends the transaction", cause);
 }
 
-/* The branches of lbr_abort, until XABORT is what ends its transaction. false: it never was. */
+/* Record lbr_abort until XABORT is what ends its transaction. false: it never was. */
 static bool record_xabort(struct test *t, u64 above, struct lbr_stack *stack)
 {
 	const volatile u64 *eax = workload_memory();
@@ -144,9 +144,9 @@ TEST(lbr, abort_in_either_half_is_an_entry_with_whole_addresses, REQS(LBR_29),
  * LBR-31  The entry of an abort must have IN_TX.
  *         SDM Table 17-14, Table 17-16: the entry occurred in a TSX region
  *
- * Given  a jump in a transaction that a load from an address that isn't canonical then ends, whose
- *        exception is suppressed; until EAX is 0, which says neither XABORT nor that a retry may
- *        succeed
+ * Given  a jump in a transaction; then a load from a non-canonical address ends the transaction,
+ *        and its exception is suppressed; until EAX is 0, which says neither XABORT nor that a
+ *        retry may succeed
  * When   they are recorded
  * Then   the entry after that of the jump goes to the handler of the abort and has TSX_ABORT and
  *        IN_TX; where nothing else aborts, it is from the load
@@ -182,8 +182,7 @@ TEST(lbr, abort_by_an_exception_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31)
 		   "FROM of the entry before it, the jump inside");
 }
 
-/* Of the abort to lbr_abort's handler, which is its own: the oldest one that goes there. NULL: none
- * does. */
+/* The entry of the abort to lbr_abort's handler: the oldest branch to it. NULL: there is none. */
 static const struct lbr_branch *abort_of(const struct lbr_stack *stack)
 {
 	const u64 handler = lbr_piece_lbr_abort.rows[ABORT_ITSELF].to;
@@ -194,7 +193,7 @@ static const struct lbr_branch *abort_of(const struct lbr_stack *stack)
 	return NULL;
 }
 
-/* The same at CPL 3, and what MSR_LBR_SELECT keeps out is in this. */
+/* Record lbr_abort at CPL 3, until XABORT ends its transaction. select: the filters. */
 static bool record_user_xabort(struct test *t, u64 select, struct lbr_stack *stack)
 {
 	const volatile u64 *eax = workload_memory();
@@ -220,9 +219,9 @@ static bool record_user_xabort(struct test *t, u64 select, struct lbr_stack *sta
  *
  * Given  a transaction at CPL 3 with a jump, ended by XABORT; until EAX says XABORT
  * When   its branches are recorded with MSR_LBR_SELECT[0] = 1, then with [1] = 1
- * Then   first there is an entry from XABORT to its handler, with TSX_ABORT and IN_TX, and in
- *        front of it that of the jump, with IN_TX alone; then there is none that goes there, and
- *        none with TSX_ABORT
+ * Then   with [0] = 1 there is an entry from XABORT to its handler, with TSX_ABORT and IN_TX, and
+ *        before it that of the jump, with IN_TX alone; with [1] = 1 there is no entry to the
+ *        handler, and none with TSX_ABORT
  * Control: the jump is an entry with [0] = 1
  */
 TEST(lbr, abort_of_a_transaction_of_cpl_3_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31, LBR_09),
@@ -257,8 +256,8 @@ TEST(lbr, abort_of_a_transaction_of_cpl_3_is_an_entry_with_tsx_abort, REQS(LBR_2
 	CHECK_EQ(t, LBR_09, 0, aborted, "entries with TSX_ABORT, MSR_LBR_SELECT[1] = 1");
 }
 
-/* The branches of lbr_elided: without elision there is one, with an abort of another cause there
- * are others. false: PAUSE was never all that aborted. */
+/* Record lbr_elided until its lock was elided and PAUSE alone has aborted the elision. Without
+ * elision there is no abort; an abort of another cause adds entries. false: it never happened. */
 static bool record_elided(struct test *t, u64 above, struct lbr_stack *stack)
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_elided;
@@ -307,7 +306,8 @@ TEST(lbr, abort_of_an_elided_lock_is_an_entry_with_tsx_abort, REQS(LBR_29),
 			return;
 		CONTROL_EQ(t, LBR_29, rows[ELIDED_JUMP_AGAIN].from + above, taken->from,
 			   "FROM of the newest entry, the jump");
-		/* It goes on at XCHG, executed again without its prefix, or after it. */
+		/* After the abort execution continues at XCHG, which runs again without its prefix,
+		 * or after XCHG. */
 		CHECK_RANGE(t, LBR_29, rows[ELIDED_ABORT].to + above,
 			    rows[ELIDED_JUMP].from + above,
 			    stack.raw[ELIDED_ROWS - 1 - ELIDED_ABORT].to,

@@ -12,7 +12,7 @@
 #include "tests/lbr/arch.h"
 
 #define WINDOWS		40u
-#define ROUNDS		64u	/* of a loop */
+#define ROUNDS		64u	/* in a loop */
 #define LEAST		100u	/* entries of each kind */
 #define SHORT_ROUNDS	500u
 #define LONG_ROUNDS	70000u
@@ -44,7 +44,7 @@ static bool need_user_cycles(char *reason, size_t size)
 			need_lbr_info(reason, size));
 }
 
-/* The entries cleared, what makes records open; written to the switch it begins. */
+/* Clear the entries. Returns the value of the register that begins to record at CPL 3. */
 static u64 prepare(enum recorded what)
 {
 	u64 control = lbr_any_switch().on;
@@ -59,7 +59,7 @@ static u64 prepare(enum recorded what)
 	return control & ~(u64)IA32_LBR_CTL_OS;
 }
 
-/* The workload at CPL 3, which may read counters there. */
+/* Run the workload at CPL 3, where it may read counters. */
 static void record(const struct workload *w, u64 n, enum recorded what, struct lbr_stack *stack)
 {
 	const u32 msr = lbr_any_switch().msr;
@@ -98,7 +98,7 @@ static bool is_in(const struct workload *w, u64 address)
  *          SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 1CH,
  *          ECX[0]
  *
- * Given  a loop at CPL 3 with a branch by unpredictable bits, CPL 0 kept out
+ * Given  a loop at CPL 3 with a branch by unpredictable bits, CPL 0 filtered out
  * When   forty windows are recorded
  * Then   some entries of that branch are mispredicted, and a larger share than of the loop's own
  *        branch
@@ -111,7 +111,8 @@ TEST(lbr, mispredict_flag_at_cpl_3_is_that_of_branches_by_chance,
 							    CONTROL_AT(LBR_18, LBR_19, LBR_21);
 	const struct test_claim claim = architectural() ? AT(ALBR_17) : AT(LBR_18, LBR_19, LBR_21);
 	const struct workload *w = &workload_random;
-	/* Of the loop's branch, which goes back, and of the other one, which goes forward. */
+	/* For the loop's branch, which goes backward, and for the other branch, which goes
+	 * forward. */
 	unsigned entries[2] = { 0, 0 }, flagged[2] = { 0, 0 };
 	struct lbr_stack stack;
 
@@ -138,8 +139,9 @@ TEST(lbr, mispredict_flag_at_cpl_3_is_that_of_branches_by_chance,
 		   flagged[1], entries[1], flagged[0], entries[0]);
 }
 
-/* Rounds of a loop between two jumps at CPL 3, and what fixed counter 1 counted of it: the second
- * jump's entry, whose cycles are valid, and into *soon that of a third one. false: never valid. */
+/* Run a loop between two jumps at CPL 3. The second jump's entry has valid cycles; *soon: the entry
+ * of a third jump; *counted: fixed counter 1's count of the loop. false: the cycles were never
+ * valid. */
 static bool delay(struct test *t, u64 rounds, u64 *counted, struct lbr_branch *jump,
 		  struct lbr_branch *soon)
 {
@@ -183,8 +185,8 @@ static bool delay(struct test *t, u64 rounds, u64 *counted, struct lbr_branch *j
  *          cycles since the entry before, at most FFFFH.
  *          Linux get_lbr_cycles
  *
- * Given  a loop at CPL 3 between two jumps, its own branches kept out, and a third jump soon after;
- *        fixed counter 1 counts the loop's core cycles; CPL 0 is kept out
+ * Given  a loop at CPL 3 between two jumps, its own branches filtered out, and a third jump soon
+ *        after; fixed counter 1 counts the loop's core cycles; CPL 0 is filtered out
  * When   the loop is short; longer than FFFFH cycles
  * Then   INFO[15:0] of the second jump, where it is valid, is about the count; FFFFH; that of the
  *        third is less than half of a short loop's

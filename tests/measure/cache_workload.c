@@ -28,7 +28,7 @@ struct cache {
 	unsigned ways, sets;
 };
 
-/* Of that level, for data. false: CPUID describes others alone. */
+/* Find the data cache of that level. false: CPUID describes only other caches. */
 static bool find_cache(unsigned level, struct cache *cache)
 {
 	bool others = false;
@@ -48,8 +48,8 @@ static bool find_cache(unsigned level, struct cache *cache)
 	return !others;
 }
 
-/* Does a cache of that level hold a walk over so many bytes with room to spare? One that CPUID
- * doesn't describe does. */
+/* Is a cache of that level at least twice as large as a walk over so many bytes? true for a cache
+ * that CPUID doesn't describe. */
 static bool holds(unsigned level, u64 bytes)
 {
 	struct cache cache = { 0, 0 };
@@ -59,7 +59,7 @@ static bool holds(unsigned level, u64 bytes)
 	return 2 * bytes <= (u64)cache.ways * cache.sets * LINE;
 }
 
-/* As on Nehalem and its successors where CPUID says nothing. */
+/* If CPUID says nothing, assume the caches of Nehalem and its successors. */
 static struct cache cache_of_level(unsigned level)
 {
 	struct cache cache = { 8, level == 1 ? 64 : 512 };
@@ -87,7 +87,8 @@ static u64 round_up_to_power(u64 n)
 
 static bool lay_out(struct cache_workload *h, unsigned lost_level, char *reason, size_t size)
 {
-	/* Of each processor, or one would find lines that another has. */
+	/* One for each processor: with shared lines, one would hit lines that another has
+	 * loaded. */
 	static u8 *places[CPU_MAX];
 	u8 **far = &places[cpu_index()];
 	struct cache cache = cache_of_level(lost_level);
@@ -117,9 +118,9 @@ static bool lay_out(struct cache_workload *h, unsigned lost_level, char *reason,
 }
 
 /*
- * Pages of 4 KiB in turn, not always in the same set of a cache. They are four times the entries of
- * a first-level TLB for data (64, on each generation), and half of a second-level one's (512 or
- * more). The first access to each is a page walk.
+ * Access pages of 4 KiB in turn, with addresses in different sets of a cache. There are four times
+ * as many pages as a first-level DTLB has entries (64, on each generation), and half as many as a
+ * second-level TLB has (512 or more). The first access to each page is a page walk.
  */
 static void lay_out_pages(struct cache_workload *h)
 {

@@ -49,7 +49,7 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 	return code[1] == 0x1f;				/* NOP r/m: touches no memory */
 }
 
-/* INC, DEC, CALL and JMP; of the last two that of a register. The others aren't in use. */
+/* Only INC, DEC, and CALL and JMP with a register are in use. */
 static bool group_5(u8 modrm, struct instruction_kind *kind)
 {
 	switch (modrm >> 3 & 7) {
@@ -80,7 +80,7 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 	if ((*code == 0x66 || *code == 0xf2 || *code == 0xf3) &&
 	    (code[1] == 0x0f || (*code == 0x66 && code[1] == 0x83) ||
 	     (*code == 0x66 && code[1] >> 4 == 4 && code[2] == 0x0f)))
-		code++;	/* part of the opcode: ADDPD, ADDSD, ADDSS, MOVQ; or a size */
+		code++;	/* a prefix in the opcode (ADDPD, ADDSD, ADDSS, MOVQ), or a size */
 	if (*code == 0xf3) {
 		kind->repeated = true;
 		code++;
@@ -164,7 +164,7 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		kind->branch = kind->call = kind->store = true;
 		break;
 	case 0xc2:			/* RET imm16 */
-	case 0xc3:			/* RET: loads it */
+	case 0xc3:			/* RET: loads the return address */
 		kind->branch = kind->ret = true;
 		kind->load = 1;
 		break;
@@ -176,7 +176,7 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 	case 0xeb:			/* JMP rel8 */
 		kind->branch = true;
 		break;
-	case 0xd8 ... 0xdf:		/* x87; in use between registers alone */
+	case 0xd8 ... 0xdf:		/* x87; only register operands are in use */
 		known = !is_memory(code[1]);
 		break;
 	case 0x0f:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes the walks: each round changes each register once, after its mark, by a fixed amount.
+ * Computes the walks. In each round each register changes once, after its mark, by a fixed amount.
  * Loads add to RAX, so its value and the flags depend on all earlier loads; stores change neither.
  */
 #include "tests/measure/marked_walk.h"
@@ -10,10 +10,10 @@
 #define ACCESSES	(MARKED_WALK_ROUNDS * MARKED_WALK_MARKS)
 #define RSI_MARK	12
 #define RSI_STEP	40
-#define FITS		9	/* of the 19 fields that are compared */
+#define FITS		9	/* a record matches if so many of the 19 compared fields agree */
 
-/* As in tests/measure/workload_marked_walk.asm: the register that changes after the mark, and by
- * how much. */
+/* As in tests/measure/workload_marked_walk.asm: the register that changes after each mark, its
+ * first value, and the amount. */
 static const struct {
 	enum record_field field;
 	u64 first, step;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of tagged accesses, and their events. This file judges nothing but the data source codes
- * of memory. */
+/* Records of tagged accesses, and their events. The data source codes of memory are the only thing
+ * that this file judges. */
 #include "tests/measure/mem_sample.h"
 
 #include "kernel/machine/smp.h"
@@ -11,9 +11,9 @@
 #define BATCH_GROWTH	4
 #define WINDOWS		3
 
-/* A processor that has left the largest batch without a record isn't asked for as long again. */
+/* The largest batch has given no record on this processor: later tests use a smaller batch. */
 static bool silent;
-/* The records taken last are of loads, of which some are tagged, "randomly"; not of stores. */
+/* The last records are of loads, of which the processor tags some "randomly". false: of stores. */
 static bool taken_of_loads;
 
 static u16 code_of(enum event_kind kind, unsigned flags)
@@ -26,7 +26,8 @@ static u16 code_of(enum event_kind kind, unsigned flags)
 
 #define USUAL_COUNTER	3u
 
-/* The one that each P-core can use, or the last that this processor can. */
+/* The counter that each P-core can use for this event, or the last one that this processor can
+ * use. */
 static unsigned latency_counter(void)
 {
 	struct event event = { .counters = BIT(USUAL_COUNTER) };
@@ -78,7 +79,7 @@ u64 mem_sample_at(const void *record, unsigned offset)
 	return *(const volatile u64 *)((uintptr_t)record + offset);
 }
 
-/* Not of the WRMSR that opens or closes the window: one of the workload. */
+/* true: the record is of the workload, not of the WRMSR that opens or closes the window. */
 static bool is_of_workload(const struct cache_workload *h, unsigned i)
 {
 	return !sampling_is_switching(h->workload,
@@ -94,7 +95,7 @@ static unsigned records_of(const struct cache_workload *h)
 	return kept;
 }
 
-/* Rounds that the missing records will take, going by those that there are. */
+/* Rounds for the missing records, estimated from the rounds that the present records took. */
 static u64 next_batch(const struct mem_sample_setup *setup, u64 batch, unsigned have)
 {
 	if (!have)

@@ -8,8 +8,8 @@
 #include "spec/msr.h"
 #include "tests/frame/test.h"
 
-/* From version 3 on, until CPUID.0AH:EDX[15] says that it is deprecated. A hypervisor need not
- * offer the events of another logical processor. */
+/* AnyThread exists from version 3 on, until CPUID.0AH:EDX[15] says that it is deprecated. A
+ * hypervisor may leave it out, because it counts the events of another logical processor. */
 static bool any_thread(void)
 {
 	return counter_caps()->any_thread && !counter_caps()->hypervisor;
@@ -26,8 +26,8 @@ static u64 version6_event_select(void)
 
 /*
  * Figure 18-6: 7:0 event, 15:8 umask, USR, OS, E, PC, INT, ANY (version 3), EN, INV, 31:24 CMASK.
- * PC toggles pins that later processors don't have, and isn't written. "Performance Monitoring and
- * Intel TSX": 32 IN_TX, and 33 IN_TXCP, which "may only be set for IA32_PERFEVTSEL2"; both only
+ * PC toggles pins that later processors don't have, so it isn't written. "Performance Monitoring
+ * and Intel TSX": 32 IN_TX, and 33 IN_TXCP, which "may only be set for IA32_PERFEVTSEL2"; both only
  * "if the processor supports HLE or RTM".
  */
 struct register_bits bits_of_event_select(u32 i)
@@ -70,7 +70,7 @@ struct register_bits bits_of_fixed_control(void)
 
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask & BITS(0, 15))
 		all |= (levels | (i < 3 && any_thread() ? IA32_FIXED_CTR_CTRL_ANY0 : 0)) << 4 * i;
-	/* With baseline there are the Adaptive_Record bits. */
+	/* With baseline the register also has the Adaptive_Record bits. */
 	u64 reserved = counter_caps()->version <= 4 && !counter_caps()->baseline ? ~all : 0;
 
 	return (struct register_bits){
@@ -83,19 +83,20 @@ struct register_bits bits_of_global_control(void)
 	const struct pmu_caps *caps = counter_caps();
 	u64 all = counters_all().bits, reserved = ~all;
 
-	/* IA32_PERF_CAPABILITIES has the metrics, not the version. */
+	/* IA32_PERF_CAPABILITIES enumerates the metrics; the version doesn't. */
 	if (caps->metrics || caps->metrics_open)
 		reserved &= ~IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS;
 	return (struct register_bits){ "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, all,
 				       caps->version <= 4 ? reserved : 0, REQ_MSR_36 };
 }
 
-/* Figure 18-21: 3:0 and 35:32; precise store has bit 63. With baseline those of all counters. */
+/* Figure 18-21: bits 3:0 and 35:32; with precise store bit 63. With baseline the bits of all
+ * counters. */
 struct register_bits bits_of_pebs_enable(void)
 {
 	const struct pmu_caps *c = counter_caps();
 	bool precise_store = c->facilities & FAC_PRECISE_STORE;
-	/* Load latency, or with baseline fixed counters. */
+	/* The bits of load latency, or with baseline those of fixed counters. */
 	u64 upper = c->baseline ? c->pebs_fixed_mask : 0xf;
 	u64 lower = c->baseline ? c->pebs_mask : 0xf;
 
@@ -103,7 +104,7 @@ struct register_bits bits_of_pebs_enable(void)
 				       lower | upper << 32 | (precise_store ? BIT(63) : 0), 0, 0 };
 }
 
-/* Figure 18-23: 15:0, of which the smallest value is 3. */
+/* Figure 18-23: bits 15:0; the smallest legal value is 3. */
 struct register_bits bits_of_load_latency(void)
 {
 	return (struct register_bits){ "MSR_PEBS_LD_LAT_THRESHOLD", MSR_PEBS_LD_LAT_THRESHOLD, 3,
@@ -133,9 +134,9 @@ struct register_bits bits_of_debug_control(void)
 }
 
 /*
- * "Off-core Response Performance Monitoring". Nehalem, Westmere: 7:0 request, 15:8 response, bit
- * 11 reserved. Sandy Bridge and later: 15:0 request, 16 any response, 30:17 supplier, 37:31 snoop;
- * the bits among them that are named for every part.
+ * "Off-core Response Performance Monitoring". Nehalem, Westmere: 7:0 request, 15:8 response, bit 11
+ * reserved. Sandy Bridge and later: 15:0 request, 16 any response, 30:17 supplier, 37:31 snoop;
+ * here only the bits that the manual names for every part.
  */
 struct register_bits bits_of_off_core(u32 i)
 {
@@ -147,8 +148,8 @@ struct register_bits bits_of_off_core(u32 i)
 }
 
 /*
- * Bits 3:0 and 31:24; in format 6 those of counters and metrics that there are. Whether a bit of
- * one that isn't there is refused is told nowhere (KVM; Linux).
+ * Bits 3:0 and 31:24; in format 6 also the bits of counters and metrics that exist. No source says
+ * whether the bit of an absent counter raises #GP (KVM; Linux).
  */
 struct register_bits bits_of_data_cfg(void)
 {
@@ -182,7 +183,7 @@ struct register_bits bits_of_frontend(void)
 				       all | later, BITS(23, 63), REQ_MSR_25 };
 }
 
-/* Table 17-11: 8:0; 9 where there is the call-stack mode (Table 17-13). */
+/* Table 17-11: bits 8:0; bit 9 with the call-stack mode (Table 17-13). */
 struct register_bits bits_of_lbr_select(void)
 {
 	const bool call_stack = counter_caps()->facilities & FAC_LBR_CALL_STACK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps that tests with an exerciser share. This file doesn't judge records. */
+/* Steps that tests with an exerciser share. This file doesn't judge records. */
 #include "tests/measure/remote_lines.h"
 
 #include "kernel/interrupt/fault.h"
@@ -11,7 +11,7 @@
 #define LINE		64u
 #define BYTES		(REMOTE_LINES * LINE)
 #define TURNS_MOST	800
-#define TURNS_SILENT	200	/* without a record: there won't be any */
+#define TURNS_SILENT	200	/* turns without a record: there won't be any */
 
 _Static_assert(BYTES <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
 
@@ -26,7 +26,7 @@ bool need_exerciser(char *reason, size_t size)
 	return false;
 }
 
-/* Put all lines there. false: the test has ended, as INCONCLUSIVE. */
+/* Put all lines into that place. false: the test has ended as INCONCLUSIVE. */
 static bool remote_lines_put(struct test *t, const struct remote_lines *place)
 {
 	struct exerciser_answer answer = exerciser_put(place->state, place->h.at.memory, BYTES);
@@ -43,7 +43,7 @@ static void remote_lines_load(const struct remote_lines *place, struct pmc_mask 
 	cache_workload_run(&place->h, REMOTE_LINES, on);
 }
 
-/* One window; false: the test has ended. */
+/* Count one window. false: the test has ended. */
 static bool count_once(struct test *t, const struct remote_lines *place, unsigned counter,
 		       u16 event, u64 *value)
 {
@@ -53,7 +53,8 @@ static bool count_once(struct test *t, const struct remote_lines *place, unsigne
 		bool there;
 
 		disturbance_begin(&attempt);
-		/* Nearest first, while something counts: a model may look only then. */
+		/* First load the lines, so that they are near, while a counter counts: a model may
+		 * track loads only then. */
 		counter_program(counter, event, COUNT_BOTH);
 		remote_lines_load(place, pmc_one(counter));
 		there = remote_lines_put(t, place);
@@ -87,7 +88,8 @@ bool remote_lines_count(struct test *t, const struct remote_lines *place, unsign
 	return true;
 }
 
-/* The responses of loads from there, on this processor; 0: they aren't told from others. */
+/* The response bits of loads from that place, on this processor; 0: these loads aren't counted
+ * separately. */
 static u64 responses(const struct remote_lines *place)
 {
 	return counter_caps()->facilities & FAC_OFFCORE_SNB ? place->later : place->nehalem;
@@ -118,7 +120,7 @@ static u64 remote_lines_at(unsigned record, unsigned offset)
 	return *(const volatile u64 *)((uintptr_t)ds_record(record) + offset);
 }
 
-/* Turns until there are records enough; false: the test has ended. */
+/* Take turns until there are enough records. false: the test has ended. */
 static bool make_records(struct test *t, const struct remote_lines *place,
 			 const struct mem_sample_setup *setup)
 {
@@ -140,8 +142,8 @@ static bool make_records(struct test *t, const struct remote_lines *place,
 	return there;
 }
 
-/* Do most records of load latency say so? From Sandy Bridge on the codes have other readings, and
- * there are events. */
+/* Do most records of load latency show that place? From Sandy Bridge on the codes have other
+ * meanings, and events exist instead. */
 static bool witness_records(struct test *t, const struct remote_lines *place, u64 *value)
 {
 	const struct mem_sample_setup setup = mem_sample_loads();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared steps of the PEBS tests. This file doesn't judge records. */
+/* Steps that the PEBS tests share. This file doesn't judge records. */
 #include "tests/measure/sampling.h"
 
 #include "tests/frame/calibration.h"
@@ -197,8 +197,8 @@ struct sampling_offsets sampling_offsets(void)
 	return counter_caps()->record_format == RECORD_ADAPTIVE ? of_groups : of_tables;
 }
 
-/* Offsets as printed in Table 18-44, which are those of Table 18-23 and Figure 17-10; and those of
- * an adaptive record with the memory and the GPR group. */
+/* The offsets of Table 18-44, which are also those of Table 18-23 and Figure 17-10; and those of an
+ * adaptive record with the memory and the GPR group. */
 void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
 			      u64 memory, u64 stack)
 {

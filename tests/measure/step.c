@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Single-stepping: SDM "Debug Exceptions", single-step exception condition. A trap: when it
- * arrives, the instruction is done and RIP is already at the next one, so each #DB completes the
+ * Single-stepping: SDM "Debug Exceptions", single-step exception condition. It is a trap: at the
+ * #DB the instruction is complete and RIP is already at the next one, so each #DB completes the
  * instruction at the address that the previous #DB reported.
  */
 #include "tests/measure/step.h"
@@ -14,9 +14,9 @@
 static struct {
 	const struct workload *workload;
 	u64 previous;		/* address of the instruction that the next #DB reports */
-	u64 rcx;		/* before it */
+	u64 rcx;		/* RCX before that instruction */
 	struct step_counts counts;
-	struct step_branches *branches;		/* NULL: they aren't asked for */
+	struct step_branches *branches;		/* NULL: no branches wanted */
 } stepping;
 
 bool step_is_branch(const struct step_branches *branches, u64 from)
@@ -27,7 +27,7 @@ bool step_is_branch(const struct step_branches *branches, u64 from)
 	return false;
 }
 
-/* branches->count: it isn't there. */
+/* The index of a branch; branches->count: it isn't in the list. */
 static unsigned find_branch(const struct step_branches *branches, u64 from, u64 to)
 {
 	unsigned i = 0;
@@ -77,9 +77,9 @@ static void on_debug(struct trap_frame *frame)
 	if (stepping.branches && kind.branch)
 		keep_branch(stepping.branches, (u64)(uintptr_t)done, frame->rip);
 	/*
-	 * A repeated instruction is one instruction, stepped once an iteration ("REP/REPE/...
-	 * Repeat String Operation Prefix": each counts RCX down). QEMU 10 takes one step more, in
-	 * which RCX stays and nothing is stored, so iterations are counted, not steps.
+	 * A repeated instruction is one instruction, with one #DB for each iteration ("REP/REPE/...
+	 * Repeat String Operation Prefix": each counts RCX down). QEMU 10 has one more #DB, at
+	 * which RCX is unchanged and nothing is stored. So iterations are counted, not steps.
 	 */
 	if (!kind.repeated)
 		iterations = 1;

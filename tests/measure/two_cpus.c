@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two processors at once. The runner checks both for SMIs and lost time. */
+/* Two processors at the same time. The runner checks both for SMIs and lost time. */
 #include "tests/measure/two_cpus.h"
 
-#define DEADLINE_MS	5000u	/* a side that never comes ends here, and the test with it */
+#define DEADLINE_MS	5000u	/* a side that doesn't come to a barrier ends the test after this */
 
 bool two_cpus_run(struct test *t, struct two_cpus *both, unsigned cpu, void (*work)(void *arg),
 		  void *arg)
@@ -56,7 +56,7 @@ static void two_cpus_count_side(void *arg)
 	struct two_cpus_window *window = arg;
 	struct two_cpus_side *side = &window->side[two_cpus_side()];
 
-	/* what starts and ends a side isn't counted by the other */
+	/* one side's start and stop aren't counted by the other */
 	two_cpus_barrier(&window->both);
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(side->counters.bits & BIT(c)))
@@ -69,7 +69,7 @@ static void two_cpus_count_side(void *arg)
 	two_cpus_barrier(&window->both);	/* both count */
 	if (side->work)
 		workload_run_user(side->work, side->n);
-	two_cpus_barrier(&window->both);	/* both are through */
+	two_cpus_barrier(&window->both);	/* both have done their work */
 	if (side->counters.bits)
 		counters_disable();
 	two_cpus_barrier(&window->both);	/* neither counts */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows, one after the other until one is undisturbed. */
+/* Runs windows, one after the other, until one is undisturbed. */
 #include "tests/measure/window.h"
 
 #include "kernel/interrupt/fault.h"
@@ -12,7 +12,7 @@
 static bool turn;
 static struct pmc_mask last;
 
-/* The lowest free one above them all, else the lowest. 0: there is none. */
+/* The lowest free counter above all used ones, or else the lowest free one. 0: there is none. */
 static u64 next_free(u64 used)
 {
 	const u64 free = counters_gp().bits & ~used;
@@ -183,7 +183,7 @@ u64 window_slack(struct test *t, unsigned counter)
 
 u64 window_far_slack(struct test *t)
 {
-	enum { TRANSFERS = 4 };		/* of one window */
+	enum { TRANSFERS = 4 };		/* in one window */
 
 	return test_erratum(t, ERRATUM_FAR_INSTRUCTIONS) || test_erratum(t, ERRATUM_IRET) ?
 		       TRANSFERS :

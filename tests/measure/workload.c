@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calling the workloads of tests/measure/workload.asm. Their call block, data and stack live in
- * memory that CPL 3 can reach.
+ * Calls the workloads of tests/measure/workload.asm. Their call block, data and stack are in memory
+ * that CPL 3 can access.
  */
 #include "tests/measure/workload.h"
 #include "tests/measure/window.h"
@@ -16,7 +16,7 @@
 #include "tests/frame/disturbance.h"
 #include "tests/measure/addressing_mode.h"
 
-/* tests/measure/workload.asm knows these offsets as CALL_*. */
+/* tests/measure/workload.asm has these offsets as CALL_*. */
 struct workload_call {
 	u64 n, memory, msr, on, off, stack, stride, mask;
 };
@@ -24,7 +24,7 @@ _Static_assert(offsetof(struct workload_call, mask) == 56, "CALL_MASK");
 
 #define MEMORY_BYTES	(8 * WORKLOAD_WORDS)
 #define STACK_BYTES	16384
-#define STACK_SAVED	16	/* above the top: the call's address and the caller's RSP */
+#define STACK_SAVED	16	/* above the top: return address and the caller's RSP */
 
 static const struct workload *const workloads[] = {
 	&workload_load, &workload_store, &workload_lock, &workload_branch, &workload_mixed,
@@ -103,7 +103,7 @@ static const struct workload *const workloads[] = {
 	&workload_pop_sample,
 };
 
-/* Several processors may run a piece at once. */
+/* One for each processor: several processors may run a piece at the same time. */
 static struct workload_cpu {
 	struct workload_call *call;
 	u64 *memory;
@@ -164,7 +164,7 @@ static struct workload_call *set_up(u64 n, u32 msr, u64 on)
 	return place->call;
 }
 
-/* The window, timed. */
+/* Run one window and measure its duration. */
 static void run_window(const struct workload *w, u64 n, const struct workload_call *call)
 {
 	u64 begin;

@@ -12,30 +12,30 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
-#define ODD		13u	/* into a line, where eight bytes stay in it */
-#define SPLIT_LOAD	61u	/* workload_split, workload_split_lock */
+#define ODD		13u	/* offset in a line; eight bytes from it stay in the line */
+#define SPLIT_LOAD	61u	/* offset of the load in workload_split, workload_split_lock */
 #define SPLIT_STORE	125u
 #define LINE		64u
 #define ROUNDS_MOST	20000u
-#define RECORDS_NEAR	2	/* of each shape, all at one address */
-#define RECORDS_FAR	4	/* of accesses that missed, each at one of several */
+#define RECORDS_NEAR	2	/* of each shape, all with one address */
+#define RECORDS_FAR	4	/* of accesses that missed, each with one of several addresses */
 #define CPL3_ROUNDS	4000u
 #define CPL3_TURNS	8u
-#define AT_ADDRESS	0x98	/* of a record: Data Linear Address, Latency */
+#define AT_ADDRESS	0x98	/* in a record: Data Linear Address, Latency */
 #define AT_LATENCY	0xa8
 #define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
-#define PROFILED	1u	/* the counter that makes data-address records here */
+#define PROFILED	1u	/* the counter of data-address records here */
 
 #define AT_SOURCE	0xa0
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
-static unsigned taken; /* of them, by check_addresses() */
+static unsigned taken; /* number of records that check_addresses() has taken */
 
-/* The accesses of one kind that a piece makes are at this offset of its memory. */
+/* All accesses of one kind in a piece are at this offset of its memory. */
 static const struct shape {
 	const char *name;
 	const struct workload *workload;
-	unsigned memory, load, store;	/* offsets: of the piece's memory, and in it */
-	enum { NEAR, HIGH, UPPER } where;	/* below 4 GiB, above, in the upper half */
+	unsigned memory, load, store;	/* of the piece's memory; in it */
+	enum { NEAR, HIGH, UPPER } where;	/* below 4 GiB, above it, in the upper half */
 } shapes[] = {
 	{ "bytes", &workload_bytes, ODD, 0, ACCESS_STORE, NEAR },
 	{ "sixteen bytes", &workload_sixteen, 5, 0, ACCESS_STORE, NEAR },
@@ -52,7 +52,7 @@ static const struct shape {
 	  SPLIT_STORE, UPPER },
 };
 
-/* A locked addition or exchange loads and stores at one place. */
+/* A locked addition or exchange has its load and its store at one address. */
 static const struct shape locked_shapes[] = {
 	{ "locked additions", &workload_lock, ODD, 0, 0, NEAR },
 	{ "exchanges", &workload_exchange, ODD, 0, 0, NEAR },
@@ -65,7 +65,7 @@ static const struct shape locked_shapes[] = {
 
 enum accesses { LOADS_OF_IT, STORES_OF_IT };		/* of a shape */
 
-/* What a record must hold besides the address: a latency, and these bits of A0H. */
+/* The required contents of a record other than the address: the least latency, and bits of A0H. */
 struct fields {
 	u64 latency, mask, source;
 	const char *what;
@@ -77,7 +77,7 @@ static const struct fields code_01 = { .mask = 0xf, .source = 1, .what = ", code
 static const struct fields bit_0 = { .mask = BIT(0), .source = BIT(0), .what = ", bit 0 of A0H" };
 static const struct fields bit_5 = { .mask = BIT(5), .source = BIT(5), .what = ", bit 5 of A0H" };
 
-/* The memory of all of them has two pages of 4 KiB at least. */
+/* Each of these memories has at least two pages of 4 KiB. */
 static void lay_out(struct cache_workload *h, const struct shape *s, enum accesses which)
 {
 	u8 *memory = s->where == HIGH ? pages_get()->high : pages_get()->small;
@@ -101,7 +101,7 @@ static void check_each(struct test *t, struct test_claim claim, const struct cac
 			      i, which == STORES_OF_IT ? "stores" : "loads", h->name);
 }
 
-/* Records of one facility: all hold the address. */
+/* Take records of one facility; all must have the address. */
 static bool check_addresses(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 			    const struct shape *s, enum accesses which)
 {
@@ -110,7 +110,8 @@ static bool check_addresses(struct test *t, struct test_claim claim, struct mem_
 
 	lay_out(&h, s, which);
 	setup->wanted = RECORDS_NEAR;
-	/* An event that misses these accesses says nothing of those of other tests. */
+	/* If an event doesn't count these accesses, other tests must not use shorter runs because
+	 * of that. */
 	setup->most = ROUNDS_MOST;
 	taken = count = mem_sample_take(setup, &h, records);
 	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
@@ -119,7 +120,7 @@ static bool check_addresses(struct test *t, struct test_claim claim, struct mem_
 	return true;
 }
 
-/* Of accesses that missed, each at an odd place of its line. */
+/* Check records of accesses that missed, each at an odd offset in its line. */
 static void check_misses(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 			 enum access access)
 {
@@ -147,7 +148,8 @@ static void check_misses(struct test *t, struct test_claim claim, struct mem_sam
 
 static const enum access far_loads[] = { ACCESS_MEMORY, ACCESS_L2, ACCESS_L3, ACCESS_PENDING };
 
-/* At CPL 3 the piece is entered and left by a few accesses of its own: most are the piece's. */
+/* Entering and leaving the piece at CPL 3 has a few accesses too: most records must be of the
+ * piece. */
 static void check_cpl_3(struct test *t, struct test_claim claim,
 			const struct mem_sample_setup *setup, const struct workload *w,
 			const struct fields *fields)
@@ -248,8 +250,8 @@ TEST(ll, latency_record_address_of_a_miss_is_not_that_of_its_line, REQS(LL_26),
  * When   IA32_PMC3 makes eight records of each
  * Then   more than half of the first hold that address at 98H, a latency of at least 4 cycles at
  *        A8H, and code 01H in bits 3:0 at A0H; more than half of the second the address and, where
- *        it is defined, bit 5 at A0H. The others may be of the few loads that enter and leave the
- *        workload
+ *        it is defined, bit 5 at A0H. The others may be of the few loads on the transitions to the
+ *        workload and back
  */
 TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26, LL_27, LL_31),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -314,7 +316,8 @@ TEST(ps, precise_store_address_of_a_miss_is_not_that_of_its_line, REQS(PS_04),
  *        USR and without OS
  * When   IA32_PMC3 makes eight precise-store records of each
  * Then   more than half of them hold that address at 98H, and at A0H bit 0 of the first, and bit 5
- *        of the second; the others may be of the few stores that enter and leave the workload
+ *        of the second; the others may be of the few stores on the transitions to the workload and
+ *        back
  */
 TEST(ps, precise_store_records_of_cpl_3_hold_the_address, REQS(PS_04, PS_05, PS_07),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
@@ -340,7 +343,7 @@ static bool profile(struct test *t, enum event_kind kind, struct mem_sample_setu
 	return true;
 }
 
-/* Does the event of stores tell of hits? */
+/* Does the event of stores report hits? */
 static bool tells_hits(void)
 {
 	struct event event;
@@ -348,7 +351,8 @@ static bool tells_hits(void)
 	return event_get(EK_STORES, EV_DLA | EV_STORE_L1, &event);
 }
 
-/* Stores that are near: at least every second one of the records just taken tells of a hit. */
+/* For stores to near memory: at least every second one of the records just taken must report a
+ * hit. */
 static void check_hits(struct test *t, const char *what)
 {
 	unsigned hits = 0;
@@ -399,8 +403,8 @@ TEST(dla, data_address_has_every_bit_of_any_access, REQS(DLA_02, DLA_03),
  * Given  loads and stores across the end of a line, within a page and across the end of one, below
  *        and above 4 GiB
  * When   IA32_PMC1 makes two records of each, of the events of split loads and of split stores
- * Then   the address at 98H is that of the access's first byte; which of the two lines counts
- *        isn't left open; bit 0 of A0H is 1 in at least half of those of stores, which are near
+ * Then   the address at 98H is that of the access's first byte, not one in the second line; bit 0
+ *        of A0H is 1 in at least half of those of stores, which are near
  */
 TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, DLA_02, DLA_03),
      NEEDS(need_perfmon, need_eventing_ip, need_data_address))
@@ -487,7 +491,7 @@ TEST(dla, data_address_of_a_miss_is_not_that_of_its_line, REQS(DLA_10, DLA_02),
 		struct mem_sample_setup setup;
 		struct event event;
 
-		/* Skylake's client parts have no events of the memory that a load came from. */
+		/* Skylake's client parts have no events for the memory that a load came from. */
 		if (far_events[i].kind == EK_LOCAL_DRAM &&
 		    (!event_get(EK_LOCAL_DRAM, EV_DLA, &event) || !mem_sample_memory_is_local(t)))
 			continue;
@@ -512,7 +516,7 @@ TEST(dla, data_address_of_a_miss_is_not_that_of_its_line, REQS(DLA_10, DLA_02),
  * Given  loads from one address, and stores to it, at CPL 3, counted with USR and without OS
  * When   IA32_PMC1 makes eight records of loads, and eight of stores
  * Then   more than half of them hold that address at 98H, and 1 in bit 0 of A0H if they are of
- *        stores; the others may be of the few accesses that enter and leave the workload
+ *        stores; the others may be of the few accesses on the transitions to the workload and back
  */
 TEST(dla, data_address_records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_03, DLA_06),
      NEEDS(need_perfmon, need_eventing_ip, need_data_address))

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Accesses for which an event or a bit must occur, together with accesses for which it must not:
- * accesses whose translation is only in the second-level TLB, and accesses to uncacheable memory
- * and devices. Also the counts of Table 18-45's events. SDM chapter 19, Tables 18-24, 18-33 and
- * 18-34. A prefetcher or an interrupt may change the outcome of an access, so only most of the
- * accesses must have the intended outcome.
+ * Accesses that must have an event or a bit, together with accesses that must not: accesses whose
+ * translation is only in the second-level TLB, and accesses to uncacheable memory and devices. Also
+ * counts of the events of Table 18-45. SDM chapter 19, Tables 18-24, 18-33 and 18-34. A prefetcher
+ * or an interrupt may change the outcome of an access, so only most of the accesses must have the
+ * intended outcome.
  */
 #include "kernel/memory/paging.h"
 #include "kernel/memory/pages.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
-#define STLB_MISS	BIT(4)	/* of A0H: Tables 18-33 and 18-34 */
+#define STLB_MISS	BIT(4)	/* in A0H: Tables 18-33 and 18-34 */
 #define DCU_HIT		BIT(0)	/* Table 18-46 */
 #define SPLIT_LOAD_END	64u	/* workload_split: the boundary that its load crosses */
 #define SPLIT_STORE_END	128u	/* and its store */
@@ -81,8 +81,8 @@ TEST(ps, precise_store_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(PS_06),
  *
  * Given  loads of a register of the HPET, a device in memory
  * When   IA32_PMC3 makes records of them
- * Then   most have code 0EH (I/O) or 0FH (uncacheable) in bits 3:0 at A0H; which of the two isn't
- *        stated, and no code of a cache is right
+ * Then   most have code 0EH (I/O) or 0FH (uncacheable) in bits 3:0 at A0H; the manual doesn't say
+ *        which of the two is right, and no code of a cache is right
  */
 TEST(ll, load_of_a_device_register_has_data_source_0eh_or_0fh, REQS(LL_44),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -113,14 +113,14 @@ TEST(ll, load_of_uncacheable_memory_has_data_source_0fh, REQS(LL_45),
 
 /* ------------------------------------------------------------------ counts of Table 18-45 */
 #define ROUNDS		64
-#define COUNTER		2u	/* which counts and records here */
+#define COUNTER		2u	/* counts and makes the records here */
 #define PEBS_COUNTERS	4u
-#define SLACK		(ROUNDS / 8)	/* of a count: interrupts, prefetchers */
-#define SLACK_LIKELY	(ROUNDS / 2 - 1)	/* where only most accesses miss */
-#define PAGE_ACCESSES	(2 * PAGES_SMALL)	/* two rounds of all pages of 4 KiB */
+#define SLACK		(ROUNDS / 8)	/* tolerance of a count: interrupts, prefetchers */
+#define SLACK_LIKELY	(ROUNDS / 2 - 1)	/* tolerance if only most accesses miss */
+#define PAGE_ACCESSES	(2 * PAGES_SMALL)	/* accesses in two rounds of all pages of 4 KiB */
 #define PAGE_SLACK	(PAGE_ACCESSES / 8)
 
-/* Of the accesses of a round, how many an event counts: each, or none. */
+/* The number of a round's accesses that an event counts: each, or none. */
 struct counted {
 	enum event_kind kind;
 	enum access access;
@@ -145,7 +145,7 @@ static bool setup_of(enum event_kind kind, unsigned counter, struct mem_sample_s
 	return true;
 }
 
-/* The same as mem_sample_count(), at CPL 3. */
+/* mem_sample_count(), but at CPL 3. */
 static u64 count_at_cpl_3(const struct mem_sample_setup *setup, const struct cache_workload *h,
 			  u64 n)
 {
@@ -161,14 +161,14 @@ static u64 count_at_cpl_3(const struct mem_sample_setup *setup, const struct cac
 	return count;
 }
 
-/* What n rounds more count: what a window counts besides drops out. */
+/* The increase of the count for n more rounds: a window's other events are in both counts. */
 static u64 more_by(u64 (*count)(const struct mem_sample_setup *setup,
 				const struct cache_workload *h, u64 n),
 		   const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n)
 {
 	u64 few, many;
 
-	count(setup, h, n);	/* caches and TLBs as the rounds leave them */
+	count(setup, h, n);	/* brings caches and TLBs into the state after such rounds */
 	few = count(setup, h, n);
 	many = count(setup, h, 2 * n);
 	return many > few ? many - few : 0;
@@ -179,13 +179,13 @@ static u64 more_events(const struct mem_sample_setup *setup, const struct cache_
 	return more_by(mem_sample_count, setup, h, n);
 }
 
-/* A cache that drops just any line still has some of those that visits in turn should lose. */
+/* A cache with random replacement keeps some of the lines that visits in turn should evict. */
 static bool is_likely_only(enum access access)
 {
 	return access == ACCESS_L2 || access == ACCESS_L3;
 }
 
-/* There is no INVLPG in it. */
+/* The piece has no INVLPG. */
 static bool runs_at_cpl_3(enum access access)
 {
 	return access != ACCESS_PAGE_WALK && access != ACCESS_LOCKED_PAGE_WALK &&
@@ -212,8 +212,8 @@ static bool is_of_l3(const struct counted *c)
 	return c->access == ACCESS_L3 && (c->kind == EK_L3_HIT || c->kind == EK_L3_MISS);
 }
 
-/* Which micro-operation of a locked addition walks, its load or its store, and how many loads
- * microcode has for one across a line's end, isn't stated. */
+/* No source says whether a locked addition's load or its store walks, and how many loads microcode
+ * has for a locked addition across a line's end. */
 static bool is_open(const struct counted *c)
 {
 	return c->access == ACCESS_LOCKED_SPLIT ||
@@ -255,7 +255,7 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
  *
  * Given  loads that hit the L1, plain and locked; loads of a line that is on its way, three of the
  *        four in each round; loads from the L2 and from memory
- * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter by turns
+ * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter in turn
  * Then   MEM_LOAD_UOPS_RETIRED.L1_HIT counts the first only, HIT_LFB the three of four only
  */
 TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13, CNT_49),
@@ -282,7 +282,7 @@ TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13, CNT_49),
  *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  loads that hit the L1, the L2 and the L3, and loads from memory
- * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter by turns
+ * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter in turn
  * Then   the event of L1 misses counts all but the first, that of L2 hits the second only
  */
 TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13, CNT_49),
@@ -308,7 +308,7 @@ TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13
  *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  loads that hit the L2 and the L3, and loads from memory
- * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter by turns
+ * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter in turn
  * Then   the event of L2 misses counts all but the first, that of L3 hits the second only, and
  *        that of L3 misses the third only
  */
@@ -338,7 +338,7 @@ TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13, C
  *        across a line's end, and plain loads and stores of one line. In strict runs only: locked
  *        ones across a line's end, and STLB misses of locked ones
  * When   64 rounds more of each are counted by the events of split accesses, of STLB misses and of
- *        locked loads, on each counter by turns; those without INVLPG at CPL 3 too
+ *        locked loads, on each counter in turn; those without INVLPG at CPL 3 too
  * Then   an event counts each access that it is about, one a round, and no plain one
  */
 TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13, CNT_49),
@@ -504,7 +504,8 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
  *        LLC_MISS and DTLB_MISS, MEM_STORE_RETIRED.DTLB_MISS and MEM_UNCORE_RETIRED.UNCACHEABLE,
  *        those that this processor has, each row on another counter; the counter makes records of
  *        those that the event is about
- * Then   each event counts what its name is about, each time, and little else; there is a record
+ * Then   each event counts the accesses that its name describes, each time, and few others; there
+ *        is a record
  */
 TEST(count, retired_load_and_store_events_count_the_accesses_of_their_name, REQS(CNT_52),
      NEEDS(need_perfmon, need_pebs, need_events))

@@ -11,12 +11,12 @@
 #include "tests/measure/mem_sample.h"
 
 #define ROUNDS		64u
-#define SLACK		(ROUNDS / 8)	/* of a count: interrupts */
+#define SLACK		(ROUNDS / 8)	/* tolerance of a count: interrupts */
 #define COUNTER		2u
 #define LINE		64u
-#define PAGE_END	(PAGE_SIZE - LINE)	/* a split from here on is of two pages */
-#define STORE_PAGE_END	(PAGE_SIZE - 2 * LINE)	/* of workload_split, a line further on */
-#define LOCKED		BIT(5)	/* of A0H: Table 18-34 */
+#define PAGE_END	(PAGE_SIZE - LINE)	/* splits from here on are in two pages */
+#define STORE_PAGE_END	(PAGE_SIZE - 2 * LINE)	/* the same for workload_split's store */
+#define LOCKED		BIT(5)	/* in A0H: Table 18-34 */
 #define RECORDS_FEW	3u
 
 /* The events, in the order of a form's columns. */
@@ -27,14 +27,14 @@ static const enum event_kind kinds[COLUMNS] = {
 	EK_STLB_MISS_STORES,
 };
 
-/* Not asked: INVLPG or CLFLUSH may be loads or stores to an event of all of them; the store of a
- * locked access finds what its load has brought, and may be split before it gets there. */
+/* Not checked: an event of all loads or stores may count INVLPG or CLFLUSH; the store of a locked
+ * access finds the line that its load has fetched, and may be split before it executes. */
 #define OPEN 0xff
-/* Asked in strict runs only: microcode may do the loads of a locked access across a line's end; the
- * store of a locked access may walk before its load gets there. */
+/* Checked in strict runs only: microcode may execute the loads of a locked access across a line's
+ * end; the store of a locked access may walk before its load does. */
 #define STRICT(n) (0x80 | (n))
 
-/* How many a round has of what each event is about. */
+/* For each event, its number in a round. */
 static const struct form {
 	const char *name;
 	const struct workload *workload;
@@ -81,7 +81,7 @@ static struct cache_workload place_of(const struct form *f)
 	};
 }
 
-/* What ROUNDS more count: what a window counts besides drops out. */
+/* The increase of the count for ROUNDS more rounds: a window's other events are in both counts. */
 static u64 more_events(const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
 	u64 few, many;
@@ -100,7 +100,7 @@ static u64 more_events(const struct mem_sample_setup *setup, const struct cache_
  * Given  loops of accesses of each form, which say how many of each kind a round has
  * When   64 rounds more are counted by each event of all loads, all stores, locked loads, split
  *        loads and stores, and STLB misses of loads and stores that this processor has
- * Then   each counts what a round has of its kind, give or take an eighth; an event of instructions
+ * Then   each counts what a round has of its kind, within an eighth; an event of instructions
  *        counts one with two loads once
  */
 TEST(count, each_event_of_accesses_counts_each_form_of_an_access, REQS(CNT_49),
@@ -140,7 +140,7 @@ static bool need_stores_by_instruction(char *reason, size_t size)
 	return false;
 }
 
-#define STORES_FEWER	8u	/* of one instruction */
+#define STORES_FEWER	8u	/* less than the stores of one instruction */
 #define STORES_MORE	72u
 
 /*
@@ -175,7 +175,7 @@ TEST(count, instruction_with_many_stores_counts_once, REQS(SKL_13),
 	}
 }
 
-/* Stores of precise-store records. */
+/* The stores of precise-store records. */
 static const struct {
 	const char *name;
 	const struct workload *workload;

@@ -11,18 +11,18 @@
 #include "tests/measure/overflow.h"
 
 #define ROUNDS		64u
-#define FEW		(ROUNDS / 4)	/* that the way to CPL 3 and back, or interrupts, may add */
-#define LEAST		(ROUNDS / 2)	/* of an event each round: caches drop what they like */
-#define NEXT		8u		/* events to an overflow */
+#define FEW		(ROUNDS / 4)	/* events that transitions or interrupts may add */
+#define LEAST		(ROUNDS / 2)	/* events of one in each round: caches may drop lines */
+#define NEXT		8u		/* events before an overflow */
 #define PEBS_COUNTERS	4u
-#define CMASK_NEVER	255u		/* no cycle has so many */
+#define CMASK_NEVER	255u		/* no cycle has so many events */
 #define NEVER		(COUNT_BOTH | COUNT_CMASK(CMASK_NEVER))
-#define BEGINS		2u		/* of a condition that always holds */
-#define DEMAND_READ	BIT(0)		/* MSR_OFFCORE_RSP_x: request, and every response */
+#define BEGINS		2u		/* rises of a condition that always holds */
+#define DEMAND_READ	BIT(0)		/* MSR_OFFCORE_RSP_x: the request; below, every response */
 #define ANY_RESPONSE	BIT(16)
 #define NHM_RESPONSES	0xf700ULL
 
-/* An event of each class, and what it counts of, one a round. */
+/* An event of each class, and accesses with one event a round. */
 static const struct row {
 	enum event_kind kind;
 	enum access access;
@@ -40,7 +40,7 @@ static const struct row {
 	{ EK_DTLB_MISS_STORES, ACCESS_STORE_PAGE_WALK },
 };
 
-/* What a counter counts of. */
+/* A counter, its event, and the accesses that it counts. */
 struct window {
 	const char *name;
 	unsigned counter;
@@ -66,7 +66,7 @@ static u64 count(const struct window *w, u64 flags, bool user, u64 n)
 	return value;
 }
 
-/* What ROUNDS more add. */
+/* The increase of the count for ROUNDS more rounds. */
 static u64 more(const struct window *w, u64 flags, bool user)
 {
 	const u64 few = count(w, flags, user, ROUNDS), many = count(w, flags, user, 2 * ROUNDS);
@@ -89,7 +89,7 @@ static void check_overflow(struct test *t, const struct window *w)
 		    w->h.name);
 }
 
-/* There is INVLPG in the accesses with page walks. */
+/* Accesses with page walks execute INVLPG, which CPL 3 can't. */
 static bool runs_at_cpl_3(const struct window *w)
 {
 	return w->h.workload != &workload_fresh_page && w->h.workload != &workload_fresh_page_store;
@@ -126,7 +126,7 @@ static void check_settings(struct test *t, const struct window *w)
 	check_overflow(t, w);
 }
 
-/* false: this processor hasn't the event, or an erratum makes its counts worth nothing. */
+/* false: this processor doesn't have the event, or an erratum makes its counts useless. */
 static bool prepare(struct test *t, unsigned i, struct window *w)
 {
 	const bool off_core = rows[i].kind == EK_OFFCORE_0 || rows[i].kind == EK_OFFCORE_1;
@@ -177,14 +177,14 @@ static void set_off_core(bool on)
  *
  * Given  an event of each class of the memory hierarchy that this processor has: of retired loads
  *        by the level that answered, of locked and split accesses and of page walks, of uncacheable
- *        loads, of off-core responses; accesses that it is about; the counters by turns
- * When   it is counted of CPL 0 with USR alone; of CPL 3, where that can be, with USR alone and
- *        with OS alone; of CPL 0 with CMASK = 255, alone, with INV, and with INV and E; and up to
- *        an overflow, with INT
- * Then   it counts 0 of CPL 0 with USR; of CPL 3 half of the rounds or more with USR, and few with
- *        OS; with that CMASK 0, with INV a cycle or more a round, and with E besides 2 at most; the
- *        overflow interrupts once
- * Control: of CPL 0 with OS and USR it counts half of the rounds or more
+ *        loads, of off-core responses; accesses that cause the event; one counter after the other
+ * When   the event is counted at CPL 0 with USR alone; at CPL 3, where that is possible, with USR
+ *        alone and with OS alone; at CPL 0 with CMASK = 255, alone, with INV, and with INV and E;
+ *        and up to an overflow, with INT
+ * Then   it counts 0 at CPL 0 with USR. At CPL 3 it counts half of the rounds or more with USR, and
+ *        few with OS. With that CMASK it counts 0, with INV a cycle or more a round, and with E too
+ *        at most 2. The overflow interrupts once
+ * Control: at CPL 0 with OS and USR it counts half of the rounds or more
  */
 TEST(count, memory_events_go_by_levels_conditions_and_int,
      REQS(CNT_08, CNT_09, CNT_10, CNT_35, PMI_01), NEEDS(need_perfmon, need_pebs, need_events))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FRONTEND_RETIRED: what MSR_PEBS_FRONTEND selects, charged to the next instruction to retire. SDM
- * "FRONTEND_RETIRED", Table 18-57. The number of misses isn't asserted: only an upper limit of the
- * count, and that all counters use the same register.
+ * FRONTEND_RETIRED: it counts front-end events that MSR_PEBS_FRONTEND selects, when the next
+ * instruction retires. SDM "FRONTEND_RETIRED", Table 18-57. No test expects a number of misses: the
+ * tests check an upper limit of the count, and that all counters use the same register.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -13,10 +13,10 @@
 #include "tests/measure/window.h"
 
 #define LINE		64u
-#define OTHER_LINES	16u	/* of the code that switches counters on and off */
-#define COUNTERS	4u	/* Table 18-54: those of precise events */
+#define OTHER_LINES	16u	/* lines of the code that starts and stops counters */
+#define COUNTERS	4u	/* Table 18-54: counters of precise events */
 #define SELECTIONS	6u
-#define MISSES		5u	/* of them, the first: what the rule of the lines is about */
+#define MISSES		5u	/* of the selections, the first: misses of lines */
 
 static bool need_front_end(char *reason, size_t size)
 {
@@ -30,7 +30,7 @@ static bool need_front_end(char *reason, size_t size)
 	return false;
 }
 
-/* Table 18-57; bubbles of one cycle and more, as wide as the machine (intel/perfmon). */
+/* Table 18-57; the last are bubbles of one cycle or more of the full width (intel/perfmon). */
 static u64 selection(unsigned i)
 {
 	const u64 bubbles = FRONTEND_LATENCY | BIT(PEBS_FRONTEND_BUBBLE_LENGTH_SHIFT) |
@@ -46,7 +46,7 @@ static u64 lines(const struct workload *w)
 	return (u64)(w->end - w->begin) / LINE + 2;
 }
 
-/* A row of NOPs whose lines are in no cache, once. */
+/* Count a row of NOPs whose lines are in no cache; it runs once. */
 static bool count_cold_code(u64 select, u64 value[WINDOW_COUNTERS])
 {
 	const struct workload *w = &workload_long_sled;
@@ -71,8 +71,8 @@ static bool count_cold_code(u64 select, u64 value[WINDOW_COUNTERS])
  *
  * Given  a row of one-byte NOPs whose lines were flushed, many to a line
  * When   it is executed once, for each selection of MSR_PEBS_FRONTEND
- * Then   none of those of misses counts more often than there are lines, with those of the code
- *        that switches the counter on and off; in strict runs that of bubbles neither
+ * Then   no selection of misses counts more often than there are lines, including those of the code
+ *        that switches the counter on and off; in strict runs neither does that of bubbles
  * Control: one of the selections counts
  */
 TEST(count, front_end_event_counts_at_most_once_a_cache_line, REQS(SKL_16),
@@ -124,7 +124,8 @@ TEST(count, counters_of_a_processor_share_msr_pebs_frontend, REQS(SKL_15),
 	CONTROL_RANGE(t, SKL_15, 1, ~0ULL, all, "FRONTEND_RETIRED of all selections");
 }
 
-/* FRONTEND_RETIRED of so many runs of a row of NOPs whose lines were flushed before the first. */
+/* Count FRONTEND_RETIRED over so many runs of a row of NOPs. The lines are flushed before the
+ * first. */
 static u64 count_rows(u64 select, unsigned runs)
 {
 	const struct workload *w = &workload_long_sled;
@@ -156,7 +157,7 @@ static u64 bubbles(unsigned cycles)
 }
 
 #define BUBBLE_LENGTH_BITS	12u	/* Table 18-59 */
-#define AGAIN	3u	/* runs of code that is near since the first */
+#define AGAIN	3u	/* runs of code that the caches have since the first run */
 
 /*
  * SKL-24  FRONTEND_RETIRED must count lines whose fetch missed what MSR_PEBS_FRONTEND selects, and
@@ -170,9 +171,9 @@ static u64 bubbles(unsigned cycles)
  *        1, 8, 64 cycles and of 4095, which no fetch takes; once for those of each higher bit of
  *        the length
  * Then   misses of the decoded stream buffer, of the L1 and of the L2 count at least half of the
- *        lines; runs after the first add hardly any miss of any kind. No more miss the L2 than the
- *        L1, nor the STLB than the ITLB. Longer bubbles are fewer, whichever bit of the length
- *        they have, and none is of 4095 cycles
+ *        lines. Runs after the first add hardly any miss of any kind. There are no more misses of
+ *        the L2 than of the L1, and none more of the STLB than of the ITLB. Longer bubbles are
+ *        fewer, for each bit of the length, and none is of 4095 cycles
  */
 TEST(count, front_end_event_counts_what_missed_and_for_how_long, REQS(SKL_24, HYB_22),
      NEEDS(need_perfmon, need_front_end))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two architectural events of the last-level cache: SDM 18.2.1.2, Table 18-1. They may count
- * speculative requests and those of prefetchers too, and a line of a workload may be in another
- * place for some time: so "most" is three of four here, and "few" one of four.
+ * The two architectural events of the last-level cache: SDM 18.2.1.2, Table 18-1. They may also
+ * count speculative requests and requests of prefetchers, and a line of a workload may be in
+ * another cache for some time. So "most" is three of four here, and "few" one of four.
  */
 #include "kernel/memory/pages.h"
 #include "kernel/output/fmt.h"
@@ -14,7 +14,7 @@
 #define ACCESSES_MADE	256u
 #define MOST		(ACCESSES_MADE / 4 * 3)
 #define FEW		(ACCESSES_MADE / 4)
-#define STRICT_MARGIN	16	/* accesses: the code around the window has some */
+#define STRICT_MARGIN	16	/* accesses of the code around the window */
 #define WINDOWS		3u
 
 #define REFERENCES	EVENT_LONGEST_LAT_CACHE_REFERENCE
@@ -22,7 +22,7 @@
 #define NO_LIMIT	~0ULL
 #define LAST_LEVEL	3u
 
-/* Bits of CPUID.0AH:EBX: Table 18-1. */
+/* Bits of CPUID.0AH:EBX, of Table 18-1. */
 #define REFERENCES_ABSENT	BIT(3)
 #define MISSES_ABSENT		BIT(4)
 
@@ -42,7 +42,7 @@ static bool need_last_level(char *reason, size_t size)
 	return false;
 }
 
-/* false: an erratum makes the counts worth nothing, and the test is skipped. */
+/* false: an erratum makes the counts useless, and the test is skipped. */
 static bool counts_are_right(struct test *t)
 {
 	if (!test_erratum(t, ERRATUM_LAST_LEVEL))
@@ -51,7 +51,7 @@ static bool counts_are_right(struct test *t)
 	return false;
 }
 
-/* The least and the most of some windows: what isn't the workload's comes and goes. */
+/* The minimum and the maximum of several windows: accesses by other code aren't in all of them. */
 struct counted {
 	u64 least, most;
 };
@@ -74,7 +74,7 @@ static struct counted count(const struct cache_workload *h, unsigned counter, u1
 	return counted;
 }
 
-/* On processors prefetchers and other programs add lines and take them away. */
+/* On real processors prefetchers and other programs add and evict lines. */
 static u64 least_of_most(const struct test *t)
 {
 	return test_is_strict(t) ? ACCESSES_MADE - STRICT_MARGIN : MOST;
@@ -200,8 +200,8 @@ TEST(count, load_from_l1_or_l2_is_no_last_level_reference, REQS(CNT_50),
 #define LINE		64u
 #define LINES		32u
 
-/* References of one REP LODSB over LINES lines that were just flushed, under the eyes of the
- * counter; the most of some windows. */
+/* References by one REP LODSB over LINES lines that were just flushed, while the counter counts;
+ * the maximum of several windows. */
 static u64 string_references(unsigned counter)
 {
 	u8 *const from = (u8 *)pages_get()->small;
@@ -232,8 +232,8 @@ static u64 string_references(unsigned counter)
  *         either.
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
- * Given  one REP LODSB over 32 lines that were flushed; a prefetcher may be faster, and whether the
- *        event counts what it asks for isn't stated
+ * Given  one REP LODSB over 32 lines that were flushed; a prefetcher may be faster, and the manual
+ *        doesn't say whether the event counts the prefetcher's requests
  * When   each general-purpose counter counts references of it
  * Then   it counts one or more, and in a strict run each line, within 16
  */

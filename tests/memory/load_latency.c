@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Load latency: the counts and the records. SDM "Load Latency Performance Monitoring Facility". The
- * tests don't assert which load is tagged, or its exact latency. The page's IA32_PerfEvtSelX[15:0]
- * = 100H for Nehalem has lost a digit (event 0BH, umask 10H) and isn't programmed anywhere.
+ * tests don't assert which load is tagged, or its exact latency. For Nehalem the page prints
+ * IA32_PerfEvtSelX[15:0] = 100H, in which a digit is missing (event 0BH, umask 10H); no test
+ * programs this value.
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"
 
-#define SOME		128	/* rounds of a window that is counted */
-#define OTHERS		8	/* loads of a window that aren't the workload's, at most */
+#define SOME		128	/* rounds of a counted window */
+#define OTHERS		8	/* most loads of a window that aren't the workload's */
 #define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
-#define RECORDS_ENOUGH	2	/* of each counter */
+#define RECORDS_ENOUGH	2	/* for each counter */
 #define THRESHOLD_BITS	16	/* Figure 18-23 */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
@@ -70,7 +71,7 @@ TEST(ll, latency_record_address_is_linear_for_each_operand_form, REQS(LL_26),
 					  records);
 }
 
-/* A control: records with a latency, and how many rounds are plenty. */
+/* A control: take records with a latency. Later runs have at most as many rounds. */
 static bool with_both_enables(struct test *t, struct test_claim claim,
 			      struct mem_sample_setup *setup, struct cache_workload *h)
 {
@@ -84,7 +85,7 @@ static bool with_both_enables(struct test *t, struct test_claim claim,
 	return true;
 }
 
-/* How many records with these enables, which hold no latency. */
+/* Take records with these enable bits; none may have a latency. Returns their number. */
 static unsigned check_no_latency(struct test *t, struct test_claim claim,
 				 struct mem_sample_setup *setup, const struct cache_workload *h)
 {
@@ -102,7 +103,7 @@ static unsigned check_no_latency(struct test *t, struct test_claim claim,
  * LL-29  A record of a counter without its load-latency enable bit must hold no latency.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  loads of one line, as many as left records with a latency while LL_EN_PMC3 and
+ * Given  loads of one line, as many as were needed for records with a latency while LL_EN_PMC3 and
  *        PEBS_EN_PMC3 of IA32_PEBS_ENABLE (3F1H) were both 1
  * When   they run with LL_EN_PMC3 alone, and with PEBS_EN_PMC3 alone
  * Then   there is no record; then there may be some, each with 0 as its latency
@@ -130,7 +131,7 @@ TEST(ll, load_latency_needs_pebs_enable_and_latency_enable, REQS(LL_02, LL_29),
  * LL-29  A record of a counter without its load-latency enable bit must hold no latency.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  loads of one line, as many as left records with a latency while LL_EN_PMC3 and
+ * Given  loads of one line, as many as were needed for records with a latency while LL_EN_PMC3 and
  *        PEBS_EN_PMC3 of IA32_PEBS_ENABLE (3F1H) were both 1
  * When   they run with PEBS_EN_PMC3 and the LL_EN bit of each other counter
  * Then   what records there are have 0 as their latency
@@ -142,7 +143,7 @@ TEST(ll, latency_enable_of_another_counter_yields_no_latency, REQS(LL_02, LL_29)
 	struct mem_sample_setup setup = mem_sample_loads();
 	struct cache_workload h;
 
-	/* A claim: where other enables leave no record at all, this is what decides LL-02. */
+	/* This is a check: if other enable bits give no record at all, it decides LL-02. */
 	if (!with_both_enables(t, AT(LL_02), &setup, &h))
 		return;
 	for (unsigned other = 0; other < PEBS_COUNTERS; other++) {
@@ -217,7 +218,7 @@ TEST(ll, load_latency_event_does_not_count_stores, REQS(LL_03),
 	static const enum access stores[] = {
 		ACCESS_STORE_HIT, ACCESS_STORE_MISS, ACCESS_STORE_PAGE_WALK,
 	};
-	/* CLFLUSH and INVLPG may be loads to an event. */
+	/* An event of loads may count CLFLUSH and INVLPG. */
 	const unsigned kinds = test_is_strict(t) ? sizeof(stores) / sizeof(stores[0]) : 1;
 	struct mem_sample_setup setup = mem_sample_loads();
 	struct cache_workload h;
@@ -295,7 +296,7 @@ TEST(ll, load_latency_event_does_not_count_prefetches, REQS(LL_09),
 			CHECK_EQ(t, LL_09, 0, events, "events of %u %s, %s", SOME, h.name,
 				 h.workload->name);
 	}
-	/* Loads of the same line, flushed as well. */
+	/* Loads of one line, which is flushed too. */
 	mem_sample_collect(t, CONTROL_AT(LL_09), &setup, ACCESS_MEMORY, &h, records, &count);
 }
 
@@ -331,7 +332,7 @@ TEST(ll, load_latency_event_counts_no_load_below_the_threshold, REQS(LL_24, LL_0
 		 n);
 }
 
-/* The least latency seen, as the threshold: greater than it, not equal to it. */
+/* The threshold is the smallest latency seen: the latencies must be greater, not equal. */
 static void check_above(struct test *t, enum access access)
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -375,7 +376,7 @@ TEST(ll, recorded_latency_is_greater_than_the_threshold, REQS(LL_05),
 	check_above(t, ACCESS_MEMORY);
 }
 
-#define SLOWER	2	/* times as long as an L1 hit: from memory, at least */
+#define SLOWER	2	/* times an L1 hit: the least latency of a load from memory */
 
 static u64 mean_latency(unsigned count)
 {
@@ -386,7 +387,7 @@ static u64 mean_latency(unsigned count)
 	return sum / count;
 }
 
-/* Both means, of loads from memory and of loads of what has them nearer. */
+/* Compare the mean latencies of loads from memory and of loads from nearer caches. */
 static void check_far_is_slower(struct test *t, struct test_claim claim, enum access near)
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -435,7 +436,7 @@ TEST(ll, latency_of_loads_from_memory_is_larger_than_of_l2_hits, REQS(LL_08),
 	check_far_is_slower(t, AT(LL_08), ACCESS_L2);
 }
 
-#define LINE	64u	/* bytes: between the two near addresses of workload_two_places */
+#define LINE	64u	/* bytes between the two near addresses of workload_two_places */
 
 static bool is_far(const struct cache_workload *h, const struct mem_sample_record *record)
 {
@@ -451,8 +452,8 @@ static unsigned far_ones(const struct cache_workload *h, unsigned count)
 	return far;
 }
 
-/* The median latency of the records of far loads, or of near ones: one load that took far longer
- * (DRAM refresh, an SMI) doesn't move it. 0: there are none. */
+/* The median latency of the records of far loads, or of near ones: a single very slow load (DRAM
+ * refresh, an SMI) doesn't change it. 0: there are none. */
 static u64 median_latency(const struct cache_workload *h, unsigned count, bool far)
 {
 	unsigned all = 0;
@@ -496,7 +497,7 @@ TEST(ll, latency_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
 	unsigned right = 0, far, count;
 	struct cache_workload h;
 
-	/* More of them where the first handful is of one kind. */
+	/* Take more records if the first ones are all of one kind. */
 	do {
 		if (!mem_sample_collect(t, AT(LL_11), &setup, ACCESS_TWO_PLACES, &h, records,
 					&count))
@@ -532,7 +533,7 @@ TEST(ll, latency_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
  *
  * Given  a load after a RET that goes to another address than its CALL expects: a processor may
  *        begin it and must give it up
- * When   records are made of the loads beside it
+ * When   records are made of the other loads of the round
  * Then   none has its address
  */
 TEST(ll, latency_record_is_never_of_a_speculative_load, REQS(LL_12, LL_09),

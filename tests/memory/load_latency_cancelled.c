@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads that never retire: each is of an instruction that raises #PF. SDM "Load Latency Performance
+ * Loads that never retire, because their instruction raises #PF. SDM "Load Latency Performance
  * Monitoring Facility" of Sandy Bridge: the event counts only tagged retired loads. A cancelled
  * load isn't counted and doesn't update the state of the facility, and the next available load is
- * tagged. All at CPL 3, where the exception's handler isn't counted.
+ * tagged. Everything runs at CPL 3, where the exception's handler isn't counted.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/arena.h"
@@ -11,13 +11,13 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
-#define ROUNDS		96	/* of a window: short, each of them is an exception */
-#define RECORDS		2	/* that are enough */
+#define ROUNDS		96	/* in a window: few, because each is an exception */
+#define RECORDS		2	/* enough records */
 #define OFFSET_ADDRESS	0x98	/* Data Linear Address: Table 18-23 */
-#define WINDOWS_STRICT	64	/* where loads are rarely tagged */
-#define WINDOWS_MOST	(MEM_SAMPLE_ROUNDS_MOST / ROUNDS)	/* on a processor */
-#define AROUND		16	/* loads of user_cancelled() and user_call() beside the rounds' */
-#define MISSING		0x108	/* in the first page, which isn't mapped */
+#define WINDOWS_STRICT	64	/* in strict runs, where loads are rarely tagged */
+#define WINDOWS_MOST	(MEM_SAMPLE_ROUNDS_MOST / ROUNDS)	/* in other runs */
+#define AROUND		16	/* loads of user_cancelled() and user_call() around the rounds */
+#define MISSING		0x108	/* offset in the first page, which isn't mapped */
 
 struct cancelled_probe {
 	struct fault fault;
@@ -42,7 +42,8 @@ static struct cancelled_probe *probe_get(u64 cancelled)
 	return probe;
 }
 
-/* What the load latency event counts in a window at CPL 3; records if the DS area is open. */
+/* The count of the load latency event in a window at CPL 3. There are records if the DS area is
+ * open. */
 static u64 count_window(const struct mem_sample_setup *setup, struct cancelled_probe *probe)
 {
 	u64 before = counter_read(setup->counter), after;
@@ -68,7 +69,7 @@ static u64 windows_most(const struct test *t)
 	return test_is_strict(t) ? WINDOWS_STRICT : WINDOWS_MOST;
 }
 
-/* How many loads are tagged isn't stated: too few of them decide in strict runs alone. */
+/* The manual doesn't say how many loads are tagged, so too few of them fail only a strict run. */
 static bool too_few(struct test *t, u64 seen, u64 wanted, u64 windows)
 {
 	if (seen >= wanted || test_is_strict(t))
@@ -110,7 +111,7 @@ TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
 				   "a load from a page that isn't mapped: vector %u",
 				   probe->fault.vector))
 			break;
-		/* One load of a round retires, and each of them is tagged at most. */
+		/* One load in each round retires, and may be tagged. */
 		CHECK_RANGE(t, IDS(LL_12, LL_09), 0, ROUNDS + AROUND, now,
 			    "load latency events of %u loads that retire, %u that fault", ROUNDS,
 			    ROUNDS);

@@ -9,7 +9,7 @@
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
-#define ENOUGH_TIMES	4u	/* the rounds that made a record */
+#define ENOUGH_TIMES	4u	/* times the rounds that made a record */
 
 /*
  * SKL-20  Load latency on IA32_PMCn must need both IA32_PEBS_ENABLE[n] and IA32_PEBS_ENABLE[32+n].

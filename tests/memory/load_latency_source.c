@@ -2,7 +2,7 @@
 /*
  * The data source field of load latency records. SDM Table 18-24 "Data Source Encoding for Load
  * Latency Record" and Table 18-33 "Layout of Data Source Field of Load Latency Record", typed here
- * from the pages. A cache may have lost a line, and a prefetcher may have fetched one. So the
+ * from the manual. A cache may have lost a line, and a prefetcher may have fetched one. So the
  * intended source is required for most of a workload's records, not for each. Other cores and
  * packages are in snoop.c and remote_source.c.
  */
@@ -13,10 +13,10 @@
 #define STLB_MISS	BIT(4)
 #define LOCK		BIT(5)
 #define RESERVED	BITS(6, 63)
-#define RESERVED_NHM	BITS(4, 63)	/* where bits 4 and 5 aren't defined */
-#define RECORDS_FEW	3		/* of each kind, where each record decides */
+#define RESERVED_NHM	BITS(4, 63)	/* if bits 4 and 5 aren't defined */
+#define RECORDS_FEW	3		/* of each kind, if each record decides */
 
-/* Reserved: 07H but on two models, 09H. */
+/* Reserved are 07H, except on two models, and 09H. */
 #define CODES_DEFINED	0xfd7f
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
@@ -316,10 +316,11 @@ TEST(ll, data_source_code_of_a_load_with_a_page_walk_is_that_of_its_line, REQS(L
 
 /* ------------------------------------------------------------------ tags and the reset value */
 #define LINE		64	/* bytes */
-#define LINES		16	/* visited in turn */
-#define ADDRESSES	3	/* that must show up: 8 of 16 draw fewer 7 times in a million */
+#define LINES		16	/* lines, accessed in turn */
+#define ADDRESSES	3	/* that must occur: 8 of 16 draw fewer 7 times in a million */
 
-/* Periods of 33 and 48 loads if all were tagged: the second meets the same line each time. */
+/* Periods of 33 and 48 loads, if all loads are tagged: the second period hits the same line each
+ * time. */
 static const u64 periods[] = { MEM_SAMPLE_PERIOD, 3 * LINES - 1 };
 
 static unsigned distinct_addresses(unsigned count)
@@ -389,16 +390,16 @@ static u64 events_with_period(struct mem_sample_setup *setup, const struct cache
 	value = counter_read(setup->counter);
 	mem_sample_off(setup);
 	*count = ds_records();
-	/* A counter that waits for its next event has wrapped and isn't reloaded yet. */
+	/* A counter that waits for its next event has wrapped but isn't reloaded yet. */
 	if (value < reload)
 		value += 1ULL << counter_width(setup->counter);
 	return *count * setup->period + (value - reload);
 }
 
 #define EVENTS_WANTED	200
-#define EVENTS_LEAST	(EVENTS_WANTED / 4)	/* of all the loads that time allows */
+#define EVENTS_LEAST	(EVENTS_WANTED / 4)	/* if the time doesn't allow all loads */
 
-/* Unlike in their low bits. */
+/* Their low bits differ. */
 static const u64 other_periods[] = { MEM_SAMPLE_PERIOD, 41, 54 };
 
 /*
@@ -407,8 +408,8 @@ static const u64 other_periods[] = { MEM_SAMPLE_PERIOD, 41, 54 };
  *        overflows, with the whole period of the reset value between two.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  loads of one line, as many as leave 200 load latency events, or all that the buffer's
- *        time allows
+ * Given  loads of one line, as many as make 200 load latency events, or all that the buffer's time
+ *        allows
  * When   as many run with reset values of -32, -41 and -54
  * Then   the counter sees the same number of events within a factor of two, as loads are tagged at
  *        random. There is a record for each period, as often as the shadow allows

@@ -11,8 +11,8 @@
 #define CODE(source)	((source) & 0xf)
 #define CODE_L1		BIT(0x1)	/* Table 18-24 */
 #define OFFSET_TX_ABORT	0xb8
-#define STRAY_SOURCES	5	/* one in so many near loads may have lost its line */
-#define STRAY_MARKS	4	/* one in so many records may be of another load */
+#define STRAY_SOURCES	5	/* one of so many near loads may have lost its line */
+#define STRAY_MARKS	4	/* one of so many records may be of another load */
 #define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
 #define RECORDS_ENOUGH	2
 #define PRINTED_EXAMPLE	0x0000000100000001ULL	/* "for example ... on counter IA32_PMC0" */
@@ -68,8 +68,8 @@ static u64 mark_address(int mark)
  *        retired before the assist.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  16 marked loads, each with an address of its own. The event counts tagged loads only (SKIP
- *        where it counts all): the load that overflows the counter is the last tagged one
+ * Given  16 marked loads, each with a different address. The event counts tagged loads only (SKIP
+ *        where it counts all), so the last tagged load overflows the counter
  * When   64 records are made
  * Then   at least 3 of 4 records whose EventingIP, or else R/EIP, names a marked load have that
  *        load's address
@@ -138,7 +138,7 @@ TEST(ll, latency_record_has_the_registers_after_its_load, REQS(REC_04, REC_07, R
 	mem_sample_check_registers(t, &claims, &setup, &workload_sample);
 }
 
-/* How many loads are tagged isn't stated. */
+/* The manual doesn't say how many loads are tagged. */
 static bool one_record(struct test *t, struct test_claim claim, const struct mem_sample_end *end)
 {
 	if (end->records || test_is_strict(t))
@@ -229,7 +229,7 @@ TEST(ll, printed_pebs_enable_value_enables_latency_on_pmc0, REQS(LL_30),
  *
  * Given  loads from memory, no transaction; Table 18-44: B8H is about transactions
  * When   records are made
- * Then   B8H is 0, but for the bits that may tell of an earlier transaction
+ * Then   B8H is 0, except for the bits that may report an earlier transaction
  */
 TEST(ll, latency_record_outside_a_transaction_has_no_abort_bits, REQS(REC_14),
      NEEDS(need_perfmon, need_eventing_ip, need_load_latency))
@@ -247,14 +247,14 @@ TEST(ll, latency_record_outside_a_transaction_has_no_abort_bits, REQS(REC_14),
 			 "B8H of record %u of %s", i, h.name);
 }
 
-#define CHAIN		400	/* loads, each of which waits for the one before */
+#define CHAIN		400	/* loads, each of which waits for the previous one */
 
 /*
  * LL-07  The latency must be measured in core cycles: loads of which each waits for the one before
  *        can't take fewer core cycles than their latencies are.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  400 loads from memory, each of which waits for the one before; the least latency of such
+ * Given  400 loads from memory, each of which waits for the previous one; the least latency of such
  *        loads is known from records
  * When   IA32_PMC0 counts unhalted core cycles over them
  * Then   there are at least 400 times that latency: it can't be in a smaller unit than core cycles

@@ -2,21 +2,22 @@
 /*
  * Which loads the load latency event counts and records, by the threshold: SDM "Load Latency
  * Performance Monitoring Facility". "Loads with latencies greater than this value are eligible for
- * counting and latency data reporting". The duration of a load isn't asserted. A threshold is set
+ * counting and latency data reporting". No test expects a duration of a load. The thresholds are
  * below the measured latency of this machine's slow loads.
  */
 #include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"
 
-#define WINDOW		1024	/* loads of a window that is counted */
-#define LOADS_WANTED	512	/* slow ones, where all are counted */
+#define WINDOW		1024	/* loads of a counted window */
+#define LOADS_WANTED	512	/* slow loads, if all are counted */
 #define QUICK		50	/* cycles: more than an L1 hit takes, less than memory */
-#define SLACK		(LOADS_WANTED / 8)	/* loads that a cache had all the same */
-#define BYTE		0xffu	/* thresholds around a byte: with other bits than the usual ones */
+#define SLACK		(LOADS_WANTED / 8)	/* slow loads that were in a cache anyway */
+#define BYTE		0xffu	/* thresholds around a byte, with unusual bits */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
-/* The least latency of the loads that are recorded with the least threshold. 0: the test ended. */
+/* The smallest latency of the loads that are recorded with the smallest threshold. 0: the test has
+ * ended. */
 static u64 least_latency(struct test *t, struct test_claim claim, enum access access,
 			 struct cache_workload *h)
 {
@@ -32,7 +33,7 @@ static u64 least_latency(struct test *t, struct test_claim claim, enum access ac
 	return least;
 }
 
-/* Slow loads count, and leave records that hold more than the threshold. */
+/* Slow loads must count, and their records must have more than the threshold. */
 static bool check_eligible(struct test *t, const struct cache_workload *h, u64 threshold)
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -157,7 +158,8 @@ TEST(ll, l1_hits_do_not_count_with_thresholds_of_255_or_more, REQS(LL_05, LL_24)
 	}
 }
 
-/* What the counter adds in n rounds; it is programmed, and only the threshold is written. */
+/* The increase of the count in n rounds. The counter is already programmed; only the threshold is
+ * written. */
 static u64 more_with(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n,
 		     u64 threshold)
 {
@@ -209,7 +211,7 @@ TEST(ll, threshold_acts_while_the_event_stays_programmed, REQS(LL_05),
  * Given  512 loads of a flushed line, and half of their least latency as the threshold; SKIP where
  *        the event counts tagged loads only
  * When   the load latency event counts them
- * Then   it counts 512, give or take an eighth
+ * Then   it counts 512, within an eighth
  */
 TEST(ll, load_latency_event_counts_every_load_above_the_threshold, REQS(LL_46),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -261,9 +263,9 @@ TEST(ll, load_latency_event_counts_only_tagged_loads, REQS(LL_12),
 	CHECK_RANGE(t, LL_12, 1, n - 1, events, "events of %lu loads of one line", n);
 }
 
-#define STEP		8	/* loads at a time, while a record is waited for */
+#define STEP		8	/* loads at a time, until there is a record */
 #define STEPS_MOST	20000
-#define OTHERS		8	/* loads of a window that aren't the workload's, at most */
+#define OTHERS		8	/* most loads of a window that aren't the workload's */
 
 /*
  * LL-25  The reset value must govern the number of records: one for each time that the counter
@@ -295,7 +297,7 @@ TEST(ll, latency_counter_restarts_from_its_reset_value, REQS(LL_25),
 			cache_workload_run(&h, STEP, pmc_one(setup.counter));
 		value = counter_read(setup.counter);
 		mem_sample_off(&setup);
-		/* Whether hardware tags a load of so short a window isn't stated. */
+		/* The manual doesn't say whether hardware tags a load in so short a window. */
 		if (!ds_records() && !test_is_strict(t)) {
 			test_inconclusive(t, "no record of %u windows of %u loads", STEPS_MOST,
 					  STEP);

@@ -8,24 +8,24 @@
 #include "tests/measure/mem_sample.h"
 #include "tests/measure/two_cpus.h"
 
-#define WINDOW		1024	/* loads of a window that is counted */
-#define APART		16u	/* bytes between what the two load */
+#define WINDOW		1024	/* loads of a counted window */
+#define APART		16u	/* bytes between the addresses of the two */
 #define STORE_RECORDS	8
 #define STORES_BESIDE	4096
 #define ROUNDS		64
 #define REQUEST		BIT(0)	/* demand data read */
 #define NHM_RESPONSES	0xf700
 #define ANY_RESPONSE	BIT(16)
-#define LATENCY_LEAST	4	/* cycles: more than the threshold 3 */
+#define LATENCY_LEAST	4	/* cycles: more than the threshold of 3 */
 
 struct pair {
 	struct two_cpus both;
-	unsigned open;		/* the side that may count */
+	unsigned open;		/* the side whose threshold lets loads count */
 	bool ready[2];
 	u64 events[2];
-	u64 n[2];		/* loads, of load latency */
-	unsigned records, right;	/* of that side */
-	unsigned hits;			/* of right ones, with precise store */
+	u64 n[2];		/* loads with load latency */
+	unsigned records, right;	/* of side `open` */
+	unsigned hits;			/* right records with a hit, by precise store */
 };
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
@@ -39,7 +39,7 @@ static void take_own(struct pair *p, struct mem_sample_setup *setup, const struc
 			    records[i].latency >= LATENCY_LEAST;
 }
 
-/* Both count loads of one line of their own; one has a threshold that lets some count. */
+/* Each side counts its loads of a line; only side `open` has a threshold that lets loads count. */
 static void count_latency(void *arg)
 {
 	struct pair *p = arg;
@@ -73,10 +73,10 @@ static void count_latency(void *arg)
  *         SDM Tables 35-13 and 35-18 (scope: Thread) against Linux, which takes them as shared by
  *         the threads of a core
  *
- * Given  both threads of a core load one line, each at an address of its own, and count the load
+ * Given  both threads of a core load one line, each at a different address, and count the load
  *        latency event; the loads hit the L1
- * When   one has the threshold 3 and the other one FFFFH, then the contrary; the one with 3 makes
- *        records while the other one loads
+ * When   one has the threshold 3 and the other one FFFFH, then with the roles exchanged; the one
+ *        with 3 makes records while the other one loads
  * Then   the one with 3 counts some, the other one none; each record has an address of the thread
  *        that makes it, and a latency of at least 4 cycles
  */
@@ -104,7 +104,7 @@ TEST(ll, threads_of_a_core_count_and_record_by_their_own_thresholds, REQS(MSR_38
 	}
 }
 
-/* Both store to one line, at an address of their own; one makes records. */
+/* Both sides store to one line, at different addresses; one side makes records. */
 static void record_stores(void *arg)
 {
 	struct pair *p = arg;
@@ -141,10 +141,10 @@ static void record_stores(void *arg)
  *         it.
  *         SDM 18.9.4.3 Precise Store Facility, Table 18-34
  *
- * Given  both threads of a core store to one line, each at an address of its own; the stores hit
- *        the L1
- * When   one makes eight precise-store records while the other one stores, with PEBS off; then the
- *        contrary
+ * Given  both threads of a core store to one line, each at a different address; the stores hit the
+ *        L1
+ * When   one makes eight precise-store records while the other one stores, with PEBS off; then with
+ *        the roles exchanged
  * Then   each record has an address of the thread that makes it, and at least half of them have
  *        bit 0 of A0H
  */
@@ -169,7 +169,7 @@ TEST(ps, threads_of_a_core_record_their_own_stores, REQS(MSR_37, PS_04, PS_05),
 	}
 }
 
-/* Both load flushed lines; the register of one names them. */
+/* Both sides load flushed lines; the register of one side selects them. */
 static void count_off_core(void *arg)
 {
 	struct pair *p = arg;
@@ -202,7 +202,7 @@ static void count_off_core(void *arg)
  *
  * Given  both threads of a core load flushed lines, and count the first off-core event
  * When   MSR_OFFCORE_RSP_0 of one names a demand read of data and every response, that of the other
- *        one nothing; then the contrary
+ *        one nothing; then with the roles exchanged
  * Then   the one whose register names them counts at least half of its loads, the other one none
  */
 TEST(offcore, threads_of_a_core_count_by_their_own_off_core_registers, REQS(MSR_38),

@@ -3,8 +3,8 @@
  * Off-core response events. SDM "Off-core Response Performance Monitoring in the Processor Core"
  * (Nehalem: one register; Westmere: two; request in 7:0, response in 15:8) and "Off-core Response
  * Performance Monitoring" (Sandy Bridge and later: request in 15:0, any response in 16, supplier in
- * 30:17, snoop in 37:31). Loads of a line that was just flushed are demand reads of data which
- * something outside the core answers; a prefetcher may add some.
+ * 30:17, snoop in 37:31). Loads of a line that was just flushed are demand data reads with a
+ * response from outside the core; a prefetcher may add some.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/event.h"
@@ -13,18 +13,18 @@
 #include "tests/measure/window.h"
 
 #define ROUNDS		64
-#define WINDOWS		3		/* of which the least counts */
-#define REQUEST		BIT(0)		/* demand data read, in either layout */
-#define REQUEST_RFO	BIT(1)		/* read for ownership: of a store, in either layout */
-#define FEW		(ROUNDS / 4)	/* that something else may add */
+#define WINDOWS		3		/* the minimum of these counts */
+#define REQUEST		BIT(0)		/* demand data read, in both layouts */
+#define REQUEST_RFO	BIT(1)		/* read for ownership: of a store, in both layouts */
+#define FEW		(ROUNDS / 4)	/* events that other causes may add */
 #define NHM_RESPONSES	0xf700
 #define ANY_RESPONSE	BIT(16)
 #define SUPPLIERS	BITS(17, 30)
 #define SNOOPS		BITS(31, 37)
-/* Bits that no load of a flushed line answers to: modified in the L3, and a snoop that found it. */
+/* Responses that no load of a flushed line gets: modified in the L3, and a snoop with HITM. */
 #define L3_MODIFIED	BIT(18)
 #define SNOOP_HITM	BIT(36)
-/* What may have answered: the L3, or something beyond it. */
+/* Possible suppliers: the L3, or one beyond it. */
 #define L3_SUPPLIERS	BITS(18, 21)
 #define FAR_SUPPLIERS	(BIT(17) | BITS(22, 30))
 #define NHM_L3		BITS(8, 10)
@@ -35,7 +35,7 @@ struct setting {
 	const char *what;
 };
 
-enum { NAMES_BOTH };	/* the first setting: the control */
+enum { NAMES_BOTH };	/* index of the first setting: the control */
 
 static const struct setting nehalem[] = {
 	{ REQUEST | NHM_RESPONSES, "a request and every response" },
@@ -50,7 +50,7 @@ static const struct setting sandy_bridge[] = {
 	{ REQUEST | SNOOPS, "a request and snoops alone" },
 };
 
-/* The least of three windows: what other processors and devices do isn't in all of them. */
+/* The minimum of three windows: accesses by other processors and devices aren't in all of them. */
 static u64 off_core_count(u16 event, unsigned counter, const struct cache_workload *h)
 {
 	u64 least = ~0ULL;
@@ -69,13 +69,15 @@ static u64 off_core_count(u16 event, unsigned counter, const struct cache_worklo
 	return least;
 }
 
-/* Reserved bits of the fields read as 0 where the processor takes them, or are refused. */
+/* Reserved bits of these fields are read as 0 if the processor accepts them; if not, the write
+ * raises #GP. */
 static bool off_core_set(u32 msr, u64 value)
 {
 	return !msr_try_write(msr, value).raised;
 }
 
-/* The event counts with the first setting of the register, and nothing with each other one. */
+/* The event must count with the first setting of the register, and must not count with any other
+ * one. */
 static void check_settings(struct test *t, u32 msr, enum event_kind kind)
 {
 	bool snb = counter_caps()->facilities & FAC_OFFCORE_SNB;
@@ -156,7 +158,7 @@ TEST(offcore, off_core_rsp_1_governs_the_second_off_core_event, REQS(MSR_18, MSR
 	u64 value = 0;
 
 	CHECK(t, MSR_24, !msr_try_read(MSR_OFFCORE_RSP_1, &value).raised, "reading 1A7H");
-	/* The first one names everything and must not matter. */
+	/* The first register selects everything, and must have no effect. */
 	off_core_set(MSR_OFFCORE_RSP_0, counter_caps()->facilities & FAC_OFFCORE_SNB ?
 						REQUEST | ANY_RESPONSE :
 						REQUEST | NHM_RESPONSES);
@@ -209,8 +211,8 @@ TEST(offcore, any_response_counts_whatever_supplier_and_snoop_are_beside_it, REQ
 	}
 }
 
-/* What both events count of one workload at once: the first on IA32_PMC0, the second on IA32_PMC1.
- * The least of three windows, each. */
+/* Count one workload with both events at the same time: the first on IA32_PMC0, the second on
+ * IA32_PMC1. Each value is the minimum of three windows. */
 static void count_both(const struct event event[2], const struct cache_workload *h, u64 least[2])
 {
 	least[0] = least[1] = ~0ULL;
@@ -286,7 +288,7 @@ TEST(offcore, off_core_events_at_once_count_by_their_own_registers, REQS(MSR_48)
 	off_core_set(MSR_OFFCORE_RSP_1, 0);
 }
 
-/* The same at CPL 3, of one window: the workload's memory is the usual one. */
+/* Count one window at CPL 3, with the workload's usual memory. */
 static u64 count_at_cpl_3(u16 event, unsigned counter, const struct cache_workload *h)
 {
 	u64 value;

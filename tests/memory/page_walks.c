@@ -2,7 +2,7 @@
 /*
  * Page walks: DTLB_LOAD_MISSES.WALK_COMPLETED and DTLB_STORE_MISSES.WALK_COMPLETED, whose codes
  * changed with Golden Cove. The manual doesn't say how many walks a load begins, so the tests only
- * check that there are some.
+ * check that there is at least one.
  */
 #include "kernel/output/fmt.h"
 #include "pmu/event.h"

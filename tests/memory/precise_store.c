@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Precise store: SDM "Precise Store Facility", Table 18-34. IA32_PMC3 alone, with bits 3 and 63 of
- * IA32_PEBS_ENABLE; the event is MEM_TRANS_RETIRED.PRECISE_STORE of chapter 19. The manual doesn't
- * say how many stores a processor samples, so no count is asserted.
+ * Precise store: SDM "Precise Store Facility", Table 18-34. Only IA32_PMC3 has it, with bits 3 and
+ * 63 of IA32_PEBS_ENABLE; the event is MEM_TRANS_RETIRED.PRECISE_STORE of chapter 19. The manual
+ * doesn't say how many stores a processor samples, so no test expects a count.
  */
 #include "pmu/pmi.h"
 #include "tests/frame/calibration.h"
@@ -14,10 +14,10 @@
 #define STLB_MISS	BIT(4)
 #define LOCKED		BIT(5)
 #define RESERVED	(BITS(1, 3) | BITS(6, 63))
-#define AT_RIP		0x08	/* of a record: R/EIP, status, Data Linear Address */
+#define AT_RIP		0x08	/* in a record: R/EIP, status, Data Linear Address */
 #define AT_STATUS	0x90
 #define AT_ADDRESS	0x98
-#define RECORDS_FEW	3	/* of each kind, where each record decides */
+#define RECORDS_FEW	3	/* of each kind, if each record decides */
 
 #define ELSEWHERE	1024	/* bytes: another line, and another set of the L1 */
 
@@ -74,8 +74,8 @@ TEST(ps, precise_store_address_is_linear_for_each_operand_form, REQS(PS_04),
  * PS-11  Without its PEBS enable bit precise store must write no record.
  *        SDM 18.9.4.3 Precise Store Facility
  *
- * Given  stores to one address, as many as left records while bits 3 and 63 of IA32_PEBS_ENABLE
- *        (3F1H) were both 1
+ * Given  stores to one address, as many as were needed for records while bits 3 and 63 of
+ *        IA32_PEBS_ENABLE (3F1H) were both 1
  * When   they run with bit 63 (PS_EN) alone; and to another address with bit 3 (PEBS_EN_PMC3) alone
  * Then   there is no record; then none that has this address, though it may have the one before
  * Control: with both bits there are records
@@ -107,7 +107,7 @@ TEST(ps, precise_store_needs_ps_en_and_pebs_en, REQS(PS_02, PS_11),
  * PS-01  Precise store must capture stores on IA32_PMC3 only.
  *        SDM 18.9.4.3 Precise Store Facility
  *
- * Given  stores to one address, as many as left records of IA32_PMC3
+ * Given  stores to one address, as many as were needed for records of IA32_PMC3
  * When   they run to another address, with PS_EN and the event on each of IA32_PMC0 to IA32_PMC2
  * Then   no record has this address, though it may have the one before
  * Control: with IA32_PMC3 there are records
@@ -214,8 +214,8 @@ static bool has_bit(const struct mem_sample_record *record, u64 bit)
 	return record->source & bit;
 }
 
-/* Most of the records of `with` have the bit, and few of `without`; in turns. A line may be in the
- * L1 when its store gets there: that it isn't is asked in strict runs. */
+/* Most records of `with` must have the bit, and few records of `without`; each twice. A line may
+ * already be in the L1 when its store executes, so misses are checked in strict runs only. */
 static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum access with,
 		      enum access without, const char *what)
 {
@@ -284,7 +284,7 @@ TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
 			      "have bit 4");
 }
 
-/* Of the accesses of workload_lock_widths, those that no record is of: bit n, number n. */
+/* The accesses of workload_lock_widths without a record; bit n: access n. */
 static unsigned sizes_missing(unsigned count, u64 first)
 {
 	unsigned missing = (1u << LOCK_WIDTHS) - 1;
@@ -371,7 +371,7 @@ TEST(ps, precise_store_record_has_zero_in_reserved_source_bits, REQS(PS_08),
  *        SDM 18.9.4.3 Precise Store Facility
  *
  * Given  the DS area has one record in use, and its threshold is after the second
- * When   as many stores run as left two records before
+ * When   as many stores run as were needed for two records before
  * Then   the index moves by one record, which is written where the index was and not a byte
  *        outside; there is one interrupt, with OvfBuf at its entry
  * Control: stores to one line make records
@@ -395,7 +395,7 @@ TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
 	ds_open(&ds);
 	pmi_open(NULL);
 	mem_sample_arm(&setup, setup.period);
-	/* As many as two records took. */
+	/* As many rounds as two records took. */
 	cache_workload_run(&h, setup.rounds, pmc_one(PRECISE_STORE_COUNTER));
 	log = pmi_end();
 	mem_sample_off(&setup);
@@ -435,11 +435,11 @@ TEST(ps, precise_store_record_has_the_registers_after_its_store, REQS(REC_04, RE
 	mem_sample_check_registers(t, &claims, &setup, &workload_sample_store);
 }
 
-#define OTHER	0u	/* the counter of loads beside precise store */
+#define OTHER	0u	/* the counter of loads, in addition to precise store */
 #define BESIDE_ROUNDS 400u
 
-/* Records of loads by IA32_PMC0 and of stores by IA32_PMC3 in one window: how many show the bit of
- * the first alone in their status, and how many that of the second. */
+/* Take records of loads by IA32_PMC0 and of stores by IA32_PMC3 in one window. of[]: how many have
+ * the bit of the first alone in their status, and how many that of the second. */
 static void count_beside(u64 enable, unsigned of[2])
 {
 	struct mem_sample_setup setup = mem_sample_stores();
@@ -472,7 +472,7 @@ static void count_beside(u64 enable, unsigned of[2])
  * PS-02   Both bit 3 and bit 63 of IA32_PEBS_ENABLE must be set for precise store.
  *         SDM 18.9.4.3 Precise Store Facility
  *
- * Given  IA32_PMC0 samples loads beside precise store on IA32_PMC3: PS_EN, PEBS_EN_PMC3 and
+ * Given  IA32_PMC0 samples loads together with precise store on IA32_PMC3: PS_EN, PEBS_EN_PMC3 and
  *        PEBS_EN_PMC0 of IA32_PEBS_ENABLE are set
  * When   loads and stores run
  * Then   there are records with the bit of IA32_PMC0 alone in their status, and with that of

@@ -8,7 +8,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/remote_lines.h"
 
-#define LONG_LATENCY	256u	/* cycles: more than eight bits of a field hold */
+#define LONG_LATENCY	256u	/* cycles: more than eight bits can hold */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 

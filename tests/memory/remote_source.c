@@ -2,9 +2,9 @@
 /*
  * Loads of lines of other cores and packages: their codes in Table 18-24 "Data Source Encoding for
  * Load Latency Record", and their events in Table 18-45 and on other generations; also the off-core
- * responses that depend on a snoop. On the reference PMU Table 18-24 is read as printed. Linux
- * reads 05H to 07H of Sandy Bridge and later as miss, clean and modified, so neighbouring codes
- * pass on other machines. Not tested: 00H "unknown", 0EH "I/O".
+ * responses that depend on a snoop. The reference PMU uses Table 18-24 as printed. Linux takes 05H
+ * to 07H of Sandy Bridge and later for miss, clean and modified, so on other machines neighbouring
+ * codes pass too. Not tested: 00H "unknown", 0EH "I/O".
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/measure/remote_lines.h"
@@ -13,12 +13,12 @@
 #define CODE(source)	((source) & 0xf)
 #define HITS_HERE	BITS(0x1, 0x7)	/* hits in this package */
 #define RECORDER	2u	/* the counter of data-address records here */
-#define RECORDS_ENOUGH	2	/* of these */
-#define COUNTERS	4u	/* which count by turns */
+#define RECORDS_ENOUGH	2	/* of these records */
+#define COUNTERS	4u	/* counters that take turns */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
-/* The first COUNTERS, as far as they are there. */
+/* A counter of the first COUNTERS, of those that exist. */
 static unsigned by_turns(unsigned n)
 {
 	const unsigned gp = counter_caps()->gp;
@@ -28,8 +28,8 @@ static unsigned by_turns(unsigned n)
 
 #define NO_OTHERS_PASS	0
 
-/* Most records of loads of such lines have one of these codes; or, where not every observation
- * decides, one of the lenient ones. */
+/* Most records of loads of these lines must have one of these codes. If not every observation
+ * decides, the lenient codes pass too. */
 static void check_codes_of(struct test *t, struct test_claim claim, struct remote_lines place,
 			   const struct workload *loads, u64 codes, u64 lenient)
 {
@@ -238,13 +238,13 @@ TEST(ll, data_source_of_a_locked_load_is_that_of_a_plain_one, REQS(LL_34, LL_38,
 
 /* ------------------------------------------------------------------ events */
 
-/* Loads of a place have an event of their own, and aren't counted by those of the others. */
+/* For each place one event counts the loads, and the events of the other places don't. */
 static const struct remote_lines *const places[] = {
 	&l3_only, &stale, &clean, &modified, &nowhere, &nowhere_remote,
 };
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-/* Most of the loads are counted, or hardly any. */
+/* MOST: most of the loads are counted. FEW: hardly any. */
 static void check_lines(struct test *t, struct test_claim claim, const struct remote_lines *place,
 			enum remote_lines_witness by, enum share share, u64 value,
 			const char *event, const char *setting)
@@ -258,7 +258,8 @@ static void check_lines(struct test *t, struct test_claim claim, const struct re
 			 place->name, setting);
 }
 
-/* Tables of chapter 19 put misses of a snoop with those that needed none, or leave them apart. */
+/* Do the events differ? Tables of chapter 19 may count a snoop that missed as a load without a
+ * snoop. */
 static bool is_told_apart(enum event_kind a, enum event_kind b)
 {
 	return a != b && !(a == EK_XSNP_NONE && b == EK_XSNP_MISS);
@@ -343,7 +344,7 @@ TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
 
 /* ------------------------------------------------------------------ off-core responses */
 
-/* What loads of a place may get; with later ones' suppliers, all are named. */
+/* The responses that loads of a place may get. In the later layout every supplier is selected. */
 static const struct {
 	const struct remote_lines *place;
 	u64 nehalem, later;
@@ -371,8 +372,8 @@ static const struct {
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
-/* Loads that get one of these responses, with a setting in MSR_OFFCORE_RSP_n. false: the test has
- * ended. */
+/* Count loads that get one of the responses `got`, with setting s in MSR_OFFCORE_RSP_n. false: the
+ * test has ended. */
 static bool check_response(struct test *t, const struct remote_lines *place, u64 got, unsigned s,
 			   unsigned n, const struct event *event)
 {
@@ -390,7 +391,7 @@ static bool check_response(struct test *t, const struct remote_lines *place, u64
 	}
 	if (!remote_lines_count(t, place, by_turns(s + n), event->code, &value))
 		return false;
-	/* Asked for all that it may have got, or for nothing of that. */
+	/* Judge only if the setting selects all possible responses, or none of them. */
 	if (!(got & ~asked))
 		check_lines(t, AT(MSR_40), place, SEEN_BY_OFFCORE, MOST, value, event->name,
 			    settings[s].name);

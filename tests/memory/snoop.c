@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines that another core has. SDM Table 18-24: codes 01H to 04H are of loads that need no other
- * core, 05H and 06H of loads that need one. Table 18-45: MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT and
- * XSNP_HITM, for one package. Another processor loads from a line of each of some pages, or stores
- * to it, and then the first one loads from it, in turns. Two processors of one core share its
- * caches, so nothing is judged with them.
+ * Loads of lines that are in another core's cache. SDM Table 18-24: codes 01H to 04H are of loads
+ * that need no other core; 05H and 06H are of loads that need one. Table 18-45:
+ * MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT and XSNP_HITM, for one package. Another processor loads
+ * from a line of each of some pages, or stores to it, and then the first one loads from it, in
+ * turns. Two processors of one core share its caches, so nothing is judged with them.
  */
 #include "kernel/machine/smp.h"
 #include "kernel/memory/pages.h"
@@ -13,22 +13,22 @@
 #include "tests/measure/mem_sample.h"
 
 #define LINE		64
-#define LINES		PAGES_SMALL	/* one of each page; in each set of a cache as many */
-/* From one to the next. A line that a prefetcher brings is in this core's caches when its load
- * comes. None takes so long a stride, and those that follow the lines of a page meet one of each.
- */
+#define LINES		PAGES_SMALL	/* one in each page, evenly over the sets of a cache */
+/* Distance from one line to the next. A line that a prefetcher has fetched is already in this
+ * core's caches at its load. No prefetcher follows so long a stride, and there is only one line in
+ * each page. */
 #define STRIDE		(100 * PAGE_SIZE + LINE)
 #define MASK		(LINES * PAGE_SIZE - 1)
 #define TURNS_MOST	400
-#define TURNS_SILENT	100	/* without a record: there won't be any */
+#define TURNS_SILENT	100	/* turns without a record: there won't be any */
 #define DEADLINE_MS	2000u
 #define CODES_UNSNOOPED	BITS(0x1, 0x4)
-#define AT_ADDRESS	0x98	/* of a record: Data Linear Address, Data Source */
+#define AT_ADDRESS	0x98	/* in a record: Data Linear Address, Data Source */
 #define AT_SOURCE	0xa0
 #define RECORDER	2u	/* the counter of data-address records here */
-#define RECORDS_ENOUGH	2	/* of these */
+#define RECORDS_ENOUGH	2	/* of these records */
 
-enum work { OTHER_LOADS, OTHER_STORES };	/* what the other core does to the lines */
+enum work { OTHER_LOADS, OTHER_STORES };	/* accesses of the other core to the lines */
 enum package { ANY_PACKAGE, SAME_PACKAGE };
 
 struct visit {
@@ -36,8 +36,9 @@ struct visit {
 	enum work work;
 };
 
-/* On the other processor, which looks at its memory accesses as well: a model may follow them only
- * while a counter counts them. A flush first, or both would have lines that are only loaded. */
+/* Runs on the other processor. A counter samples its memory accesses too, because a model may track
+ * accesses only while a counter counts them. The flush makes the line exclusive to that core:
+ * otherwise both cores may share it. */
 static void visit(void *arg)
 {
 	const struct visit *v = arg;
@@ -78,7 +79,7 @@ static unsigned neighbour(struct test *t, enum package package)
 	return 0;
 }
 
-/* Turns until there are records enough; how many. */
+/* Take turns until there are enough records. Returns their number. */
 static unsigned snoop_take(struct test *t, unsigned cpu, enum work work,
 			   const struct mem_sample_setup *setup, const struct cache_workload *h)
 {

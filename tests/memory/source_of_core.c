@@ -11,13 +11,13 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
-#define RECORDS	3u	/* of each kind, where each decides */
+#define RECORDS	3u	/* of each kind, if each record decides */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 static bool need_later_core(char *reason, size_t size)
 {
-	/* What Golden Cove and the cores after it have in common. */
+	/* Common to Golden Cove and later cores. */
 	if (counter_caps()->facilities & FAC_LL_SPLIT)
 		return true;
 	fmt_print(reason, size, "a core before Golden Cove (family %02x model %02x)",

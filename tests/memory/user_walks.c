@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page walks at CPL 3: the events of STLB misses, and bit 4 of A0H in records. INVLPG is executed
- * at CPL 0 for all pages, each of which code at CPL 3 then accesses once. In the control there is
- * no INVLPG, and the STLB has most of the pages.
+ * Page walks at CPL 3: the events of STLB misses, and bit 4 of A0H in records. CPL 0 executes
+ * INVLPG for all pages, and then CPL 3 accesses each page once. The control has no INVLPG, and the
+ * STLB has most of the pages.
  */
 #include "kernel/memory/pages.h"
 #include "kernel/memory/paging.h"
@@ -10,13 +10,13 @@
 #include "tests/measure/mem_sample.h"
 
 #define COUNTER		2u
-#define WALKS		2u			/* of all pages, of a count */
+#define WALKS		2u			/* of all pages, for a count */
 #define ACCESSES	(WALKS * PAGES_SMALL)
 #define SLACK		(ACCESSES / 4)		/* prefetched translations, interrupts */
-#define WALKS_MOST	64u			/* until there are records enough */
-#define STLB_MISS	BIT(4)			/* of A0H: Tables 18-33 and 18-34 */
+#define WALKS_MOST	64u			/* until there are enough records */
+#define STLB_MISS	BIT(4)			/* in A0H: Tables 18-33 and 18-34 */
 
-/* The counter counts at CPL 3 alone: INVLPG, at CPL 0, isn't seen. */
+/* The counter counts only at CPL 3, so INVLPG, at CPL 0, isn't counted. */
 static void walk_at_cpl_3(const struct cache_workload *h, bool fresh)
 {
 	for (unsigned i = 0; fresh && i < PAGES_SMALL; i++)
@@ -29,7 +29,7 @@ static u64 count_walks(u16 event, const struct cache_workload *h, bool fresh)
 	u64 count;
 
 	counter_program(COUNTER, event, COUNT_USR);
-	walk_at_cpl_3(h, false);	/* caches and STLB have the pages */
+	walk_at_cpl_3(h, false);	/* brings the pages into caches and STLB */
 	counter_write(COUNTER, 0);
 	counters_enable(pmc_one(COUNTER));
 	for (unsigned i = 0; i < WALKS; i++)
@@ -95,7 +95,7 @@ TEST(dla, stlb_miss_events_count_page_walks_at_cpl_3, REQS(DLA_13, CNT_49, CNT_5
 	}
 }
 
-/* Of the records of the pages, most have bit 4 after INVLPG, and few without. */
+/* Most of the pages' records must have bit 4 after INVLPG, and few without it. */
 static void check_bit(struct test *t, struct test_claim claim, const struct mem_sample_setup *setup,
 		      enum access access, bool fresh)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Both logical processors of a core have an event at once: SDM "Performance Monitoring Events" of
- * Hyper-Threading, Tables 18-66 and 19-34. Work is at CPL 3 and only USR flags are set, so that
- * what the harness does around it counts nothing.
+ * Hyper-Threading, Tables 18-66 and 19-34. The work is at CPL 3 and only USR flags are set, so that
+ * the harness' own code isn't counted.
  */
 #include "kernel/machine/smp.h"
 #include "tests/netburst/needs.h"
@@ -10,7 +10,7 @@
 
 #define BRANCHES_ALL	(NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM | \
 			 NB_BRANCH_RETIRED_MMTP | NB_BRANCH_RETIRED_MMTM)
-#define OTHER_MORE	(NETBURST_MORE + 40u)	/* another number than the first one's */
+#define OTHER_MORE	(NETBURST_MORE + 40u)	/* differs from the first thread's number */
 
 static struct {
 	struct smp_barrier begin, over;
@@ -41,7 +41,7 @@ static void work(void *arg)
 	window.value = netburst_read(window.s.counter);
 }
 
-/* One window with that many rounds on each. false: the test has ended. */
+/* Count one window with so many rounds on each thread. false: the test has ended. */
 static bool count_both(struct test *t, const struct netburst_setting *s, const struct workload *w,
 		       u64 n0, u64 n1, u64 *value)
 {
@@ -59,7 +59,7 @@ static bool count_both(struct test *t, const struct netburst_setting *s, const s
 	return true;
 }
 
-/* How much more is counted when T0 does more, and when T1 does, while the other one works too. */
+/* How much more is counted if T0 does more work, and if T1 does; the other one works too. */
 struct growth {
 	u64 of[2];
 };
@@ -120,7 +120,8 @@ TEST(netburst, instructions_of_both_threads_at_once_all_count, REQS(NB_07),
 	}
 }
 
-/* Thread-specific events of Table 19-34 whose number a workload fixes, or not (what: COUNTS). */
+/* Thread-specific events of Table 19-34. what: the workload's number of the event; COUNTS: it isn't
+ * fixed. */
 struct specific {
 	enum netburst_event event;
 	u32 mask;
@@ -146,7 +147,7 @@ static const struct specific specific[] = {
 	  "uops_retired" },
 };
 
-/* The first counter that can count it. */
+/* The first counter that can count this event. */
 static unsigned counter_of(enum netburst_event event)
 {
 	unsigned c = 0;
@@ -189,9 +190,9 @@ static void check_specific(struct test *t, const struct specific *e)
  *
  * Given  seven thread-specific events of Table 19-34, with the USR flag of one thread alone
  * When   both threads have the event at CPL 3 at once; one window has more of it by T0, another
- *        one more by T1
- * Then   what the flag's thread has more is counted exactly (micro-operations and replays: at least
- *        one); what the other one has more isn't
+ *        window more by T1
+ * Then   the additional events of the flag's thread are counted exactly (micro-operations and
+ *        replays: at least one); those of the other thread aren't counted
  */
 TEST(netburst, thread_specific_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
      NEEDS(need_netburst, need_sibling_thread))
@@ -211,10 +212,10 @@ TEST(netburst, thread_specific_event_counts_one_of_two_busy_threads, REQS(NB_01,
  * Given  tagged loads, tagged stores and tagged packed additions, and replays of loads and
  *        stores across a line's end and of loads that wait for a store, on an IQ counter, with
  *        the USR flag of one thread alone
- * When   both threads have them at CPL 3 at once; one window has more of them by T0, another one
+ * When   both threads have them at CPL 3 at once; one window has more of them by T0, another window
  *        more by T1
- * Then   what the flag's thread has more is counted exactly (replays: and up to a quarter more);
- *        what the other one has more isn't
+ * Then   the additional events of the flag's thread are counted exactly (replays: and up to a
+ *        quarter more); those of the other thread aren't counted
  */
 TEST(netburst, tagged_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
      NEEDS(need_netburst, need_sibling_thread))
@@ -224,7 +225,7 @@ TEST(netburst, tagged_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
 		const struct workload *w;
 		enum workload_count what;
 		const char *name;
-		bool nearly;	/* another one may come to some */
+		bool nearly;	/* other accesses may have a few */
 	} metrics[] = {
 		{ NB_METRIC_MEMORY_LOADS, &workload_load, WORKLOAD_LOADS, "memory_loads",
 		  false },

@@ -11,8 +11,8 @@
 #define MISPREDICTED	(NB_BRANCH_RETIRED_MMNM | NB_BRANCH_RETIRED_MMTM)
 #define PREDICTED	(NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMTP)
 #define ROUNDS		800u		/* of workload_random */
-#define FEW		(ROUNDS / 8)	/* branches around a piece; fewer than mispredicted */
-#define NEARLY		4u		/* a quarter more or less */
+#define FEW		(ROUNDS / 8)	/* branches around a piece; mispredicted are more */
+#define NEARLY		4u		/* within a quarter */
 
 static struct netburst_setting branches(unsigned counter, u32 mask)
 {
@@ -30,7 +30,7 @@ static struct netburst_setting mispredicted(unsigned counter, u64 levels)
 	};
 }
 
-/* Two counters over one window of random branches. */
+/* Count two settings over one window of random branches. */
 static void count_random(const struct netburst_setting *a, const struct netburst_setting *b,
 			 u64 value[2])
 {
@@ -56,10 +56,10 @@ static void count_random(const struct netburst_setting *a, const struct netburst
  *
  * Given  counters 12 and 14, one of branch_retired with MMTP and MMNP, the other with MMTM and
  *        MMNM
- * When   a workload with one random branch of two a round runs, 800 rounds
- * Then   they add up to all branches, and at most some that are around it: each branch is
- *        predicted or mispredicted, and not both
- * Control: there are mispredicted ones, at least one in eight rounds
+ * When   a workload runs with two branches a round, one of which is random, 800 rounds
+ * Then   their sum is the number of all branches, plus at most some around the workload: each
+ *        branch is either predicted or mispredicted
+ * Control: there are mispredicted branches, at least one in eight rounds
  */
 TEST(netburst, each_branch_is_either_predicted_or_mispredicted, REQS(NB_43), NEEDS(need_netburst),
      .under_every_fault = true)
@@ -91,9 +91,9 @@ TEST(netburst, each_branch_is_either_predicted_or_mispredicted, REQS(NB_43), NEE
  *
  * Given  counter 14 of branch_retired with MMTM and MMNM; counter 12 of mispred_branch_retired,
  *        and then of tagged_mispred_branch
- * When   a workload with one random branch of two a round runs, 800 rounds
- * Then   the second counts as many as the first, a quarter more or less
- * Control: there are mispredicted ones, at least one in eight rounds
+ * When   a workload runs with two branches a round, one of which is random, 800 rounds
+ * Then   the second counts the same number as the first, within a quarter
+ * Control: there are mispredicted branches, at least one in eight rounds
  */
 TEST(netburst, three_events_agree_on_mispredicted_branches, REQS(NB_43, NB_36),
      NEEDS(need_netburst))
@@ -121,7 +121,7 @@ TEST(netburst, three_events_agree_on_mispredicted_branches, REQS(NB_43, NB_36),
  *
  * Given  mispred_branch_retired on each counter of the IQ group, with the USR flag of this thread
  *        alone, or with no flag
- * When   a workload with one random branch of two a round runs at CPL 0
+ * When   a workload runs with two branches a round, one of which is random at CPL 0
  * Then   nothing is counted
  * Control: with the OS flag alone at least one in eight rounds is counted
  */
@@ -147,7 +147,7 @@ TEST(netburst, mispred_branch_retired_goes_by_the_flags_of_its_escr, REQS(NB_01)
 	}
 }
 
-/* Calls and returns; besides them a call and a jump to what registers hold. */
+/* Pieces with calls and returns, and with a call and a jump to the address in a register. */
 static const struct workload *const pieces[] = { &workload_call, &workload_kind_indirect };
 #define PIECES (sizeof(pieces) / sizeof(pieces[0]))
 

@@ -12,18 +12,19 @@
 #define ROUNDS		300u
 #define MANY_ROUNDS	1000u
 
-/* "Each counter group has pairs": which counter's overflow starts counter n. */
+/* "Each counter group has pairs": the counter whose overflow starts counter n. */
 static const u8 alternate[NB_COUNTERS] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9,
 					   14, 15, 12, 13, 14, 15 };
 /* Table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5. */
 static const u8 extended[NB_COUNTERS] = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
 				 16, NO, NO, 17, 17, 16 };
-/* The first counter of a counter's group, and of the next one. */
+/* The first counter of the counter's group; the first counter of the next group. */
 static const u8 group[NB_COUNTERS] = { 0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 12, 12 };
 static const u8 group_end[NB_COUNTERS] = { 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12,
 					   18, 18, 18, 18, 18, 18 };
 
-/* All that wait for another counter: those with a cascade flag, then those of Table 18-65. */
+/* Every pair of a waiting counter and its cause: pairs of the cascade flag, then those of Table
+ * 18-65. */
 struct link {
 	unsigned waiting, from;
 	u64 flag;
@@ -41,7 +42,8 @@ static struct link link_of(unsigned n)
 	return (struct link){ i, extended[i], NB_CCCR_EXTENDED_CASCADE };
 }
 
-/* Of a window: many, where the clocks between two WRMSRs count as well. */
+/* Rounds of a window: many, if the counter's event is clocks, which also count between two
+ * WRMSRs. */
 static u64 rounds_of(unsigned counter)
 {
 	return counter < NB_MS_COUNTER0 ? MANY_ROUNDS : ROUNDS;
@@ -52,14 +54,14 @@ static u64 half_of(unsigned counter)
 	return rounds_of(counter) / 2;
 }
 
-/* Events of this thread: the other one wakes up now and then. */
+/* Events of this thread only, because the other thread sometimes wakes. */
 static struct netburst_setting usual(unsigned counter, u64 flags)
 {
 	return netburst_usual(counter, netburst_both(netburst_thread()), flags);
 }
 
-/* A window with both; what the waiting counter has then, from 0, or from where it overflows on that
- * event. */
+/* Run a window with both counters. The waiting counter starts at 0, or overflows on its nth event.
+ * Returns its value. */
 static u64 cascade_window_until(unsigned from, unsigned waiting, u64 nth)
 {
 	netburst_preset(waiting, nth);
@@ -75,7 +77,7 @@ static u64 cascade_window(unsigned from, unsigned waiting)
 	return cascade_window_until(from, waiting, 0);
 }
 
-/* from counts and overflows on its nth event, the waiting one has this flag. */
+/* `from` counts and overflows on its nth event; `waiting` has this flag. */
 static void cascade_program(unsigned from, u64 nth, unsigned waiting, u64 flag)
 {
 	struct netburst_setting first = usual(from, 0);
@@ -86,7 +88,7 @@ static void cascade_program(unsigned from, u64 nth, unsigned waiting, u64 flag)
 	netburst_program(&second);
 }
 
-/* What the waiting counter has counted after the overflow. */
+/* The events that the waiting counter has counted after the overflow. */
 static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
 {
 	u64 counted;
@@ -97,7 +99,7 @@ static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
 	return counted;
 }
 
-/* Events of the window. */
+/* The counter's events in the window. */
 static u64 events_of(unsigned counter)
 {
 	struct netburst_setting s = usual(counter, 0);
@@ -110,8 +112,8 @@ static u64 events_of(unsigned counter)
 	return netburst_read(counter);
 }
 
-/* Half of the window is left, give or take the half of that: the instructions that switch, and
- * clocks that differ from run to run. That there are events is the control. */
+/* The waiting counter must count half of the window, within a half of that: instructions that start
+ * and stop counters, and clocks, differ from run to run. The control is that there are events. */
 static void check_starts(struct test *t, struct test_claim claim, unsigned from, unsigned waiting,
 			 u64 flag)
 {
@@ -133,8 +135,8 @@ static void check_starts(struct test *t, struct test_claim claim, unsigned from,
  * Given  each of the eighteen counters waits with its cascade flag set, and its alternate counter
  *        of the same group counts
  * When   the alternate counter overflows in the middle of a window
- * Then   the waiting counter has counted about half of the window's events; a quarter more or less
- *        is allowed for the instructions that switch
+ * Then   the waiting counter has counted about half of the window's events; a difference of a
+ *        quarter is allowed for the instructions that switch
  * Control: without the cascade flag it counts nothing
  */
 TEST(netburst, cascaded_counter_starts_when_its_alternate_overflows, REQS(NB_09),
@@ -156,7 +158,7 @@ TEST(netburst, cascaded_counter_starts_when_its_alternate_overflows, REQS(NB_09)
  *        counts
  * When   the alternate counter doesn't overflow
  * Then   the waiting counter counts nothing
- * Control: when the alternate overflows it counts
+ * Control: when the alternate counter overflows it counts
  */
 TEST(netburst, cascaded_counter_waits_until_its_alternate_overflows, REQS(NB_22),
      NEEDS(need_netburst))
@@ -191,8 +193,9 @@ TEST(netburst, cascaded_counter_starts_by_its_alternate_alone, REQS(NB_09), NEED
 	check_starts(t, CONTROL_AT(NB_09), NB_IQ_COUNTER2, NB_IQ_COUNTER4, NB_CCCR_CASCADE);
 }
 
-/* Two windows, in which from overflows on these events; nothing but what stops and presets both is
- * written between them. What the waiting counter has counted in the second. */
+/* Run two windows, in which `from` overflows on these events. Between them only writes that stop
+ * and preset both counters are done. Returns the count of the waiting counter in the second
+ * window. */
 static u64 cascade_again(const struct link *l, u64 nth, u64 nth_again)
 {
 	u64 counted;
@@ -281,12 +284,12 @@ TEST(netburst, cascaded_counter_counts_on_when_its_alternate_overflows_again, RE
  *        names overflows.
  *        SDM 18.15.5.7 Extended Cascading, Table 18-65
  *
- * Given  each of the eighteen counters has been started by its alternate counter, or by the one
+ * Given  each of the eighteen counters has been started by its alternate counter, or by the counter
  *        of Table 18-65, and has overflowed itself; it waits again
  * When   that counter overflows in the middle of a second window, while the OVF flag of the waiting
- *        counter is still set, or its own
- * Then   the waiting counter has counted about half of the window's events: the flag tells of an
- *        overflow, and no more
+ *        counter, or that of the starting counter, is still set
+ * Then   the waiting counter has counted about half of the window's events: the flag reports an
+ *        overflow and has no other effect
  * Control: the flag is set before the second window
  */
 TEST(netburst, cascaded_counter_starts_whatever_the_overflow_flags_are, REQS(NB_09, NB_33),
@@ -355,9 +358,9 @@ TEST(netburst, cascaded_counter_overflows_as_others_do, REQS(NB_21), NEEDS(need_
  *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
  *
  * Given  counters 12 and 13 count; 14 and 15, their cascade flags set, wait for them, and 16 and 17
- *        for those
- * When   the first overflows after a quarter of a window's events, the second one after an eighth
- *        of its own, or doesn't
+ *        wait for 14 and 15
+ * When   the first counter of the chain overflows after a quarter of a window's events, or doesn't;
+ *        the second one overflows after an eighth of its own events
  * Then   the third one counts in the first case
  * Control: in the second case it counts nothing; the first has as many events as rounds
  */
@@ -413,8 +416,8 @@ TEST(netburst, extended_cascading_starts_as_table_18_65_says, REQS(NB_33), NEEDS
 	}
 }
 
-/* Counter from overflows on its nth event, all that can wait for it do. How many those are, and
- * what each has counted. */
+/* Counter `from` overflows on its nth event while all counters that can wait for it do. Returns
+ * their number; counted[]: their counts. */
 static unsigned cascade_all(unsigned from, u64 nth, struct link waiting[LINKS], u64 counted[LINKS])
 {
 	unsigned count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * NetBurst's registers and counting: SDM "ESCR MSRs", "Performance Counters", "CCCR MSRs", Table
- * 18-63, Table 19-29. Qualification by thread is in thread.c. For events other than those of
- * retirement, one event of each group of counters is used.
+ * 18-63, Table 19-29. Qualification by thread is in thread.c. Of the events that aren't about
+ * retirement, one for each group of counters is used.
  */
 #include "kernel/processor/cpuid.h"
 #include "kernel/interrupt/fault.h"
@@ -15,11 +15,11 @@
 #define PATTERN		0xa5c3961e78ULL		/* 40 bits */
 #define ONES		0xffffffffffULL		/* "40-bit" counters */
 #define STEP		0x0101010101ULL		/* between the values of two counters */
-#define UOP_TAG		24u			/* of MSR_PEBS_ENABLE, its last bit here */
-#define BELOW		20u			/* events before a wrap, at first */
-#define CALL_AROUND	100u			/* instructions around a piece, at most */
+#define UOP_TAG		24u			/* the highest bit of MSR_PEBS_ENABLE here */
+#define BELOW		20u			/* events before a wrap, in the first try */
+#define CALL_AROUND	100u			/* most instructions around a piece */
 #define RANDOM_ROUNDS	200u
-#define RANDOM_BRANCHES	2u			/* a round of workload_random */
+#define RANDOM_BRANCHES	2u			/* branches in a round of workload_random */
 #define FEW		(RANDOM_ROUNDS / 8)
 
 #define BRANCHES_NOT_TAKEN	(NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM)
@@ -27,7 +27,7 @@
 #define BRANCHES_MISPREDICTED	(NB_BRANCH_RETIRED_MMNM | NB_BRANCH_RETIRED_MMTM)
 #define BRANCHES_ALL		(BRANCHES_NOT_TAKEN | BRANCHES_TAKEN)
 
-/* Does this processor have the bits of a field row? */
+/* Does this processor have the bits of this field row? */
 static bool is_there(enum netburst_present present, bool extended)
 {
 	if (present == NB_EXTENDED)
@@ -35,7 +35,7 @@ static bool is_there(enum netburst_present present, bool extended)
 	return present != NB_HT_ONLY || netburst_caps()->threads;
 }
 
-/* The defined bits of a register of one kind, from the field rows. */
+/* The defined bits of a kind of register, from the field rows. */
 static u64 fields_of(const char *kind, bool extended)
 {
 	static const struct {
@@ -99,7 +99,7 @@ TEST(msr, netburst_escrs_and_cccrs_keep_every_defined_bit, REQS(NB_30), NEEDS(ne
 {
 	static const u64 patterns[] = { ~0ULL, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa, 0 };
 
-	/* Nothing is enabled, so nothing begins to count: CCCRs without ENABLE. */
+	/* Only CCCRs without ENABLE are written, so nothing begins to count. */
 	for (unsigned p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
 		for (unsigned i = 0; i < ESCRS; i++)
 			msr_write(escrs[i].address, patterns[p] & escr_fields());
@@ -119,7 +119,7 @@ TEST(msr, netburst_escrs_and_cccrs_keep_every_defined_bit, REQS(NB_30), NEEDS(ne
 			msr_write(cccrs[i].cccr_address, NB_CCCR_ACTIVE_THREAD);
 		}
 	}
-	/* ENABLE, with an ESCR that selects nothing. */
+	/* Set ENABLE, with an ESCR that selects nothing. */
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		msr_write(cccrs[i].cccr_address, NB_CCCR_ACTIVE_THREAD | NB_CCCR_ENABLE);
 		CHECK_EQ(t, NB_30, NB_CCCR_ACTIVE_THREAD | NB_CCCR_ENABLE,
@@ -164,10 +164,10 @@ static void check_own(struct test *t, u64 enable, u64 matrix)
  *        SDM Table 35-41 MSRs in the Pentium 4 and Intel Xeon Processors; Table 19-33
  *
  * Given  nothing enabled
- * When   a value of its own is written to each counter, CCCR and ESCR, in either order, and to
- *        MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT each of their bits but those that enable PEBS in
- *        turn, and 0
- * Then   each reads what was written to it last
+ * When   a different value is written to each counter, CCCR and ESCR, in either order. To
+ *        MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT each of their bits in turn, except those that
+ *        enable PEBS, and 0 are written
+ * Then   each reads the value that was written to it last
  */
 TEST(msr, netburst_registers_hold_values_of_their_own_at_once, REQS(NB_30, NB_48),
      NEEDS(need_netburst))
@@ -204,7 +204,7 @@ TEST(msr, netburst_registers_hold_values_of_their_own_at_once, REQS(NB_30, NB_48
  *        its lower 32 bits.
  *        SDM 18.15.2 Performance Counters
  *
- * Given  the eighteen counters, stopped, each with a value of its own that fills 40 bits
+ * Given  the eighteen counters, stopped, each with a different value that fills 40 bits
  * When   they are read by RDMSR, by RDPMC of their number, and by RDPMC with ECX[31] set; all 40
  *        bits are written as ones
  * Then   the first two give the value, the fast read its lower 32 bits; all ones are kept; RDPMC
@@ -214,7 +214,8 @@ TEST(msr, netburst_registers_hold_values_of_their_own_at_once, REQS(NB_30, NB_48
 TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst),
      .under_every_fault = true)
 {
-	/* 19 to 25 are the L3 counters of some processors; bits 29 and 30 are family 6's. */
+	/* Numbers 19 to 25 are the L3 counters of some processors; bits 29 and 30 are used in
+	 * family 6. */
 	static const u32 absent[] = {
 		NB_COUNTERS, 26,      31,	    32,		  32 + 17,	   64,
 		0x100,	     0x10000, (u32)BIT(29), (u32)BIT(30), (u32)BIT(30) + 1
@@ -251,9 +252,9 @@ TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst),
  *
  * Given  each counter of the IQ group counts instructions, 20 below the end of 40 bits, and 20
  *        below bit 32
- * When   some more instructions than that retire
- * Then   the counter has gone through 0 and counted on, and has carried into bit 32; the call
- *        around the workload counts as well, some tens of instructions
+ * When   a few more instructions than 20 retire
+ * Then   the counter has gone through 0 and counted on, and has carried into bit 32; the
+ *        instructions around the workload, some tens of them, count too
  */
 TEST(netburst, counter_of_instructions_wraps_at_40_bits_and_goes_on, REQS(NB_45),
      NEEDS(need_netburst), .under_every_fault = true)
@@ -271,7 +272,7 @@ TEST(netburst, counter_of_instructions_wraps_at_40_bits_and_goes_on, REQS(NB_45)
 		msr_write(cccr, off | NB_CCCR_ENABLE);
 		workload_run_uncounted(&workload_load, NETBURST_MORE);
 		msr_write(cccr, off);
-		/* The call around the piece counts as well, some tens of instructions. */
+		/* The call around the piece counts too: some tens of instructions. */
 		CHECK_RANGE(t, NB_45, whole - BELOW, whole + CALL_AROUND, netburst_read(i),
 			    "counter %u, begun 20 below the wrap (%lu counted from 0)", i, whole);
 
@@ -343,10 +344,11 @@ TEST(netburst, branch_retired_counts_taken_and_not_taken_exactly, REQS(NB_43), N
 	}
 }
 
-/* Many of random branches, few of a loop's. */
+/* Many of the random branches are mispredicted, and few of a loop's. */
 static void check_mispredicted(struct test *t, const struct netburst_setting *s, const char *name)
 {
-	/* Of a round's two branches one is random; nothing says how the other one is predicted. */
+	/* A round has two branches, one of them random; the manual doesn't say how the other one is
+	 * predicted. */
 	CHECK_RANGE(t, NB_43, FEW, RANDOM_BRANCHES * RANDOM_ROUNDS - FEW,
 		    netburst_count(s, &workload_random, RANDOM_ROUNDS, false),
 		    "%s of random branches, counter %u", name, s->counter);
@@ -361,10 +363,10 @@ static void check_mispredicted(struct test *t, const struct netburst_setting *s,
  *
  * Given  branch_retired with the bits of mispredicted ones, MMNM and MMTM, and
  *        mispred_branch_retired, on each counter of the IQ group
- * When   a workload with one random branch of two a round runs 200 rounds, and a loop whose branch
- *        goes back each time
- * Then   of the former at least one in eight rounds is counted, and not nearly every branch; of the
- *        latter at most one in eight
+ * When   a workload runs with two branches a round, one of which is random 200 rounds, and a loop
+ *        whose branch goes back each time
+ * Then   of the random workload at least one in eight rounds is counted, and far fewer than all
+ *        branches; of the loop at most one in eight
  * Control: branch_retired with all bits counts each branch of both
  */
 TEST(netburst, mispredicted_branches_are_many_of_random_ones_and_few_of_a_loop, REQS(NB_43),
@@ -492,7 +494,7 @@ TEST(netburst, escr_that_the_cccr_selects_says_what_is_counted, REQS(NB_31), NEE
 			.levels = levels,
 		};
 
-		/* Both ESCRs stay programmed; the CCCR picks one. */
+		/* Both ESCRs stay programmed; the CCCR selects one. */
 		netburst_program(&branches);
 		CHECK_EQ(t, NB_31, netburst_declared(&workload_branch, WORKLOAD_INSTRUCTIONS),
 			 netburst_gain(&instructions, &workload_branch, false),
@@ -503,7 +505,7 @@ TEST(netburst, escr_that_the_cccr_selects_says_what_is_counted, REQS(NB_31), NEE
 	}
 }
 
-/* What the counter counts while its CCCR selects that ESCR of its group. */
+/* The counter's count while its CCCR selects this ESCR of its group. */
 static u64 count_by_select(unsigned counter, u64 select)
 {
 	const u64 cccr = NB_CCCR_ACTIVE_THREAD | select << NB_CCCR_ESCR_SELECT_SHIFT;
@@ -578,7 +580,7 @@ TEST(netburst, counter_with_no_privilege_flag_counts_nothing, REQS(NB_02, NB_27)
 	}
 }
 
-/* How much more is counted with NETBURST_MORE than with NETBURST_FEWER. */
+/* The count with NETBURST_MORE rounds, minus the count with NETBURST_FEWER. */
 static u64 gain_at(unsigned cpl, const struct netburst_setting *s)
 {
 	u64 fewer = netburst_count_at(cpl, s, &workload_load, NETBURST_FEWER);

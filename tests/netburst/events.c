@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows of Table 19-28 whose counts follow from the workload, and the metrics of Table 19-32 that
- * tag them: micro-operations by the kind of their operands, page walks, accesses that are split.
- * Additions of two registers are one micro-operation each, as that of ADDPS is in the other tests.
+ * tag them: micro-operations by the kind of their operands, page walks, accesses that are split. An
+ * addition of two registers is one micro-operation, as ADDPS is in the other tests.
  */
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
 #define ROUNDS	(NETBURST_MORE - NETBURST_FEWER)
 
-/* Additions in a round of workload_simd and workload_x87: of each kind another number. */
+/* Additions in a round of workload_simd and workload_x87: a different number of each kind. */
 static const struct kind {
 	const char *name, *metric_name;
 	enum netburst_event event;
@@ -34,7 +34,7 @@ static const struct kind {
 };
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
-/* Does an ESCR of the event feed the counter? */
+/* Can an ESCR of the event be selected for this counter? */
 static bool can_count(unsigned counter, enum netburst_event event)
 {
 	return netburst_escr_msr(counter, event);
@@ -99,7 +99,7 @@ TEST(netburst, execution_event_counts_each_metric_of_table_19_32, REQS(NB_35), N
 	}
 }
 
-/* Of which a round of a workload has at least one: more, if another one is tried in vain. */
+/* A round of the workload has at least one of these events; it has more if an access is retried. */
 static const struct access_event {
 	const char *name;
 	enum netburst_event event;
@@ -124,10 +124,11 @@ static const struct access_event {
  *
  * Given  page_walk_type with bit DTMISS, load_port_replay with bit SPLIT_LD and store_port_replay
  *        with bit SPLIT_ST, on each counter that can count them
- * When   a workload runs whose rounds each load from, or store to, a page that isn't in the TLB,
- *        or whose rounds each load and store across a line's end; and loads and stores of one line
- * Then   the first count at least one a round (an access that is tried in vain may count as well),
- *        the latter nothing
+ * When   a workload runs, each of whose rounds loads from, or store to, a page that isn't in the
+ *        TLB, or whose rounds each load and store across a line's end; and loads and stores of one
+ *        line
+ * Then   the workloads with such accesses count at least one a round (an access that is executed in
+ *        vain may count too), and the plain loads and stores nothing
  */
 TEST(netburst, page_walk_and_split_events_count_their_accesses, REQS(NB_47), NEEDS(need_netburst))
 {

@@ -13,11 +13,12 @@
 #include "tests/measure/user_probe.h"
 
 #define THRESHOLD(n)	((u64)(n) << NB_CCCR_THRESHOLD_SHIFT)
-#define THRESHOLD_MOST	15u	/* of CCCR[23:20] */
+#define THRESHOLD_MOST	15u	/* maximum of CCCR[23:20] */
 #define LONG		2000u	/* rounds: some ten thousands of clocks */
-#define SWITCHED	8u	/* its part for the instructions between two starts or stops */
+#define SWITCHED	8u	/* a fraction: instructions between two starts or stops */
 
-/* Loads of workload_sparse that this thread retires, filtered; on that counter of the IQ group. */
+/* Loads of workload_sparse that this thread retires, with a filter, on this counter of the IQ
+ * group. */
 static u64 gain_of_loads_on(unsigned counter, u64 flags)
 {
 	struct netburst_setting s = netburst_metric(NB_METRIC_MEMORY_LOADS, counter,
@@ -64,7 +65,7 @@ TEST(netburst, compare_counts_clocks_with_more_events_than_the_threshold, REQS(N
  * Given  tagged loads, the compare flag clear
  * When   the complement flag is set, or threshold 15
  * Then   every load is counted
- * Control: with the compare flag threshold 15 lets nothing be counted
+ * Control: with the compare flag and threshold 15 nothing is counted
  */
 TEST(netburst, complement_and_threshold_have_no_effect_without_compare, REQS(NB_18),
      NEEDS(need_netburst))
@@ -84,8 +85,8 @@ TEST(netburst, complement_and_threshold_have_no_effect_without_compare, REQS(NB_
  *        edges of the threshold's output only.
  *        SDM 18.15.5.2 Filtering Events
  *
- * Given  instructions, which retire in clocks that follow each other, and tagged loads, of which
- *        no two clocks in a row have one
+ * Given  instructions, which retire in clocks that follow each other, and tagged loads, of which no
+ *        two successive clocks have one
  * When   the edge flag is set without the compare flag, with it (on each counter of the IQ
  *        group), and with it on a condition that always holds
  * Then   without the compare flag every instruction is counted; with it each load is a rising
@@ -101,7 +102,7 @@ TEST(netburst, edge_flag_counts_edges_only_with_compare, REQS(NB_19), NEEDS(need
 							      netburst_both(netburst_thread()),
 							      NB_CCCR_EDGE);
 
-	/* Instructions retire in clocks that follow each other: not each is an edge. */
+	/* Instructions retire in consecutive clocks: not every one of them is an edge. */
 	CHECK_EQ(t, NB_19, netburst_declared(&workload_sparse, WORKLOAD_INSTRUCTIONS),
 		 netburst_gain(&plain, &workload_sparse, false),
 		 "instructions with the edge flag alone");
@@ -113,7 +114,7 @@ TEST(netburst, edge_flag_counts_edges_only_with_compare, REQS(NB_19), NEEDS(need
 		 "rising edges of \"15 loads or fewer\", which always holds");
 }
 
-/* Several counters over one window; they are started and stopped in the same order. */
+/* Count several settings over one window; counters start and stop in the same order. */
 static void count_together_of(const struct workload *w, const struct netburst_setting *s,
 			      unsigned count, u64 *value)
 {
@@ -150,8 +151,7 @@ static void check_about(struct test *t, struct test_claim claim, u64 about, u64 
  * Given  three counters over one window: clocks with instructions, clocks with none, and all
  *        clocks
  * When   a workload runs
- * Then   the first two add up to the third, give or take an eighth for the instructions that
- *        switch
+ * Then   the first two add up to the third, within an eighth for the instructions that switch
  * Control: there are more clocks with instructions than rounds
  */
 TEST(netburst, complement_counts_the_clocks_that_compare_does_not, REQS(NB_18),
@@ -179,8 +179,8 @@ TEST(netburst, complement_counts_the_clocks_that_compare_does_not, REQS(NB_18),
  * Given  uops_retired on four counters over one window: clocks with more than 0, clocks with 0, all
  *        clocks, and the micro-operations themselves
  * When   locked additions retire, which are several micro-operations each
- * Then   the first two add up to the third, give or take an eighth for the instructions that
- *        switch: a clock with several counts 1
+ * Then   the first two add up to the third, within an eighth for the instructions that switch: a
+ *        clock with several micro-operations counts 1
  * Control: there are clocks with more than 0, and more micro-operations than such clocks
  */
 TEST(netburst, compare_counts_one_for_a_clock_with_several_events, REQS(NB_18),
@@ -213,7 +213,7 @@ TEST(netburst, compare_counts_one_for_a_clock_with_several_events, REQS(NB_18),
 		    "clocks with micro-operations and those with none, against all");
 }
 
-#define RETIRE_MOST	3u	/* micro-operations in a clock */
+#define RETIRE_MOST	3u	/* micro-operations that retire in a clock */
 
 /*
  * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
@@ -222,8 +222,8 @@ TEST(netburst, compare_counts_one_for_a_clock_with_several_events, REQS(NB_18),
  *
  * Given  uops_retired with the compare flag; no clock retires more than three micro-operations
  * When   the threshold is 3 to 15, with and without the complement flag
- * Then   no clock has more than the threshold; all clocks have as many or fewer, give or take an
- *        eighth
+ * Then   no clock has more than the threshold; the clocks with as many or fewer are all clocks,
+ *        within an eighth
  * Control: some clock has more than 0
  */
 TEST(netburst, compare_holds_for_each_value_of_the_threshold, REQS(NB_18), NEEDS(need_netburst))
@@ -261,8 +261,8 @@ TEST(netburst, compare_holds_for_each_value_of_the_threshold, REQS(NB_18), NEEDS
  * Given  counters of the IQ and FLAME groups with compare, complement and threshold 15, with no
  *        privilege flag or with all
  * When   a workload runs
- * Then   each counts every clock, as many as global_power_events on another counter, give or take
- *        an eighth: "the counter counts every clock", whatever qualifies in the ESCR
+ * Then   each counts every clock, as many as global_power_events on another counter, within an
+ *        eighth: "the counter counts every clock", independent of the ESCR's qualification
  * Control: without the compare flag and with no privilege flag the count is zero
  */
 TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(need_netburst))
@@ -297,13 +297,13 @@ TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(
  *
  * Given  each of the eighteen counters with the usual event of its group, of which no clock has
  *        more than 15
- * When   a workload runs: with compare alone, on counters of the MS and FLAME groups with edge
- *        too; with compare and threshold 15; with complement too and no privilege flag; with
- *        edge besides
+ * When   a workload runs: with compare alone, on counters of the MS and FLAME groups with edge too;
+ *        with compare and threshold 15; with complement set too and no privilege flag; with edge
+ *        added
  * Then   the first counts at least one clock in two rounds, and as many edges, because a round's
  *        branch or addition isn't next to that of the one before; the second counts nothing; the
- *        third every clock, as global_power_events does on another counter, give or take an
- *        eighth; the fourth has no more edges in more rounds
+ *        third every clock, as global_power_events does on another counter, within an eighth; the
+ *        fourth has no more edges in more rounds
  * Control: without compare at least one event a round is counted
  */
 TEST(netburst, each_counter_has_its_filters, REQS(NB_18, NB_19), NEEDS(need_netburst))
@@ -343,8 +343,8 @@ TEST(netburst, each_counter_has_its_filters, REQS(NB_18, NB_19), NEEDS(need_netb
 	}
 }
 
-/* Edges that a counter of the BPU group has when it is started at CPL 0, then at CPL 3, and back at
- * CPL 0; the condition is about clocks of this thread at CPL 3. */
+/* Edges that a counter of the BPU group has at three times: when it is started at CPL 0, then at
+ * CPL 3, and after the return to CPL 0. The condition is: clocks of this thread at CPL 3. */
 static void count_at_levels(unsigned counter, u64 flags, u64 edges[3])
 {
 	u64 own_usr = netburst_thread() ? NB_ESCR_T1_USR : NB_ESCR_T0_USR;
@@ -375,8 +375,8 @@ static void count_at_levels(unsigned counter, u64 flags, u64 edges[3])
  *        and the same with the complement flag; it is read at CPL 0, at CPL 3, and at CPL 0
  *        again
  * When   the program goes to CPL 3 and comes back
- * Then   the condition has its edge on the way there and none on the way back, its complement
- *        the reverse
+ * Then   the condition has its edge on the transition to CPL 3 and none on the return, its
+ *        complement the reverse
  */
 TEST(netburst, edge_of_a_complement_comes_where_its_condition_ends, REQS(NB_18, NB_19),
      NEEDS(need_netburst), .under_every_fault = true)
@@ -398,8 +398,8 @@ TEST(netburst, edge_of_a_complement_comes_where_its_condition_ends, REQS(NB_18, 
 	}
 }
 
-/* Edges of each group's event: of the BPU group's clocks at CPL 3, on the way there and back; of
- * the IQ group's loads; of the usual event of the others. */
+/* The edges of each group's event. BPU group: clocks at CPL 3, during a transition to CPL 3 and
+ * back. IQ group: loads. Other groups: their usual event. */
 static u64 edges_of(unsigned counter, u64 flags)
 {
 	struct netburst_setting s = netburst_usual(counter, netburst_every_level(), flags);
@@ -426,8 +426,9 @@ static u64 edges_of(unsigned counter, u64 flags)
  *        of which no clock has more than three, of loads on the IQ group, of which no clock has two
  * When   the threshold is 1, 2, 4 and 8, one bit of the field each; 4 and 8 on the MS and FLAME
  *        groups
- * Then   no clock has more than that, and all have as many or fewer: neither has an edge
- * Control: with threshold 0 both have some
+ * Then   no clock has more than the threshold, and every clock has as many or fewer: neither
+ *        condition has an edge
+ * Control: with threshold 0 both have edges
  */
 TEST(netburst, edge_flag_goes_by_each_bit_of_the_threshold, REQS(NB_19), NEEDS(need_netburst))
 {
@@ -447,15 +448,16 @@ TEST(netburst, edge_flag_goes_by_each_bit_of_the_threshold, REQS(NB_19), NEEDS(n
 		}
 }
 
-#define FIELD_VALUES	4u	/* of CCCR[17:16]: enum netburst_active */
+#define FIELD_VALUES	4u	/* values of CCCR[17:16]: enum netburst_active */
 
 struct active {
-	bool asleep;	/* the other thread: it may be late in going to sleep */
+	bool asleep;	/* the other thread sleeps, though it may fall asleep late */
 	u64 gain[NB_COUNTERS][FIELD_VALUES];
 };
 
-/* Of workload_packed: clocks; branches, as many as packed additions; those, by themselves or
- * tagged. The other thread has clocks and branches of its own. */
+/* An event of workload_packed for each group: clocks; branches, which are as many as packed
+ * additions; packed additions, directly or tagged. The other thread has its own clocks and
+ * branches. */
 static struct netburst_setting of_packed(unsigned counter)
 {
 	u64 levels = counter < NB_FLAME_COUNTER0 ? netburst_both(netburst_thread()) :
@@ -495,7 +497,7 @@ static void check_active(struct test *t, unsigned thread, enum netburst_other ot
 	for (unsigned c = 0; c < NB_COUNTERS; c++)
 		for (unsigned i = 0; i < FIELD_VALUES; i++) {
 			const u64 declared = netburst_declared(&workload_packed, WORKLOAD_BRANCHES);
-			/* No more than three instructions retire in a clock. */
+			/* At most three instructions retire in a clock. */
 			const u64 most = c < NB_MS_COUNTER0 ? ~0ULL : declared;
 
 			CHECK_RANGE(t, NB_32, want[i] ? declared : 0, want[i] ? most : 0,
@@ -531,10 +533,11 @@ TEST(netburst, active_thread_field_takes_a_halted_thread_as_inactive, REQS(NB_32
  *        any of the logical processors are active, a halted one being inactive.
  *        SDM 18.16.2 CCCR MSRs
  *
- * Given  clocks, branches and packed additions of either thread as in the test before, on each
+ * Given  clocks, branches and packed additions of either thread as in the previous test, on each
  *        counter, with each value of the active thread field: none, one, both, any
  * When   the other thread is in HLT, busy at CPL 0, or busy at CPL 3
- * Then   in HLT they are counted with "one" and "any" alone, busy with "both" and "any" alone
+ * Then   while the other thread is in HLT they are counted with "one" and "any" alone; while it is
+ *        busy with "both" and "any" alone
  */
 TEST(netburst, active_thread_field_counts_by_the_active_threads, REQS(NB_32),
      NEEDS(need_netburst, need_sibling_thread))

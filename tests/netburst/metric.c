@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events that count tagged micro-operations: SDM "Front-end Tagging", "Execution Tagging", "Tagging
- * Mechanism for Replay_event", Tables 19-31 to 19-33. No PEBS here. A program can't know which
- * branches are mispredicted: many of those on random bits, few of a loop's.
+ * Mechanism for Replay_event", Tables 19-31 to 19-33. PEBS isn't used here. A program can't know
+ * which branches are mispredicted, but many random branches are, and few of a loop's.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/netburst/caps.h"
@@ -12,11 +12,11 @@
 
 #define TAG(n)		((u64)(n) << NB_ESCR_TAG_VALUE_SHIFT)
 #define UOP_TAG		((u32)NB_PEBS_ENABLE_UOP_TAG)	/* bit 24 */
-#define TAG_2		2u	/* which NBOGUS0 doesn't count: its tag is bit 0 */
-#define NEARLY		4u	/* a quarter more: another miss may come to some */
+#define TAG_2		2u	/* a tag that NBOGUS0 doesn't count: its tag is bit 0 */
+#define NEARLY		4u	/* within a quarter: a few accesses may have another miss */
 #define RANDOM_ROUNDS	200u
 #define FEW		(RANDOM_ROUNDS / 8)
-#define BRANCHES_A_ROUND 2u	/* of workload_random */
+#define BRANCHES_A_ROUND 2u	/* branches in a round of workload_random */
 
 static u64 gain_of(enum netburst_metric metric, unsigned counter, const struct workload *w)
 {
@@ -26,7 +26,7 @@ static u64 gain_of(enum netburst_metric metric, unsigned counter, const struct w
 	return netburst_gain(&s, w, false);
 }
 
-/* The same with the upstream event's ESCR holding something else. */
+/* The same with another value in the upstream event's ESCR. */
 static u64 gain_with_upstream(enum netburst_metric metric, unsigned counter, u32 escr, u64 value,
 			      const struct workload *w)
 {
@@ -37,7 +37,7 @@ static u64 gain_with_upstream(enum netburst_metric metric, unsigned counter, u32
 	return netburst_gain(&s, w, false);
 }
 
-/* ESCR of uop_type, but for its flags: event 02H, bits 1 and 2 of its mask (Table 19-29). */
+/* ESCR of uop_type without its level flags: event 02H, bits 1 and 2 of its mask (Table 19-29). */
 #define UOP_TYPE(tags)	(2ULL << NB_ESCR_EVENT_SELECT_SHIFT | \
 			 (u64)(tags) << NB_ESCR_EVENT_MASK_SHIFT)
 
@@ -180,7 +180,7 @@ TEST(netburst, execution_event_counts_uops_of_its_tag, REQS(NB_35), NEEDS(need_n
 
 #define TAGS	4u	/* bits of ESCR[8:5], and NBOGUS0 to NBOGUS3 */
 
-/* Packed additions on a counter of the IQ group, tagged so, counted by that mask. */
+/* Count packed additions with these tags on a counter of the IQ group, with this mask. */
 static u64 gain_of_tag(unsigned counter, u32 mask, u64 tags)
 {
 	struct netburst_setting s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, counter,
@@ -230,9 +230,9 @@ TEST(netburst, each_nbogus_bit_counts_the_tag_bit_of_its_number, REQS(NB_35), NE
  * Given  MSR_FIRM_ESCR1 alone tags packed additions; then MSR_FIRM_ESCR0 tags those of single
  *        precision with bit 0 and MSR_FIRM_ESCR1 those of double precision with bit 1; a counter
  *        that each can feed runs; then both tag those of single precision, with these bits
- * When   execution_event counts them by NBOGUS0, by NBOGUS1, and, but for the last, by both
+ * When   execution_event counts them by NBOGUS0, by NBOGUS1, and by both, except in the last case
  * Then   MSR_FIRM_ESCR1 tags as MSR_FIRM_ESCR0 does; each mask bit counts the additions of its own
- *        ESCR, whatever the other one tags, and both bits those of both
+ *        ESCR, and not those of the other one, and both bits count those of both
  */
 TEST(netburst, both_firm_escrs_tag_at_once, REQS(NB_35), NEEDS(need_netburst))
 {
@@ -277,7 +277,8 @@ TEST(netburst, both_firm_escrs_tag_at_once, REQS(NB_35), NEEDS(need_netburst))
 	msr_write(second, s.beside_cccr);
 }
 
-/* Replay metrics of which each round of a piece has one; another miss may come to some. */
+/* Replay metrics with one event in each round of a piece; a few other accesses may have another
+ * miss. */
 static const struct replay {
 	const char *name;
 	enum netburst_metric metric;
@@ -321,8 +322,8 @@ static void check_each_round(struct test *t, struct test_claim claim, u64 gain, 
  * Given  replay_event with each metric of Table 19-33 that a round of a workload fixes, on each
  *        counter of the IQ group
  * When   a workload with one such access a round runs, and one with none
- * Then   one a round is counted, and up to a quarter more (another miss may come to some); of the
- *        other workload nothing
+ * Then   one a round is counted, and up to a quarter more (some accesses may have another miss
+ *        too); of the other workload nothing is counted
  */
 TEST(netburst, replay_event_counts_what_its_metric_selects, REQS(NB_36), NEEDS(need_netburst))
 {
@@ -338,7 +339,8 @@ TEST(netburst, replay_event_counts_what_its_metric_selects, REQS(NB_36), NEEDS(n
 
 #define CACHED_LOADS	4096u
 
-/* Loads of a place by what they met, after one window that has brought there what stays there. */
+/* Count loads by the cache that they hit. The first of two windows brings the lines to that
+ * place. */
 static u64 count_at_place(enum netburst_metric metric, const struct cache_workload *h)
 {
 	struct netburst_setting s = netburst_metric(metric, NB_IQ_COUNTER0,
@@ -379,7 +381,7 @@ TEST(netburst, second_level_miss_metric_counts_no_hits_of_that_level, REQS(NB_36
 		    "2ndL_cache_load_miss_retired of %u hits of the L2", CACHED_LOADS);
 }
 
-/* Each with MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT as given. */
+/* Count the piece's events with these values in MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. */
 static u64 gain_of_bits(const struct replay *r, u32 enable, u32 vert)
 {
 	struct netburst_setting s = netburst_metric(r->metric, NB_IQ_COUNTER0,
@@ -418,7 +420,7 @@ TEST(netburst, replay_tagging_needs_uop_tag_metric_bits_and_matrix, REQS(NB_11),
 	}
 }
 
-/* Loads that wait for the store before them, tagged by one mask of MOB_load_replay alone. */
+/* Loads that wait for the preceding store; only one mask of MOB_load_replay tags each of them. */
 static const struct waiting {
 	const struct workload *workload;
 	u32 mask;
@@ -445,8 +447,8 @@ static u64 gain_of_waiting(unsigned counter, u32 mask, const struct workload *w)
  * NB-36  Replay_event must count what the metric's bits select.
  *        SDM Table 19-33
  *
- * Given  MOB_load_replay_retired on each counter of the IQ group; loads of bytes of the store
- *        before them and of bytes below or above it, loads from its middle, loads alone
+ * Given  MOB_load_replay_retired on each counter of the IQ group; loads of bytes of the previous
+ *        store and of bytes below or above it, loads from its middle, loads without a store
  * When   the ESCR of MOB_load_replay has the mask PARTIAL_DATA alone, or UNALGN_ADDR alone
  * Then   PARTIAL_DATA counts one a round of those with other bytes, on either side, and none of
  *        those from the middle, whose lowest address bits differ: UNALGN_ADDR counts these, and
@@ -488,10 +490,10 @@ static u64 mispredicted(unsigned counter, u32 enable, u32 vert, const struct wor
  *
  * Given  replay_event with the metric tagged_mispred_branch of Table 19-33 on each counter of the
  *        IQ group
- * When   a workload with one random branch a round runs, and a loop whose branch isn't; with the
- *        metric's bits, without MSR_PEBS_MATRIX_VERT, and without UOP_TAG
- * Then   of the random ones at least one in eight is counted, and no more than there are; of the
- *        loop's at most one in eight rounds; without the bits nothing
+ * When   a workload with one random branch a round runs, and a loop whose branch isn't random; with
+ *        the metric's bits, without MSR_PEBS_MATRIX_VERT, and without UOP_TAG
+ * Then   of the random branches at least one in eight is counted, and at most all; of the loop's
+ *        branches at most one in eight rounds; without the bits nothing is counted
  */
 TEST(netburst, tagged_mispred_branch_counts_mispredicted_branches, REQS(NB_36, NB_11),
      NEEDS(need_netburst))
@@ -499,7 +501,8 @@ TEST(netburst, tagged_mispred_branch_counts_mispredicted_branches, REQS(NB_36, N
 	const u32 enable = 0x01018000, vert = 0x10;	/* Table 19-33 */
 
 	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
-		/* Of a round's two branches one is random; around the piece there are a few. */
+		/* A round has two branches, one of them random; there are a few more around the
+		 * piece. */
 		CHECK_RANGE(t, NB_36, FEW, BRANCHES_A_ROUND * RANDOM_ROUNDS + FEW,
 			    mispredicted(c, enable, vert, &workload_random, RANDOM_ROUNDS),
 			    "tagged_mispred_branch of random branches on counter %u", c);

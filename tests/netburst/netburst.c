@@ -16,8 +16,8 @@
 
 #define WINDOWS		3u
 #define DEADLINE_MS	5000u
-#define ASLEEP_US	2000u	/* from just before HLT into it: a time slice of a host */
-#define TIRED_US	10000u	/* from having nothing to do to those: time slices */
+#define ASLEEP_US	2000u	/* from just before HLT into it: a host's time slice */
+#define TIRED_US	10000u	/* from the end of its work to HLT: time slices */
 
 unsigned netburst_thread(void)
 {
@@ -124,11 +124,11 @@ u64 netburst_declared(const struct workload *w, enum workload_count what)
 	       workload_declared(w, what, NETBURST_FEWER);
 }
 
-/* What the two threads know of each other. */
+/* State that the two threads share. */
 static struct pair {
 	void (*fn)(void *arg);
 	void *arg;
-	u32 waker;		/* local APIC id of the thread that sleeps */
+	u32 waker;		/* local APIC id of the sleeping thread */
 	volatile bool ready, done, woken, asleep;
 } pair;
 

@@ -12,12 +12,12 @@
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
-#define PERIOD	10u	/* reached by each counter's usual event in NETBURST_MORE rounds */
+#define PERIOD	10u	/* each counter has so many events in NETBURST_MORE rounds */
 #define ADDER	NB_FLAME_COUNTER0	/* a counter of packed additions */
-#define CASES	8u	/* the thread that works, and both PMI flags */
+#define CASES	8u	/* which thread works; both PMI flags */
 #define AGAIN	3u	/* windows of forced overflows */
 #define SINGLE	4u	/* windows of one addition */
-#define ONE_ROUND 2u	/* the most that they have: whether XORPS counts too isn't told */
+#define ONE_ROUND 2u	/* the most of such a window: XORPS may count too */
 
 static void run_from(unsigned counter, u64 nth)
 {
@@ -74,7 +74,7 @@ TEST(netburst, ovf_of_a_cccr_stays_until_software_clears_it, REQS(NB_08, NB_21),
  *
  * Given  each counter with its usual event and no PMI enabled
  * When   it wraps
- * Then   of all CCCRs its own alone has OVF set
+ * Then   OVF is set in the counter's own CCCR and in no other
  */
 TEST(netburst, overflow_sets_the_ovf_of_its_own_cccr_alone, REQS(NB_21), NEEDS(need_netburst))
 {
@@ -95,9 +95,9 @@ TEST(netburst, overflow_sets_the_ovf_of_its_own_cccr_alone, REQS(NB_21), NEEDS(n
  *
  * Given  each of the eighteen counters with its usual event, which occurs at least 60 times in a
  *        workload, of packed additions as often each time
- * When   the workload runs, the counter begun 10 below the end of 40 bits
- * Then   the counter has gone through 0 and counted on, at least what is left of the 60 and less
- *        than 2^30; packed additions are as many as from 0, but for 10
+ * When   the workload runs, and the counter starts 10 below the end of 40 bits
+ * Then   the counter has wrapped to 0 and counted on: it reads at least the rest of the 60 and less
+ *        than 2^30; of packed additions it reads 10 fewer than when it starts at 0
  */
 TEST(netburst, each_counter_wraps_at_40_bits_and_goes_on, REQS(NB_45), NEEDS(need_netburst))
 {
@@ -122,13 +122,13 @@ TEST(netburst, each_counter_wraps_at_40_bits_and_goes_on, REQS(NB_45), NEEDS(nee
 	}
 }
 
-/* PMI flag of a thread. */
+/* The PMI flag of a thread. */
 static u64 to(unsigned thread)
 {
 	return thread ? NB_CCCR_OVF_PMI_T1 : NB_CCCR_OVF_PMI_T0;
 }
 
-/* Additions of one dry run, the constant ones included. */
+/* The additions in one dry run, including a constant number. */
 static u64 additions(unsigned counter)
 {
 	struct netburst_setting s = netburst_usual(counter, netburst_every_level(), 0);
@@ -141,7 +141,8 @@ static u64 additions(unsigned counter)
 	return netburst_read(counter);
 }
 
-/* A dry run with an overflow on the counter's nth addition; what interrupts this thread sees. */
+/* A dry run in which the counter overflows on its nth addition. Returns the interrupts of this
+ * thread. */
 static const struct pmi_log *overflow_of(unsigned counter, u64 nth, u64 flags,
 					 const struct pmi_options *options)
 {
@@ -167,9 +168,9 @@ static const struct pmi_log *overflow_on(u64 nth, u64 flags, const struct pmi_op
  * NB-16  A PMI must be generated on the next event count after the counter has overflowed.
  *        SDM 18.16.2 CCCR MSRs
  *
- * Given  each counter of packed additions, of which no other code has any, with the PMI flag of
- *        this thread: to be interrupted on the 100th event the page sets the counter to -99
- * When   it overflows on the last addition of a workload, and on the last but one
+ * Given  each counter of packed additions, which no other code has, with the PMI flag of this
+ *        thread. For an interrupt on the 100th event the page sets the counter to -99
+ * When   it overflows on the last addition of a workload, and on the last but one of them
  * Then   there is no interrupt in the first case, and one in the second
  * Control: the additions are counted, and OVF is set in both cases
  */
@@ -207,7 +208,7 @@ TEST(netburst, overflow_interrupts_on_the_next_event_count, REQS(NB_16), NEEDS(n
  *         SDM 10.5.1 Local Vector Table
  *
  * Given  a counter with the PMI flag of this thread
- * When   it overflows, and the handler leaves LVTPC as it is
+ * When   it overflows, and the handler doesn't write LVTPC
  * Then   the handler finds the counter's OVF alone; LVTPC is masked when the interrupt is taken,
  *        and afterwards
  * Control: one interrupt came
@@ -238,7 +239,7 @@ TEST(netburst, overflow_interrupt_finds_ovf_set_and_lvtpc_masked, REQS(NB_21, PM
  *
  * Given  a counter with the PMI flag of this thread, LVTPC with delivery mode fixed, and NMI
  * When   it overflows
- * Then   one interrupt comes, by LVTPC's vector, and by that of NMI
+ * Then   one interrupt is delivered, by LVTPC's vector, and by that of NMI
  */
 TEST(netburst, overflow_interrupt_is_delivered_as_lvtpc_says, REQS(PMI_06), NEEDS(need_netburst))
 {
@@ -279,7 +280,7 @@ TEST(netburst, overflow_without_a_pmi_flag_raises_no_interrupt, REQS(NB_10), NEE
 	pmi_close();
 }
 
-/* One thread works, both listen. */
+/* One thread works; both threads listen. */
 static struct routed {
 	unsigned counter;
 	u64 flags;
@@ -385,8 +386,8 @@ static void end_to_listen(void *arg)
  *
  * Given  a thread is halted, with LVTPC unmasked; the other one has a counter with the flag of the
  *        halted one, or without a flag
- * When   the counter overflows; each thread is the halted one in turn
- * Then   the halted one has one interrupt with its flag
+ * When   the counter overflows; each thread is halted in turn
+ * Then   the halted thread has one interrupt with its flag
  * Control: none without it
  */
 TEST(netburst, overflow_interrupts_a_halted_thread_whose_flag_is_set, REQS(NB_10),
@@ -411,7 +412,7 @@ TEST(netburst, overflow_interrupts_a_halted_thread_whose_flag_is_set, REQS(NB_10
 	}
 }
 
-/* The CCCR isn't written between several runs: the increments of each overflow again. */
+/* The CCCR isn't written between several runs: each overflow must have its increments again. */
 static void check_left_alone(struct test *t, u64 mine)
 {
 	static const struct pmi_options keep = { .keep_counting = true, .keep_status = true };
@@ -442,9 +443,9 @@ static void check_left_alone(struct test *t, u64 mine)
  *
  * Given  counters 4 to 17, far from their end, with FORCE_OVF, and with none, either and both of
  *        OVF_PMI_T0 and (with Hyper-Threading) OVF_PMI_T1, LVTPC being masked
- * When   they count, with none three times each, OVF being cleared in between; and one with the
- *        PMI flag of this thread counts while its CCCR is left alone
- * Then   OVF is set each time; interrupts come, and go on coming
+ * When   they count, with none three times each, OVF being cleared in between; and one with the PMI
+ *        flag of this thread counts while its CCCR isn't written
+ * Then   OVF is set each time; interrupts are delivered again and again
  * Control: OVF is clear without FORCE_OVF and before the counter counts; without FORCE_OVF there
  *          is no interrupt
  */
@@ -494,8 +495,8 @@ TEST(netburst, force_ovf_makes_every_increment_an_overflow, REQS(NB_17), NEEDS(n
  *
  * Given  each counter of packed additions, of which no other code has any, far from its end, with
  *        FORCE_OVF; its CCCR is enabled once
- * When   one addition comes, and then another, each after OVF was cleared: with either parity of
- *        the count
+ * When   one addition is executed, and then another, each after OVF was cleared: at an odd and at
+ *        an even count
  * Then   OVF is set after each
  * Control: OVF is clear before each, and the counter counts each time
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PEBS of NetBurst on one thread: SDM "Processor Event-Based Sampling (PEBS)", "IA32_PEBS_ENABLE
- * MSR" of Hyper-Threading, "BTS and DS Save Area". Registers of a record may be "partially
- * modified". So the marked loads change only RAX and the flags, and the record may have those of
- * any marked load.
+ * MSR" of Hyper-Threading, "BTS and DS Save Area". Registers in a record may be "partially
+ * modified". So the marked loads change only RAX and the flags, and a record may have the values
+ * after any marked load.
  */
 #include "kernel/memory/paging.h"
 #include "kernel/processor/cpu.h"
@@ -15,9 +15,9 @@
 #include "tests/measure/marked_walk.h"
 
 #define PERIODS	3u
-#define USER_LOADS 12u	/* more than what the way to the piece loads at CPL 3 */
+#define USER_LOADS 12u	/* more loads than the code before the piece has at CPL 3 */
 #define SIZE	144u	/* Figure 17-10: the last field begins at 88H */
-/* Typed from Figure 17-10. */
+/* Offsets from Figure 17-10, as literal numbers. */
 #define AT_RFLAGS	0x00
 #define AT_RIP		0x08
 #define AT_RAX		0x10
@@ -60,7 +60,7 @@ static void take_one(void *arg)
 
 static struct netburst_taken one;
 
-/* The events that make records, beside loads by front_end_event. */
+/* The events that make records, besides loads by front_end_event. */
 static const struct {
 	enum netburst_metric metric;
 	const struct workload *w;
@@ -159,7 +159,7 @@ static void take_at_cpl_3(void *arg)
  * Given  tagged loads of the thread that calls on its PEBS counter, an overflow amid marked loads
  * When   one record is written
  * Then   it has 144 bytes, its fields are at the offsets of Figure 17-10, the registers and flags
- *        are those of a marked load, and no byte beside it was written
+ *        are those of a marked load, and no byte outside it was written
  */
 TEST(netburst, pebs_record_of_netburst_is_0x90_bytes_of_registers, REQS(NB_37),
      NEEDS(need_netburst_pebs), .under_every_fault = true)
@@ -176,7 +176,7 @@ TEST(netburst, pebs_record_of_netburst_is_0x90_bytes_of_registers, REQS(NB_37),
  * Given  tagged loads of the other thread on its PEBS counter, an overflow amid marked loads
  * When   one record is written
  * Then   it has 144 bytes, its fields are at the offsets of Figure 17-10, the registers and flags
- *        are those of a marked load, and no byte beside it was written
+ *        are those of a marked load, and no byte outside it was written
  */
 TEST(netburst, pebs_record_of_the_other_thread_is_0x90_bytes_too, REQS(NB_37),
      NEEDS(need_netburst_pebs, need_sibling_thread))
@@ -211,7 +211,7 @@ TEST(netburst, record_of_code_in_either_half_has_its_whole_rip, REQS(NB_37),
  *        amid marked loads
  * When   one record is written
  * Then   it has 144 bytes, the registers and flags are those of a marked load, RSP that of CPL 3,
- *        and no byte beside it was written
+ *        and no byte outside it was written
  */
 TEST(netburst, pebs_record_of_code_at_cpl_3_is_that_of_cpl_0, REQS(NB_37),
      NEEDS(need_netburst_pebs))
@@ -251,8 +251,7 @@ TEST(netburst, overflow_without_a_pebs_enable_writes_no_record, REQS(NB_06),
  * Given  counter reset values of the DS area with bits above the 32nd: all ones, and patterns of
  *        zeros and ones over all 40 bits
  * When   one record is written
- * Then   the counter holds the reset value, or what little has been counted since, and the index
- *        points after the record
+ * Then   the counter holds the reset value, or a little more, and the index points after the record
  * Control: the record is that of a marked load
  */
 TEST(netburst, pebs_record_reloads_the_counter_with_all_40_bits, REQS(NB_38),
@@ -308,7 +307,7 @@ TEST(netburst, pebs_area_and_buffer_may_lie_in_either_half, REQS(NB_38), NEEDS(n
  * Given  loads counted with a period of 256, which takes 256 events or some more
  * When   loads for one, two and three periods and a half more retire
  * Then   there are one, two and three records, each of them has been written, is of the loop, and
- *        its RSI is what the loop leaves alone
+ *        has the RSI that the loop doesn't change
  */
 TEST(netburst, pebs_records_come_once_a_period, REQS(NB_38), NEEDS(need_netburst_pebs),
      .under_every_fault = true)
@@ -363,7 +362,7 @@ TEST(netburst, pebs_records_end_at_the_absolute_maximum, REQS(NB_38), NEEDS(need
 	CHECK(t, NB_38, !one.outside, "no byte after the absolute maximum was written");
 }
 
-/* Interrupts of three records, by where the threshold is. */
+/* Three records; their interrupts depend on the threshold. */
 #define WRITTEN	3u
 
 static const unsigned thresholds[] = { WRITTEN, WRITTEN + 1, NETBURST_RECORDS };
@@ -373,7 +372,7 @@ struct interrupted {
 	struct netburst_taken taken[THRESHOLDS];
 };
 
-/* The handler loads as well before it stops the counter: too little to complete a fourth one. */
+/* The handler has loads too before it stops the counter, but not enough for a fourth record. */
 static void sample_with_thresholds(void *arg)
 {
 	struct interrupted *seen = arg;
@@ -457,7 +456,7 @@ TEST(netburst, index_beyond_the_threshold_interrupts_too, REQS(NB_39, NB_38),
 	}
 }
 
-/* While it samples the first one listens as well. */
+/* The first thread listens while the other one samples. */
 static struct {
 	struct smp_barrier begin, over;
 	unsigned heard;
@@ -485,7 +484,8 @@ static void listen_to_a_sampler(void *arg)
  *        DS save area it is.
  *        SDM 17.4.9.5 Writing the DS Interrupt Service Routine
  *
- * Given  one thread samples as in the test before, the other one listens; T0 and T1 in both roles
+ * Given  one thread samples as in the previous test, the other one accepts interrupts; T0 and T1 in
+ *        both roles
  * When   three records are written
  * Then   the thread that samples has one interrupt with a threshold of three records and none
  *        beyond; the other thread has none
@@ -533,7 +533,8 @@ TEST(netburst, pebs_records_come_of_one_counter_of_a_thread, REQS(NB_03), NEEDS(
 		else
 			CHECK(t, NB_03, !taken.records && !taken.outside && !taken.bytes,
 			      "no record of counter %u on T%u (%u)", c, thread, taken.records);
-		/* From 0 on, or from where it was reloaded; else it is as far below 0 as preset. */
+		/* The counter has counted from 0 or from its reload value; if not, it is below 0 by
+		 * about its preset. */
 		CONTROL(t, NB_03,
 			taken.counter < SAMPLE_MARKS ||
 				(taken.counter >= BIT(NB_WIDTH) - NETBURST_NEVER &&
@@ -585,8 +586,8 @@ TEST(netburst, pebs_counter_is_iq4_on_t0_and_iq5_on_t1, REQS(NB_03),
  *        make no record.
  *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
  *
- * Given  five events of Tables 19-29 and 19-30 that aren't among the three, on the PEBS counter
- *        with PEBS enabled
+ * Given  five events of Tables 19-29 and 19-30 that aren't among the three precise events, on the
+ *        PEBS counter with PEBS enabled
  * When   the counter overflows
  * Then   nothing is written to the buffer
  * Control: the counter has overflowed and wasn't reloaded; front_end_event writes one record
@@ -617,7 +618,7 @@ TEST(netburst, at_retirement_events_but_three_write_no_record, REQS(NB_04),
 		s.what.event = others[i].event;
 		s.what.mask = others[i].mask;
 		s.nth = NETBURST_PERIOD / 2;
-		/* Half of these are unpredictable. */
+		/* Half of these branches are unpredictable. */
 		if (others[i].event == NB_EVENT_MISPRED_BRANCH_RETIRED) {
 			s.w = &workload_random;
 			s.n = 8 * NETBURST_PERIOD;

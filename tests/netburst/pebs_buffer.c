@@ -3,20 +3,20 @@
  * Several records of NetBurst in one buffer: SDM "BTS and DS Save Area". The index is the address
  * of the next record. It is compared with threshold and absolute maximum, which are 64-bit linear
  * addresses. The threshold requests an interrupt, but doesn't stop records. The manual doesn't say
- * how late a record is; some events are allowed here, less than half of a long period.
+ * how late a record is: some events are allowed here, fewer than half of a long period.
  */
 #include "tests/netburst/needs.h"
 #include "tests/netburst/sampling.h"
 
-#define SIZE	144u	/* of a record, Figure 17-10 */
-#define THIRD	3u	/* records up to threshold, or maximum */
+#define SIZE	144u	/* bytes of a record, Figure 17-10 */
+#define THIRD	3u	/* records up to the threshold or the maximum */
 #define PERIODS	6u
 #define AGAIN	2u
 #define SHORT	16u	/* marked loads from one record to the next overflow */
-/* So that the lower 32 bits stay, and the distance is a whole number of records. */
+/* A distance that doesn't change the lower 32 bits, and is a whole number of records. */
 #define FAR	(9 * BIT(32))
 
-/* Loads for six periods: there are more than three records of them. */
+/* Loads for six periods, and so for more than three records. */
 static struct netburst_sampling six_periods(void)
 {
 	struct netburst_sampling s = netburst_own_loads();
@@ -96,7 +96,7 @@ TEST(netburst, pebs_records_go_on_after_the_threshold, REQS(NB_38), NEEDS(need_n
  * Given  threshold and absolute maximum after the third record; then 36 GiB and 72 GiB beyond it,
  *        with the lower 32 bits unchanged
  * When   loads for six periods retire
- * Then   where they are far no interrupt comes, and there are more than three records
+ * Then   where they are far away no interrupt is delivered, and there are more than three records
  * Control: with the threshold after the third record an interrupt comes; with the maximum there,
  *          there are three records
  */

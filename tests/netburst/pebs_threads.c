@@ -9,7 +9,7 @@
 #include "tests/netburst/needs.h"
 #include "tests/netburst/sampling.h"
 
-/* Whatever thread calls: a record of its loads, or none. */
+/* The sampling of one thread: one record of its loads, or none. */
 struct sampler {
 	struct netburst_sampling s;
 	struct netburst_taken taken;
@@ -69,8 +69,8 @@ static bool on(struct test *t, unsigned thread, void (*fn)(void *arg), void *arg
 
 static struct sampler samplers[2];
 
-/* Records of each thread, after writer has written MSR_PEBS_ENABLE by enable, and then, unless that
- * is NULL, the other one by again. */
+/* Take the records of each thread, after `writer` has written MSR_PEBS_ENABLE by `enable`, and
+ * then, unless `again` is NULL, the other thread has written it by `again`. */
 static bool sample_on_each(struct test *t, unsigned writer, void (*enable)(void *arg),
 			   void (*again)(void *arg))
 {
@@ -137,8 +137,8 @@ TEST(netburst, pebs_enables_are_relative_to_the_thread_that_writes, REQS(NB_05, 
  *        record from the other.
  *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
  *
- * Given  PEBS enabled for one thread alone; a record of another thread would have that one's data
- *        in it and lie in its buffer
+ * Given  PEBS enabled for one thread alone; a record of another thread would have that thread's
+ *        data and be in that thread's buffer
  * When   both threads' counters overflow
  * Then   the enabled thread has one record, with its own RSI; no byte of the other one's buffer is
  *        written
@@ -160,7 +160,7 @@ TEST(netburst, pebs_record_comes_from_the_enabled_thread, REQS(NB_06),
 	}
 }
 
-/* What each thread has read of the two bits. */
+/* The two bits as each thread has read them. */
 static u64 enables[2];
 
 static void read_and_write_back(void *arg)
@@ -191,8 +191,9 @@ static void enable_others_and_write_back(void *arg)
 	read_and_write_back(arg);
 }
 
-/* Which threads have PEBS enabled when `enable` was written by one, and by the other one what that
- * read, if it reads the bits as relative to itself. */
+/* One thread has written `enable`; the other one has read the register, and has written that value
+ * back if it reads the bits relative to itself. want: the threads that have PEBS enabled after
+ * that. */
 static bool check_written_back(struct test *t, unsigned writer, void (*enable)(void *arg),
 			       u64 written, const bool want[2], const char *how)
 {
@@ -227,8 +228,8 @@ static bool check_written_back(struct test *t, unsigned writer, void (*enable)(v
  *        not change which logical processors have PEBS enabled.
  *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
  *
- * Given  MSR_PEBS_ENABLE written by one thread; how its bits 25 and 26 read on the other one isn't
- *        stated, and is only reported
+ * Given  MSR_PEBS_ENABLE written by one thread; the manual doesn't say how bits 25 and 26 read on
+ *        the other thread, so this is only reported
  * When   the writer writes back what it reads, and so does the other thread if it reads the bits
  *        relative to itself
  * Then   the same threads make records as before
@@ -249,7 +250,7 @@ TEST(netburst, pebs_enable_written_back_enables_the_same_threads, REQS(NB_24),
 	}
 }
 
-/* Both at once, many periods each. */
+/* Both threads sample at the same time, for many periods. */
 #define AT_ONCE	3u
 
 static void prepare_many(void *arg)
@@ -268,8 +269,8 @@ static void prepare_many(void *arg)
  *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
  *
  * Given  both threads sample loads, PEBS enabled for both
- * When   both do so at once, for three periods each
- * Then   each has three records in its own buffer, with its own RSI, and no byte beside them
+ * When   both run at once, for three periods each
+ * Then   each has three records in its own buffer, with its own RSI, and no byte outside them
  */
 TEST(netburst, pebs_of_both_threads_at_once_writes_both_buffers, REQS(NB_20),
      NEEDS(need_netburst_pebs, need_sibling_thread))
@@ -294,10 +295,10 @@ TEST(netburst, pebs_of_both_threads_at_once_writes_both_buffers, REQS(NB_20),
 	}
 }
 
-#define REPLAY_BITS	0x2a5u		/* some of 12:0, which name metrics */
-#define ANOTHER		0x1000u		/* from one DS area to the other one: nothing is written */
+#define REPLAY_BITS	0x2a5u		/* some of bits 12:0, which select metrics */
+#define ANOTHER		0x1000u		/* bytes between two DS areas: nothing is written */
 
-/* A register's values as each thread reads them, in turns. */
+/* The values of a register that the threads read in turns. */
 struct access {
 	u32 msr;
 	u64 value;
@@ -353,7 +354,7 @@ TEST(msr, netburst_pebs_registers_are_shared_by_both_threads, REQS(NB_14),
 static const struct {
 	const char *name;
 	u32 msr;
-	u64 fixed, bits;	/* which are set, which differ */
+	u64 fixed, bits;	/* bits that are set; bits that differ */
 } shared[] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
 	{ "MSR_" #name, (address), 0, BITS(0, NB_WIDTH - 1) }, \
@@ -393,7 +394,7 @@ static void read_shared(void *arg)
  *        Microarchitecture
  *
  * Given  all counters, CCCRs and ESCRs
- * When   one thread writes a value of its own to each, T0 and T1 in turn
+ * When   one thread writes a different value to each, T0 and T1 in turn
  * Then   the other one reads them
  */
 TEST(msr, netburst_counters_escrs_and_cccrs_are_shared_by_both_threads, REQS(NB_42),
@@ -412,7 +413,7 @@ TEST(msr, netburst_counters_escrs_and_cccrs_are_shared_by_both_threads, REQS(NB_
  * NB-40  Each logical processor must have an IA32_DS_AREA and an MSR_DEBUGCTLA of its own.
  *        SDM Table 35-41: IA32_DS_AREA, MSR_DEBUGCTLA
  *
- * Given  both threads with another address in IA32_DS_AREA
+ * Given  both threads, each with another address in IA32_DS_AREA
  * When   each reads it, after both have written
  * Then   each reads its own
  */

@@ -6,7 +6,7 @@
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
-/* No bits of 39:32 are the same, and few of 31:0. */
+/* The two values differ in each of bits 39:32, and in most of bits 31:0. */
 #define FIRST	0x5a3c69e187ULL
 #define SECOND	0xa5c3961e78ULL
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records of NetBurst: SDM "Processor Event-Based Sampling (PEBS)" and "BTS and DS Save Area". The
- * manual doesn't give the record's instruction exactly ("the linear IP ... nominally"). So the
- * overflow is on one of the marked loads, and the record may be for this load or the next.
+ * manual isn't exact about the record's instruction ("the linear IP ... nominally"). So the
+ * overflow is on one of the marked loads, and the record may be of this load or the next.
  */
 #include "tests/netburst/sampling.h"
 
@@ -45,7 +45,7 @@ void netburst_sample_open(const struct netburst_sampling *s)
 		ds_set_maximum_bytes(s->maximum_bytes);
 }
 
-/* Each marked load adds a word of memory to RAX; no two values are equal. */
+/* Each marked load adds a word of memory to RAX; all these words differ. */
 static void fill_memory(u64 *rax, u64 *flags)
 {
 	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;

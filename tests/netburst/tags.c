@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tags with other events than those that they are made for: instr_retired distinguishes tagged
- * instructions from others, with each mechanism of tagging (SDM Table 19-29), and instructions that
- * can't be tagged ("Tagging Mechanism for Replay_event"). No PEBS here.
+ * Tags with events for which they weren't made: instr_retired distinguishes tagged instructions
+ * from others, with each mechanism of tagging (SDM Table 19-29), and instructions that can't be
+ * tagged ("Tagging Mechanism for Replay_event"). PEBS isn't used here.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/netburst/caps.h"
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
-#define NEARLY	4u	/* a quarter more: another miss may come to some */
+#define NEARLY	4u	/* within a quarter: a few accesses may have another miss */
 
-/* One micro-operation in a round is tagged, by each of the mechanisms. */
+/* Each mechanism tags one micro-operation in a round. */
 static const struct tagger {
 	const char *name;
 	enum netburst_metric metric;
 	const struct workload *workload;
-	enum workload_count tagged;	/* as many as of these */
+	enum workload_count tagged;	/* the workload's number of tagged micro-operations */
 } taggers[] = {
 	{ "loads, by uop_type", NB_METRIC_MEMORY_LOADS, &workload_load, WORKLOAD_LOADS },
 	{ "stores, by uop_type", NB_METRIC_MEMORY_STORES, &workload_store, WORKLOAD_STORES },
@@ -25,7 +25,7 @@ static const struct tagger {
 };
 #define TAGGERS (sizeof(taggers) / sizeof(taggers[0]))
 
-/* Instructions by instr_retired with this mask, the metric's upstream event tagging. */
+/* Count instructions by instr_retired with this mask, while the metric's upstream event tags. */
 static u64 instructions(const struct tagger *tagger, unsigned counter, u32 mask)
 {
 	const u64 levels = netburst_both(netburst_thread());
@@ -80,7 +80,7 @@ TEST(netburst, instr_retired_tells_tagged_instructions_of_each_mechanism, REQS(N
 	}
 }
 
-/* Metrics with a workload that has one such access a round, and the same locked. */
+/* Metrics, with a workload that has one such access in a round, and one in which it is locked. */
 static const struct {
 	const char *name;
 	enum netburst_metric metric;
@@ -115,8 +115,8 @@ static u64 gain_of(enum netburst_metric metric, const struct workload *w)
  * NB-50  Replay_event must not count locked accesses.
  *        SDM 18.15.6.4 Tagging Mechanism for Replay_event: locked accesses can't be tagged
  *
- * Given  replay_event with each metric of Table 19-33 that is about loads or stores by what they
- *        met: a miss of a cache or of the DTLB, a line's end
+ * Given  replay_event with each metric of Table 19-33 of loads or stores with a certain condition:
+ *        a miss of a cache or of the DTLB, a line's end
  * When   a workload with one such access a round runs, each a locked one
  * Then   nothing is counted
  * Control: where it isn't locked one a round is counted, and up to a quarter more
@@ -134,13 +134,14 @@ TEST(netburst, replay_event_counts_no_locked_access, REQS(NB_50), NEEDS(need_net
 	}
 }
 
-/* Replay metrics that need an event upstream: its ESCR, and what else that ESCR could select. */
+/* Replay metrics that need an upstream event: its ESCR, and another event that this ESCR can
+ * select. */
 static const struct upstream {
 	const char *name;
 	enum netburst_metric metric;
 	const struct workload *workload;
 	u32 escr;
-	u8 other;	/* event select of what tags the other kind of access; 0: there is none */
+	u8 other;	/* event select that tags the other kind of access; 0: none */
 } upstreams[] = {
 	{ "split_load_retired", NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, MSR_NB_SAAT_ESCR1,
 	  5 },
@@ -151,7 +152,7 @@ static const struct upstream {
 };
 #define UPSTREAMS (sizeof(upstreams) / sizeof(upstreams[0]))
 
-/* With the ESCR's bits changed: those of `mask` are replaced. */
+/* Count with other bits in the ESCR: those in `mask` are replaced. */
 static u64 gain_of_upstream(const struct upstream *u, u64 mask, u64 bits)
 {
 	struct netburst_setting s = netburst_metric(u->metric, NB_IQ_COUNTER0,
@@ -211,8 +212,7 @@ TEST(netburst, replay_metrics_need_their_upstream_event, REQS(NB_36, NB_01), NEE
  *        OS or USR flag in the ESCR matches its CPL.
  *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
  *
- * Given  replay_event with metrics of Table 19-33 that are about loads or stores by what they
- *        met
+ * Given  replay_event with metrics of Table 19-33 of loads or stores with a certain condition
  * When   a workload with one such access a round runs at CPL 0, and the ESCR of replay_event has
  *        no flag, or the USR flag of this thread alone
  * Then   nothing is counted

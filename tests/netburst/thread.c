@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The logical processor whose events count: SDM "Performance Monitoring Events" of Hyper-Threading,
- * Tables 18-66 and 18-67, typed from the page. A thread is measured while the other one sleeps in
- * HLT (retired instructions), or while both are busy and only one of them has the event (packed
- * additions), so that every count is known with each setting.
+ * Tables 18-66 and 18-67, typed from the page. Every count must be known with each setting. So a
+ * thread is measured either while the other one sleeps in HLT (retired instructions), or while both
+ * are busy and only one of them has the event (packed additions).
  */
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
@@ -13,7 +13,7 @@
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
-/* What is counted: a cell of a table. */
+/* The modes in which a cell of a table counts. */
 #define T0_OS	1u
 #define T0_USR	2u
 #define T1_OS	4u
@@ -22,7 +22,7 @@
 
 #define CELLS	16
 #define NAME	64
-#define LEVELS	4u	/* CPL 0 or 3, of either thread */
+#define LEVELS	4u	/* CPL 0 or 3, on either thread */
 #define ROW(cell) ((cell) / 4)	/* T0_OS/T0_USR: 00, 01, 11, 10, the order of the page */
 #define COLUMN(cell) ((cell) % 4)
 
@@ -46,7 +46,7 @@ static const u8 table_18_67[CELLS] = {
 	/* T0 = 10 */	ANY_OS, ALWAYS, ALWAYS, ANY_OS,
 };
 
-/* The two flags OS and USR of a row or column. */
+/* The OS and USR flags of a row or column. */
 static u64 flags_of(unsigned place, u64 os, u64 usr)
 {
 	static const struct {
@@ -61,7 +61,7 @@ static u64 flags_of(unsigned place, u64 os, u64 usr)
 	return (flags[place].os ? os : 0) | (flags[place].usr ? usr : 0);
 }
 
-/* ESCR[3:0] of a cell. */
+/* ESCR[3:0] for a cell. */
 static u64 setting(unsigned cell)
 {
 	return flags_of(ROW(cell), NB_ESCR_T0_OS, NB_ESCR_T0_USR) |
@@ -77,12 +77,12 @@ static u8 situation(unsigned thread, bool user)
 	return (u8)(thread ? own << 2 : own);
 }
 
-/* All sixteen settings with one thread at one level. */
+/* The counts with all sixteen settings, of one thread at one level. */
 struct all_cells {
 	const struct workload *w;
 	struct netburst_setting s;
 	bool user, metric;
-	bool busy;		/* the other thread, without the event */
+	bool busy;		/* the other thread is busy, without the event */
 	u64 gain[CELLS];
 };
 
@@ -107,7 +107,7 @@ static bool measure(struct test *t, struct all_cells *all, unsigned thread,
 	return netburst_run(t, thread, other, count_all_cells, all);
 }
 
-/* The claims of a table's cells: its two corners, those of one thread's flags alone, the others. */
+/* The claims of a table's cells: two corners; cells with flags of only one thread; all others. */
 struct claims {
 	struct test_claim corner, one, both;
 };
@@ -119,15 +119,15 @@ static const struct test_claim *claim_of(const struct claims *claims, unsigned c
 	return ROW(cell) && COLUMN(cell) ? &claims->both : &claims->one;
 }
 
-/* Where the print and the rule of the page's text and of all other cells differ, neither is asked
- * for: report_erratum() says what was seen. */
+/* A cell where the printed text contradicts the rule that the page's text and all other cells
+ * follow. It isn't judged; report_erratum() prints its counts. */
 static bool is_contradicted(unsigned cell, unsigned now)
 {
 	return cell == ERRATUM_CELL &&
 	       !(ERRATUM_PRINTED & now) != !(table_18_66[ERRATUM_CELL] & now);
 }
 
-/* How much more the longer window has. */
+/* The difference between the longer and the shorter window. */
 struct counted {
 	u64 least, most;
 };
@@ -152,7 +152,7 @@ static void check_cells(struct test *t, const struct claims *claims, const u8 ta
 					 names[ROW(cell)], names[COLUMN(cell)]);
 }
 
-/* What the printed cell would say, and what was seen. */
+/* Print the printed cell's meaning, and the counts. */
 static void report_erratum(struct test *t, const struct all_cells *all, unsigned now,
 			   const char *what)
 {
@@ -243,7 +243,8 @@ TEST(netburst, table_18_66_holds_on_the_other_thread, REQS(NB_07, NB_01, NB_27),
 	check_table_18_66(t, !netburst_thread(), true);
 }
 
-/* What the two threads are doing, by the one that has the event: its level, the other one's. */
+/* What the two threads do: indexed by the thread with the event, its level, and the other thread's
+ * level. */
 static const char *const busy[2][2][2] = {
 	{ { "by T0 in OS, T1 in OS", "by T0 in OS, T1 in USR" },
 	  { "by T0 in USR, T1 in OS", "by T0 in USR, T1 in USR" } },
@@ -251,8 +252,8 @@ static const char *const busy[2][2][2] = {
 	  { "by T1 in USR, T0 in OS", "by T1 in USR, T0 in USR" } },
 };
 
-/* The same of tagged micro-operations, with the other thread busy at either level: its flags and
- * what it does change nothing. */
+/* Check tagged micro-operations while the other thread is busy at either level: its flags and its
+ * work must change nothing. */
 static void check_beside_a_busy_one(struct test *t, unsigned thread)
 {
 	const struct claims claims = { AT(NB_27), AT(NB_01), AT(NB_26) };
@@ -284,7 +285,7 @@ static void check_beside_a_busy_one(struct test *t, unsigned thread)
  * Given  all sixteen settings of the four OS and USR flags for tagged packed additions of this
  *        thread; the other one, busy at CPL 0 or 3, has none
  * When   this thread runs a workload at CPL 0, and at CPL 3
- * Then   each cell of Table 18-66 counts all additions or none: what the other thread does changes
+ * Then   each cell of Table 18-66 counts all additions or none: the other thread's work changes
  *        nothing
  */
 TEST(netburst, thread_specific_count_is_the_same_beside_a_busy_thread, REQS(NB_26, NB_01, NB_27),
@@ -306,8 +307,7 @@ TEST(netburst, thread_specific_count_is_the_same_beside_a_busy_thread, REQS(NB_2
  * Given  all sixteen settings of the four OS and USR flags for tagged packed additions of the
  *        other thread; this one, busy at CPL 0 or 3, has none
  * When   the other thread runs a workload at CPL 0, and at CPL 3
- * Then   each cell of Table 18-66 counts all additions or none: what this thread does changes
- *        nothing
+ * Then   each cell of Table 18-66 counts all additions or none: this thread's work changes nothing
  */
 TEST(netburst, thread_specific_count_of_the_other_is_the_same_beside_this,
      REQS(NB_26, NB_01, NB_27), NEEDS(need_netburst, need_sibling_thread))
@@ -315,8 +315,9 @@ TEST(netburst, thread_specific_count_of_the_other_is_the_same_beside_this,
 	check_beside_a_busy_one(t, !netburst_thread());
 }
 
-/* Packed additions and page walks of one thread, while both are in a known mode; which of them it
- * is doesn't matter. A walk may be tried more than once; INVLPG before it needs CPL 0. */
+/* Packed additions and page walks of one thread, while both threads are in a known mode. The event
+ * is thread-independent, so the thread doesn't matter. A walk may be retried; the INVLPG before it
+ * needs CPL 0. */
 static void check_table_18_67(struct test *t, struct test_claim claim, unsigned thread)
 {
 	const struct claims claims = { claim, claim, claim };
@@ -358,8 +359,8 @@ static void check_table_18_67(struct test *t, struct test_claim claim, unsigned 
  * Given  all sixteen settings of the four OS and USR flags for packed additions and page walks,
  *        thread-independent events, of this thread; the other one is busy
  * When   the two threads are at each pair of CPL 0 and 3
- * Then   each cell of Table 18-67 counts all of them or none, whichever thread is at its level;
- *        walks, of a thread at CPL 0 alone, may be more, or half as many
+ * Then   each cell of Table 18-67 counts all of them or none, for each pair of levels of the two
+ *        threads; walks, which only a thread at CPL 0 has, may be more, or half as many
  */
 TEST(netburst, table_18_67_holds_for_an_event_of_this_thread, REQS(NB_15),
      NEEDS(need_netburst, need_sibling_thread))
@@ -374,8 +375,8 @@ TEST(netburst, table_18_67_holds_for_an_event_of_this_thread, REQS(NB_15),
  * Given  all sixteen settings of the four OS and USR flags for packed additions and page walks,
  *        thread-independent events, of the other thread; this one is busy
  * When   the two threads are at each pair of CPL 0 and 3
- * Then   each cell of Table 18-67 counts all of them or none, whichever thread is at its level;
- *        walks, of a thread at CPL 0 alone, may be more, or half as many
+ * Then   each cell of Table 18-67 counts all of them or none, for each pair of levels of the two
+ *        threads; walks, which only a thread at CPL 0 has, may be more, or half as many
  */
 TEST(netburst, table_18_67_holds_for_an_event_of_the_other_thread, REQS(NB_28),
      NEEDS(need_netburst, need_sibling_thread))
@@ -435,8 +436,8 @@ TEST(netburst, thread_independent_event_takes_cpl_1_and_2_as_usr, REQS(NB_15),
 	}
 }
 
-/* On each thread: the flags of the thread that bit 0 of its initial APIC ID names count it, the
- * other one's don't. */
+/* On each thread the flags of the thread that bit 0 of its initial APIC ID names must count it, and
+ * the other thread's flags must not. */
 struct own_flags {
 	u32 apic_id;
 	u64 own, others;
@@ -498,10 +499,10 @@ TEST(netburst, bit_0_of_the_apic_id_names_the_other_thread, REQS(NB_25),
 }
 
 #define WINDOWS	3u
-#define LONG_US	20000	/* in which the other thread surely runs, if it isn't in HLT */
+#define LONG_US	20000	/* long enough for the other thread to run, if it isn't in HLT */
 
-/* Clocks of this thread by its flags, and the least and the most by the other one's of some
- * windows: that one may be late in going to sleep. */
+/* Clocks of this thread with its own flags; and the least and most of several windows with the
+ * other thread's flags, because the other thread may fall asleep late. */
 struct clocks {
 	u64 own, least, most;
 };
@@ -539,14 +540,14 @@ static struct clocks clocks;
  *
  * Given  global_power_events with bit RUNNING and the flags of this thread
  * When   40 more rounds of a workload run, of three instructions each
- * Then   there are at least as many more clocks as rounds: no more than three micro-operations
- *        retire in a clock
+ * Then   there are at least as many more clocks as rounds: at most three micro-operations retire in
+ *        a clock
  */
 TEST(netburst, global_power_events_counts_clocks_of_a_running_thread, REQS(NB_46),
      NEEDS(need_netburst))
 {
 	count_clocks(&clocks);
-	/* Three micro-operations a clock at most, three instructions a round. */
+	/* At most three micro-operations in a clock, and three instructions in a round. */
 	CHECK(t, NB_46, clocks.own >= NETBURST_MORE - NETBURST_FEWER, "clocks of %u rounds: %lu",
 	      NETBURST_MORE - NETBURST_FEWER, clocks.own);
 }
@@ -558,8 +559,8 @@ TEST(netburst, global_power_events_counts_clocks_of_a_running_thread, REQS(NB_46
  *
  * Given  global_power_events with bit RUNNING and the flags of the other thread, T0 and T1 in both
  *        roles
- * When   that one is in HLT for some windows of 20 ms; it may be late in going to sleep, so the
- *        least of them decides
+ * When   the other thread is in HLT for some windows of 20 ms. It may halt late, so the window with
+ *        the least count decides
  * Then   there is no clock of it
  * Control: the thread that runs has clocks, and so has the other one when it is busy
  */

@@ -2,16 +2,16 @@
 /*
  * Several counters at once, which overflow on one event, or one of which starts the other: SDM
  * "CCCR MSRs", "Cascading Counters"; and the same by events of either thread. The work is at CPL 3
- * and only USR flags are set, so that counters of one group have the same events, and what the
- * harness does around it counts nothing.
+ * and only USR flags are set, so that counters of one group have the same events, and the harness'
+ * own code isn't counted.
  */
 #include "pmu/pmi.h"
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
-#define PERIOD	10u	/* reached by each counter's usual event in NETBURST_MORE rounds */
+#define PERIOD	10u	/* each counter has so many events in NETBURST_MORE rounds */
 #define ROUNDS	300u
-#define NEARLY	4u	/* clocks differ from run to run by less than a quarter */
+#define NEARLY	4u	/* clocks of two runs differ by less than a quarter */
 
 static const u8 alternates[NB_COUNTERS] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
@@ -24,7 +24,7 @@ static u64 own_usr(void)
 	return netburst_both(netburst_thread()) & (NB_ESCR_T0_USR | NB_ESCR_T1_USR);
 }
 
-/* The counter has its usual event at CPL 3, and overflows on the nth. */
+/* Program the counter's usual event at CPL 3, so that it overflows on the nth. */
 static void prepare(unsigned counter, u64 flags, u64 nth)
 {
 	const struct netburst_setting s = netburst_usual(counter, own_usr(), flags);
@@ -33,7 +33,7 @@ static void prepare(unsigned counter, u64 flags, u64 nth)
 	netburst_preset(counter, nth);
 }
 
-/* Events of a window. */
+/* The counter's events in a window. */
 static u64 events_of(unsigned counter, u64 rounds)
 {
 	prepare(counter, 0, 0);
@@ -43,7 +43,7 @@ static u64 events_of(unsigned counter, u64 rounds)
 	return netburst_read(counter);
 }
 
-/* Those of one group, from one to before the other. */
+/* The counters of a group: the first one, and the one after the last. */
 static const u8 groups[][2] = {
 	{ NB_BPU_COUNTER0, NB_MS_COUNTER0 },
 	{ NB_MS_COUNTER0, NB_FLAME_COUNTER0 },
@@ -60,7 +60,8 @@ static const u8 groups[][2] = {
  * Given  all counters of a group with the same event, which overflow on the same one of them; in
  *        turn one of them has the PMI flag of this thread
  * When   they overflow
- * Then   OVF of each of them is set, and there is one interrupt, whichever has the flag
+ * Then   OVF of each of them is set, and there is one interrupt, no matter which counter has the
+ *        flag
  */
 TEST(netburst, counters_that_overflow_together_show_and_interrupt_each, REQS(NB_21, NB_10),
      NEEDS(need_netburst))
@@ -102,7 +103,7 @@ TEST(netburst, counters_that_overflow_together_show_and_interrupt_each, REQS(NB_
  *        cascade flags set
  * When   they overflow
  * Then   both have counted about half of the window's events
- * Control: of which there is at least one a round
+ * Control: there is at least one event a round
  */
 TEST(netburst, counters_that_overflow_together_start_both_that_wait, REQS(NB_09),
      NEEDS(need_netburst))
@@ -129,7 +130,7 @@ TEST(netburst, counters_that_overflow_together_start_both_that_wait, REQS(NB_09)
 	}
 }
 
-/* What a handler of its overflow writes; and registers of another group. */
+/* Do the writes of an overflow handler, and write registers of another group. */
 static void write_others(unsigned from)
 {
 	const unsigned other = (from + NB_COUNTERS / 2) % NB_COUNTERS;
@@ -149,7 +150,7 @@ static void write_others(unsigned from)
  *        of a window
  * When   the alternate counter is stopped, its OVF is cleared and it is written as 0; counter,
  *        CCCR and ESCR of another group are written; a second window follows
- * Then   the counter has counted on: the events of the second window, a quarter more or less
+ * Then   the counter has counted on: the events of the second window, within a quarter
  * Control: before that it had counted about half of the first window's, at least one a round
  */
 TEST(netburst, cascaded_counter_counts_on_while_other_registers_are_written, REQS(NB_09),
@@ -179,13 +180,13 @@ TEST(netburst, cascaded_counter_counts_on_while_other_registers_are_written, REQ
 	}
 }
 
-/* What a thread finds of each counter. */
+/* The results of a thread for each counter. */
 static struct found {
 	bool far[NB_COUNTERS], overflowed[NB_COUNTERS], forced[NB_COUNTERS];
 	u64 started[NB_COUNTERS], all[NB_COUNTERS];
 } found;
 
-/* OVF after a window. */
+/* Is OVF set after a window? */
 static bool overflows(unsigned counter, u64 flags, u64 nth)
 {
 	prepare(counter, flags, nth);

@@ -2,7 +2,7 @@
 /*
  * An armed counter, after its overflow and before the next event. Writes of other registers, HLT
  * and unrelated interrupts leave it armed; a write of its own PEBS enable disarms it. Counters
- * count at CPL 3; the rest is at CPL 0, where they don't.
+ * count only at CPL 3; everything else runs at CPL 0.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
@@ -15,10 +15,10 @@
 #include "tests/measure/sampling.h"
 
 #define OTHER_FIXED	1u	/* a counter that isn't under test */
-#define FIXED_FIELD(i)	(4 * (i))	/* of IA32_FIXED_CTR_CTRL */
+#define FIXED_FIELD(i)	(4 * (i))	/* field in IA32_FIXED_CTR_CTRL */
 #define ARM_ROUNDS	(2 * PERIOD)
 
-/* A general-purpose one. */
+/* Another general-purpose counter than c. */
 static unsigned other_than(unsigned c)
 {
 	return c == 2 ? 3 : 2;
@@ -58,7 +58,7 @@ static void write_pebs_enable(unsigned c)
 	pebs_enable(pmc_one(c));
 }
 
-/* The other area's address and its own again. */
+/* Write another area's address, then the former address. */
 static void write_ds_area(unsigned c)
 {
 	(void)c;
@@ -68,7 +68,7 @@ static void write_ds_area(unsigned c)
 	}
 }
 
-/* What a processor hasn't got or a hypervisor refuses stays as it is. */
+/* A bit that this processor doesn't have, or that a hypervisor refuses, isn't changed. */
 static void write_debug_control(unsigned c)
 {
 	(void)c;
@@ -89,7 +89,7 @@ static void clear_other_status(unsigned c)
 	msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF);
 }
 
-/* Handlers leave the armed counter's status bit. */
+/* The handlers don't clear the armed counter's status bit. */
 static const struct pmi_options keep_status = { .keep_status = true, .stay_masked = true };
 
 static void halt(unsigned c)
@@ -97,7 +97,7 @@ static void halt(unsigned c)
 	pmi_open(&keep_status);
 	intr_disable();
 	counters_enable(pmc_one(c));
-	apic_self_ipi(VECTOR_PMI);	/* wakes it */
+	apic_self_ipi(VECTOR_PMI);	/* ends HLT */
 	__asm__ volatile("sti; hlt" ::: "memory");
 	counters_disable();
 	pmi_close();
@@ -150,7 +150,8 @@ static u16 event_of(unsigned c)
 	return PMC_IS_FIXED(c) ? 0 : LOADS;
 }
 
-/* Armed by the last of its events at CPL 3; false: not, and the test is INCONCLUSIVE. */
+/* Arm the counter by the last of its events at CPL 3. false: it isn't armed, and the test is
+ * INCONCLUSIVE. */
 static bool arm_by_last_event(struct test *t, unsigned c)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -183,7 +184,7 @@ static unsigned records_after(struct test *t, const struct armed_write *w, unsig
 	return records;
 }
 
-/* Fixed counter 0, where it makes records of the next event; else the general-purpose one again. */
+/* Fixed counter 0, if it makes a record of the event after the overflow; else counter gp itself. */
 static unsigned fixed_or(unsigned gp)
 {
 	const bool makes = counter_caps()->pebs_fixed_mask & 1;
@@ -201,12 +202,12 @@ static unsigned fixed_or(unsigned gp)
  *
  * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
  *        CPL 3, armed by its last event there
- * When   at CPL 0 nothing is written; another counter's field of IA32_FIXED_CTR_CTRL, event
- *        select, value, bit of IA32_PEBS_ENABLE and of IA32_PERF_GLOBAL_OVF_CTRL; IA32_DS_AREA,
- *        IA32_DEBUGCTL, MSR_PEBS_LD_LAT_THRESHOLD, each with its own value in the end; HLT is
+ * When   at CPL 0 nothing is written; another counter's field of IA32_FIXED_CTR_CTRL, event select,
+ *        value, bit of IA32_PEBS_ENABLE and of IA32_PERF_GLOBAL_OVF_CTRL; IA32_DS_AREA,
+ *        IA32_DEBUGCTL, MSR_PEBS_LD_LAT_THRESHOLD, each with its old value at the end; HLT is
  *        executed; its own bit of IA32_PEBS_ENABLE, cleared and set; its own event select or
  *        IA32_FIXED_CTR_CTRL, cleared and written again; then events follow at CPL 3
- * Then   there is a record but for the last two of these, where there is none
+ * Then   there is a record in each case except the last two, which make none
  */
 TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_04, ARM_12),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_fixed))
@@ -234,7 +235,7 @@ TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_04, ARM
 		}
 }
 
-/* Another counter overflows at CPL 0 and freezes all of them, the armed one too. */
+/* Another counter overflows at CPL 0 and freezes all counters, the armed one included. */
 static unsigned freeze_by_another(unsigned c)
 {
 	const unsigned other = other_than(c);

@@ -12,7 +12,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-/* Is there a record, and of an instruction after the workload? */
+/* Is there a record, with the address of an instruction after the workload? */
 static bool made_after(const struct workload *w)
 {
 	enum record_format format = counter_caps()->record_format;
@@ -26,9 +26,9 @@ static bool made_after(const struct workload *w)
  * ARM-01  The wrap of a PEBS-enabled counter must arm PEBS and must not by itself write a record.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  PEBS on the first counter without PDist, which counts loads; no load follows the
- *        window's last one but, perhaps, microcode of the WRMSR that closes the window, whose
- *        record makes the test INCONCLUSIVE
+ * Given  PEBS on the first counter without PDist, which counts loads. No load follows the window's
+ *        last one, except perhaps a load in the microcode of the WRMSR that closes the window; a
+ *        record of it makes the test INCONCLUSIVE
  * When   the last load overflows
  * Then   the status bit is set, the index hasn't moved, and no byte of the buffer is written
  * Control: the same overflow with loads after it makes one record
@@ -56,7 +56,8 @@ TEST(arm, overflow_arms_pebs_and_writes_no_record, REQS(ARM_01),
 	sampling_one_record(t, CONTROL_AT(ARM_01), &record);
 }
 
-/* 64 NOPs between the load that overflows and the next ones: only a load may start the assist. */
+/* There are 64 NOPs between the load that overflows and the next load: only a load may start the
+ * assist. */
 static void check_next_event(struct test *t, unsigned c)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -84,8 +85,8 @@ static void check_next_event(struct test *t, unsigned c)
  * Given  each PEBS counter of loads without PDist; 64 NOPs between the load that overflows and the
  *        next ones
  * When   it overflows
- * Then   the record is of a load after the NOPs: only an event may start the assist; of the first
- *        one, where this machine has no record shadow
+ * Then   the record is of a load after the NOPs: only an event may start the assist. It is the
+ *        first load after the NOPs where this machine has no record shadow
  */
 TEST(arm, next_event_after_the_overflow_is_recorded, REQS(ARM_02),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -95,7 +96,7 @@ TEST(arm, next_event_after_the_overflow_is_recorded, REQS(ARM_02),
 			check_next_event(t, c);
 }
 
-/* PERIOD loads, records and interrupts of one overflow of counter c with these flags. */
+/* Run PERIOD loads: the records and interrupts of one overflow of counter c with these flags. */
 static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsigned *records)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -140,9 +141,9 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
  *         and the next event.
  *         SDM 18.4.4.4 Re-configuring PEBS Facilities (asks for a quiescent period)
  *
- * Given  each PEBS counter without PDist, armed by the window's last load; on silicon it is
- *        reported, because the manual asks for a quiescent period, which leaves the latent record
- *        open
+ * Given  each PEBS counter without PDist, armed by the window's last load; on processors the result
+ *        is only reported: the manual asks for a quiescent period and doesn't say what becomes of
+ *        the pending record
  * When   its bit of IA32_PEBS_ENABLE is cleared, loads follow, it is set, and loads follow
  * Then   the index hasn't moved
  * Control: the status bit shows the overflow
@@ -183,7 +184,7 @@ TEST(arm, clearing_pebs_enable_disarms_the_counter, REQS(ARM_04),
  * Given  each PEBS counter, RFLAGS.IF = 0
  * When   it overflows
  * Then   the index has moved by a record before interrupts are on again
- * Control: with IF = 1 there is a record as well
+ * Control: with IF = 1 there is a record too
  */
 TEST(arm, record_is_written_while_interrupts_are_off, REQS(ARM_05),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -207,11 +208,11 @@ TEST(arm, record_is_written_while_interrupts_are_off, REQS(ARM_05),
 	}
 }
 
-#define FAR 2048	/* bytes; both stacks are larger, and neither gets so deep here */
+#define FAR 2048	/* bytes; both stacks are larger, and neither is used so deep here */
 
 /*
- * The last load at CPL 3 overflows; loads at CPL 0 must leave the counter armed, and the next ones
- * at CPL 3 make the record.
+ * The last load at CPL 3 overflows. Loads at CPL 0 must leave the counter armed; the next loads at
+ * CPL 3 make the record.
  */
 static void check_user_arm(struct test *t, unsigned c)
 {
@@ -251,14 +252,15 @@ static void check_user_arm(struct test *t, unsigned c)
 	counters_clear(BIT(c));
 }
 
-/* A counter of CPL 3 sees nothing of work at CPL 0, and the reverse of work at CPL 3. */
+/* A counter of CPL 3 must not count work at CPL 0, and a counter of CPL 0 must not count work at
+ * CPL 3. */
 static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
 {
 	struct ds_setup setup = sampling_setup(8);
 	unsigned records;
 
 	ds_open(&setup);
-	/* There and back are loads at CPL 0, fewer than ROUNDS_PERIOD. */
+	/* The transitions have loads at CPL 0, fewer than ROUNDS_PERIOD. */
 	pebs_arm(c, LOADS, flags, user ? ROUNDS_PERIOD : PERIOD);
 	if (user) {
 		counters_enable(pmc_one(c));
@@ -283,7 +285,8 @@ static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
  *
  * Given  each PEBS counter with one of OS and USR
  * When   loads follow at CPL 0, and at CPL 3
- * Then   OS has one record of CPL 0 and none of CPL 3, USR none of CPL 0 and one of CPL 3
+ * Then   the counter with OS has one record of CPL 0 and none of CPL 3, that with USR none of CPL 0
+ *        and one of CPL 3
  */
 TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -310,8 +313,8 @@ TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
  *
  * Given  each PEBS counter without PDist, with USR, armed by the last load at CPL 3
  * When   loads follow at CPL 0, then at CPL 3
- * Then   the former make no record, the latter make one; a record that came too early isn't on the
- *        stack of CPL 0
+ * Then   the loads at CPL 0 make no record, those at CPL 3 make one. If there is a record already
+ *        when the counter is armed, its RSP isn't one of the stack of CPL 0
  */
 TEST(arm, armed_counter_waits_for_its_privilege_level, REQS(ARM_06, ARM_12),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -326,7 +329,7 @@ TEST(arm, armed_counter_waits_for_its_privilege_level, REQS(ARM_06, ARM_12),
  *         SDM 18.11.1 4th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility
  *         (note: unpredictable)
  *
- * Given  each counter of loads, far from its end; on silicon it is reported
+ * Given  each counter of loads, far from its end; on processors the result is only reported
  * When   its PEBS bit is set while it counts; the counter is written, with 0 as well; the event
  *        select is written; loads follow each
  * Then   the index doesn't move
@@ -365,8 +368,8 @@ TEST(arm, enabling_pebs_or_writing_its_counter_makes_no_record, REQS(ARM_10),
 
 #define PDIR_PERIOD 192
 
-/* How many instructions before the window's first one are counted: the counter, read by RDPMC,
- * against those that have retired by then. */
+/* How many events are counted before the window's first instruction: the counter's value that RDPMC
+ * reads, less the instructions of the window before that RDPMC. */
 static u64 counted_before(const struct workload *w, struct pmc_mask others)
 {
 	counter_program(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH);
@@ -376,7 +379,7 @@ static u64 counted_before(const struct workload *w, struct pmc_mask others)
 	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
 }
 
-/* The instruction of the record, one of the marks, named by its number in the window. */
+/* The record must be of one instruction, a mark, given by its number in the window. */
 static void check_pdir_at(struct test *t, struct test_claim claim, const struct workload *w,
 			  u64 flags, u64 period, u64 before, struct pmc_mask others)
 {
@@ -418,11 +421,11 @@ static void check_pdir(struct test *t, struct test_claim claim, const struct wor
  *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
  *         Table 18-56, note 1
  *
- * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs, and over jumps, that are
- *        known one by one; what the record holds at 98H, A0H and A8H isn't stated:
- *        docs/READINGS.md
+ * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs, and over jumps, whose
+ *        addresses are known one by one. The manual doesn't say what the record holds at 98H, A0H
+ *        and A8H: docs/READINGS.md
  * When   it overflows on one of them, with INT = 0 and 1
- * Then   the record names that very instruction
+ * Then   the record names exactly that instruction
  */
 TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09),
      NEEDS(need_perfmon, need_pebs, need_pdir), .under_every_fault = true)
@@ -458,7 +461,7 @@ TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09
  * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over conditional branches to the next
  *        instruction, of which every other one is taken
  * When   it overflows on one of each kind
- * Then   the record names that very branch
+ * Then   the record names exactly that branch
  */
 TEST(arm, pdir_record_names_the_conditional_branch_that_overflowed, REQS(ARM_09, SKL_09),
      NEEDS(need_perfmon, need_pebs, need_pdir))
@@ -485,12 +488,12 @@ TEST(arm, pdir_record_names_the_conditional_branch_that_overflowed, REQS(ARM_09,
  *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
  *         Table 18-56, note 1
  *
- * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs that are known one by one;
- *        another counter counts beside it, each in turn, then all of them (Sandy Bridge alone wants
- *        them quiesced)
+ * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs whose addresses are known one
+ *        by one; another counter counts at the same time, each in turn, then all of them (only
+ *        Sandy Bridge requires them to be quiesced)
  * When   IA32_PMC1 overflows on a NOP; and on a jump while another counter with PEBS, each in turn,
- *        counts jumps beside it
- * Then   the record names that very NOP or jump
+ *        counts jumps too
+ * Then   the record names exactly that NOP or jump
  * Control: the others count
  */
 TEST(arm, pdir_record_is_as_precise_beside_other_counters, REQS(SKL_09),
@@ -543,7 +546,7 @@ TEST(arm, pdir_record_is_as_precise_beside_other_counters, REQS(SKL_09),
 	}
 }
 
-/* The last load at CPL 3 arms both; then the PEBS bit of one is cleared. */
+/* The last load at CPL 3 arms both counters; then the PEBS bit of one is cleared. */
 static void check_other_arm(struct test *t, unsigned kept, unsigned cleared)
 {
 	struct pmc_mask both = pmc_or(pmc_one(kept), pmc_one(cleared));
@@ -582,7 +585,7 @@ static void check_other_arm(struct test *t, unsigned kept, unsigned cleared)
  *
  * Given  two PEBS counters without PDist, with USR, both armed by the last load at CPL 3
  * When   the PEBS bit of one is cleared, and loads follow at CPL 3
- * Then   there is one record, the other one's
+ * Then   there is one record, of the other counter
  */
 TEST(arm, clearing_one_pebs_enable_keeps_the_other_counter_armed, REQS(ARM_12),
      NEEDS(need_perfmon, need_pebs, need_events))

@@ -13,8 +13,8 @@
 #include "tests/measure/sampling.h"
 
 #define RECORDERS	4u	/* counters that make records on each generation */
-#define MEETINGS	4u	/* loads around the recorded one */
-#define WAY		24u	/* instructions around it */
+#define MEETINGS	4u	/* loads around the recorded load */
+#define WAY		24u	/* instructions around the recorded one */
 
 static bool need_named_counters(char *reason, size_t size)
 {
@@ -25,7 +25,8 @@ static bool need_named_counters(char *reason, size_t size)
 	return false;
 }
 
-/* The record of `sampled`; `plain` overflows near it. false: the test is over. */
+/* Check the counters that the record of `sampled` names when `plain` overflows near it. false: the
+ * test has ended. */
 static bool check_named(struct test *t, unsigned sampled, unsigned plain)
 {
 	const bool adaptive = counter_caps()->record_format == RECORD_ADAPTIVE ||
@@ -80,7 +81,8 @@ TEST(record, counter_without_pebs_that_overflows_with_a_record_is_not_named, REQ
 	}
 }
 
-/* Counter c interrupts, and counter `recorder` is armed, or has a record too. */
+/* Counter c interrupts while counter `recorder` counts with PEBS; records: and makes a record
+ * too. */
 static void check_overflow_beside(struct test *t, unsigned c, unsigned recorder, bool records)
 {
 	struct pmc_mask both = pmc_or(pmc_one(c), pmc_one(recorder));
@@ -96,7 +98,8 @@ static void check_overflow_beside(struct test *t, unsigned c, unsigned recorder,
 	log = pmi_end();
 	if (records)
 		sampling_want(t, 1);
-	/* Events soon after the overflow may go by without one: sampling_want() has told. */
+	/* A shadow may let the events soon after the overflow pass without a record;
+	 * sampling_want() has judged that. */
 	test_check_range(t, PMC_IS_FIXED(c) ? CONTROL_AT(PMI_02) : CONTROL_AT(PMI_01), 0, records,
 			 ds_records(), "records of IA32_PMC%u", recorder);
 	test_check_range(t, PMC_IS_FIXED(c) ? AT(PMI_02) : AT(PMI_01), 1,

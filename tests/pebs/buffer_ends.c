@@ -16,7 +16,7 @@ struct ends {
 	unsigned index, capacity, threshold;
 };
 
-/* One record of counter c at the index, with its interrupt. */
+/* Make one record of counter c at the index, and check its interrupt. */
 static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 {
 	unsigned start = buffer.index, capacity = buffer.capacity, threshold = buffer.threshold;
@@ -58,7 +58,7 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
  * REC-13  An assist must write no byte of the buffer outside its record.
  *         SDM 17.4.9 BTS and DS Save Area
  *
- * Given  a PEBS buffer for 1 or 3 records with room for one more, its threshold at the end or a
+ * Given  a PEBS buffer for 1 or 3 records with room for one more, its threshold at the end or one
  *        record before it
  * When   each PEBS counter makes that record
  * Then   there is one interrupt; its handler finds OvfBuf, and the index after the record; nothing
@@ -99,7 +99,8 @@ TEST(ds, threshold_at_the_buffer_base_interrupts_at_each_record, REQS(DS_03, DS_
 	}
 }
 
-/* One overflow of counter c in an empty buffer of `room` bytes; then in one that holds a record. */
+/* Counter c overflows once with room for `room` bytes only, less than a record; then with room for
+ * one record. */
 static void check_room(struct test *t, unsigned c, u64 room, u64 record_bytes)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -126,8 +127,8 @@ static void check_room(struct test *t, unsigned c, u64 room, u64 record_bytes)
  * DS-24  No record may be written where less than the whole of it fits below the absolute maximum.
  *        SDM DS Save Area: the absolute maximum is where the buffer ends; Table 18-44 Record Size
  *
- * Given  a PEBS buffer with a little less room than a record; on processors it is reported,
- *        because the manual wants the maximum at a multiple of a record
+ * Given  a PEBS buffer with a little less room than a record. On processors the result is only
+ *        reported, because the manual requires the maximum to be at a multiple of the record size
  * When   each PEBS counter overflows
  * Then   no byte of the buffer is written
  * Control: with room for a record there is one
@@ -138,14 +139,14 @@ TEST(ds, record_without_room_for_all_of_it_is_not_written, REQS(DS_24),
 	u64 size = record_size(counter_caps()->record_format);
 	const u64 rooms[] = { size - 1, size - 8, size - 0x10, 0x90, 8 };
 
-	/* A basic group alone is less than 90H bytes. */
+	/* A record may be only a basic group, which has less than 90H bytes. */
 	for (unsigned i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
 		for (unsigned c = 0; rooms[i] < size && c < PEBS_COUNTERS; c++)
 			check_room(t, c, rooms[i], size);
 }
 
-/* One overflow of counter c with the index `start` records after the base, beyond the maximum; then
- * with the maximum a record after the index. */
+/* Counter c overflows once while the index, `start` records after the base, is beyond the maximum;
+ * then while the maximum is one record after the index. */
 static void check_beyond(struct test *t, unsigned c, unsigned start, u64 record_bytes)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -199,7 +200,7 @@ TEST(ds, no_record_is_written_with_the_index_beyond_the_absolute_maximum, REQS(D
  *
  * Given  a record at the threshold, and an overflow of IA32_PMC1 without PEBS
  * When   bit 1 is cleared, then both bits
- * Then   OvfBuf stays after the first write, and neither after the second
+ * Then   OvfBuf is still set after the first write, and neither bit after the second
  * Control: both were set
  */
 TEST(pmi, ovfbuf_and_a_counter_bit_are_cleared_separately, REQS(PMI_08),
@@ -220,8 +221,8 @@ TEST(pmi, ovfbuf_and_a_counter_bit_are_cleared_separately, REQS(PMI_08),
 	CHECK_EQ(t, PMI_08, 0, counters_status() & bits, "after clearing both");
 }
 
-/* Counter c wraps with the window's last load, and waits for the next one. false: the write that
- * closes the window has the event. */
+/* Counter c wraps on the window's last load, and waits for the next one. false: the write that
+ * closes the window has caused the event. */
 static bool wait_for_an_event(unsigned c)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -238,8 +239,8 @@ static bool wait_for_an_event(unsigned c)
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
  * Given  OvfBuf is set by a record at the threshold; then a counter of loads with PEBS and without
- *        PDist has wrapped with its last load, and waits for the next one; each such counter in
- *        turn. A record of the write that closes its window makes the test INCONCLUSIVE
+ *        PDist has wrapped with its last load, and its record waits for the next load; each such
+ *        counter in turn. A record of the write that closes its window makes the test INCONCLUSIVE
  * When   bit 62 alone of IA32_PERF_GLOBAL_OVF_CTRL is written, with the counter's bit of
  *        IA32_PEBS_ENABLE still set; then the counter's bit
  * Then   OvfBuf is 0 after the first write and the counter's status bit stays 1; after the second

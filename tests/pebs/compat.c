@@ -3,9 +3,9 @@
  * PEBS in compatibility mode: SDM "PEBS Data Format" of the 4th generation ("the same in 64-bit and
  * compatibility mode"), "64 Bit Format of the DS Save Area" (DTES64). Compatibility mode is a
  * submode of IA-32e mode, in which records have 64-bit fields and R8 to R15. The upper halves of
- * the other registers aren't defined in it (volume 1, "General-Purpose Registers in 64-Bit Mode"),
- * and aren't looked at. Adaptive records hold R8 to R15 or 0: for "non 64-bit mode" the SDM has 0
- * ("Adaptive PEBS", GPRs), but this isn't judged on any processor.
+ * the other registers aren't defined in this mode (volume 1, "General-Purpose Registers in 64-Bit
+ * Mode"), so they aren't compared. Adaptive records have either R8 to R15 or 0: the SDM says 0 for
+ * "non 64-bit mode" ("Adaptive PEBS", GPRs), but no test judges this.
  */
 #include "kernel/output/fmt.h"
 #include "kernel/interrupt/intr.h"
@@ -15,10 +15,10 @@
 #include "tests/pebs/compat.h"
 
 #define LOW_HALF	0xffffffffULL
-#define EBP_THERE	0x7f5f0f5fULL	/* as tests/pebs/compat.asm sets it, and these: */
+#define EBP_THERE	0x7f5f0f5fULL	/* set by tests/pebs/compat.asm, as the following */
 #define COMPAT_R(n)	(0x6000000000000040ULL | (u64)(n) << 8 | (u64)(n))
 #define EAX_LOADED	0x4a5b6c7dULL
-/* Bit 1, TF, IF and DF: interrupts are off there. */
+/* Bit 1, TF, IF and DF: interrupts are disabled there. */
 #define FLAGS_KNOWN	(BIT(1) | BIT(8) | BIT(9) | BIT(10))
 
 extern const u64 compat_rsp __attribute__((visibility("hidden")));
@@ -47,7 +47,7 @@ static bool need_low_memory(char *reason, size_t size)
 	return compat_in_reach(address(&call + 1) | address(memory + 8), reason, size);
 }
 
-/* All of the registers, of a load in the loop. */
+/* Check all registers in the record of a load in the loop. */
 static void check_compat_registers(struct test *t, unsigned c, const struct pebs_record *record)
 {
 	const struct {
@@ -99,7 +99,7 @@ static void check_compat(struct test *t, unsigned c)
 	u64 bytes = record_size(setup.format), eventing_ip;
 	struct pebs_record record;
 
-	/* As many loads in 64-bit mode. */
+	/* Take as many loads in 64-bit mode. */
 	ds_open(&setup);
 	pebs_arm(c, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
@@ -147,8 +147,7 @@ static void check_compat(struct test *t, unsigned c)
  * DS-16   With CPUID's DTES64 set the 64-bit layout of the DS area must be used in every mode.
  *         SDM 17.4.9.1 64 Bit Format of the DS Save Area
  *
- * Given  a loop of loads in compatibility mode, below 4 GiB, with values of their own in all
- *        registers
+ * Given  a loop of loads in compatibility mode, below 4 GiB, with different values in all registers
  * When   each PEBS counter overflows in it
  * Then   the index moves by a record of 64-bit mode, R/EIP is in the loop, EventingIP is its load,
  *        ESI and EBP are at 30H and 40H. The lower halves of the other registers, R8 to R15, the

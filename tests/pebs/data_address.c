@@ -28,7 +28,7 @@ static u64 data_address_at(const void *record, unsigned offset)
 	return *(const volatile u64 *)((uintptr_t)record + offset);
 }
 
-/* One record of the marked loads, counted on a counter. */
+/* Take one record of the marked loads, which the counter counts. */
 static bool data_address_take(struct test *t, struct test_claim claim, unsigned counter,
 			      struct pebs_record *record, unsigned *mark)
 {
@@ -46,7 +46,7 @@ static bool data_address_take(struct test *t, struct test_claim claim, unsigned 
 	return true;
 }
 
-/* An address of an eligible load: the marked ones, or the one that overflowed. */
+/* Is this the address of an eligible load: one of the marked loads, or the load that overflowed? */
 static bool eligible(u64 address)
 {
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
@@ -221,9 +221,9 @@ TEST(record, precise_event_without_pebs_enable_makes_no_record, REQS(DLA_12),
  * REC-14  A field that is reserved, or not defined for the event, must be overwritten with zero.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
  *
- * Given  the first record since the harness began, kept by the calibration: a machine whose fields
- *        lag by a record can show it there only
- * When   its bytes are looked at
+ * Given  the first record since the harness began, kept by the calibration: on a machine whose
+ *        fields are those of the previous record only this first record can show it
+ * When   its bytes are examined
  * Then   bits 63:1 at A0H, the field at A8H, and the transaction bits at B8H are 0
  */
 TEST(record, first_pebs_record_of_the_run_has_zero_source_latency_and_tx,
@@ -247,8 +247,8 @@ TEST(record, first_pebs_record_of_the_run_has_zero_source_latency_and_tx,
  *         store hit the L1 data cache.
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
- * Given  records of loads and stores by turns, on each counter, so that what a record takes over
- *        from the one before shows; stores to lines that were just written
+ * Given  records of loads and stores alternately, on each counter, so that a value left over from
+ *        the previous record shows; stores to lines that were just written
  * When   eight records of stores are taken
  * Then   bit 0 at A0H is 1 in most of them
  */
@@ -282,7 +282,7 @@ struct listed {
 	const struct workload *workload;
 };
 
-/* Records of an event over a workload; each must hold an address of its memory. */
+/* Take records of an event with a workload; each must have an address in the workload's memory. */
 static unsigned check_listed(struct test *t, struct test_claim claim, const struct listed *e)
 {
 	u64 low = (u64)(uintptr_t)workload_memory(), high = low + 8 * WORKLOAD_WORDS;

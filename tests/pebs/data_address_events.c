@@ -10,7 +10,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
-/* Table 18-45, the order of its columns. */
+/* Table 18-45, in the order of its columns. */
 static const struct listed {
 	enum event_kind kind;
 	enum access access;
@@ -28,7 +28,7 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 #define INSTRUCTION_MOST 15	/* bytes */
 
-/* CLFLUSH or INVLPG, which an event may take for a load or a store. */
+/* CLFLUSH or INVLPG: an event may count them as a load or a store. */
 static bool may_be_an_access(const u8 *code)
 {
 	return code[0] == 0x0f && (code[1] == 0xae || code[1] == 0x01);
@@ -44,7 +44,7 @@ static bool can_have_had(enum event_kind kind, const u8 *code)
 	       (classify_instruction(code, &what) && (of_stores ? what.store : what.load));
 }
 
-/* Where the record says that it is from, and goes on. */
+/* Check the record's addresses: that of its instruction, and the next one. */
 static void check_place(struct test *t, struct test_claim claim, struct test_claim claim_ip,
 			const struct listed *l, const struct workload *w, const volatile void *raw)
 {
@@ -66,7 +66,7 @@ static void check_place(struct test *t, struct test_claim claim, struct test_cla
 			 ip, w->name);
 }
 
-/* One record of the event on a counter; nothing but its PEBS enable bit. */
+/* One record of the event on a counter, enabled only by the counter's PEBS enable bit. */
 static struct mem_sample_setup profile(const struct event *event, unsigned counter)
 {
 	return (struct mem_sample_setup){ .counter = counter, .event = event->code,
@@ -117,9 +117,10 @@ static bool check_event(struct test *t, const struct listed *l, const struct eve
  *
  * Given  each event of Table 18-45, and a workload made to have it, whose accesses are in a known
  *        place
- * When   it makes records on IA32_PMC0, and on another counter by turns
+ * When   it makes records on IA32_PMC0, and on one of the other three, which changes from event to
+ *        event
  * Then   each record's address is in that place, bits 63:1 of A0H are 0, and A8H is 0; EventingIP
- *        is an instruction of the workload that can have had the event, and R/EIP is after it
+ *        is an instruction of the workload that can have the event, and R/EIP is after it
  */
 TEST(dla, each_event_of_table_18_45_has_its_data_address,
      REQS(DLA_01, DLA_04, DLA_05, DLA_10, REC_HSW_02, REC_HSW_03),
@@ -128,8 +129,8 @@ TEST(dla, each_event_of_table_18_45_has_its_data_address,
 	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
 		struct event event;
 
-		/* Skylake's client parts have no events of the memory that a load came from; memory
-		 * may be another package's. */
+		/* Skylake's client parts have no events for the memory that a load came from; the
+		 * memory may be another package's. */
 		if (listed[i].kind == EK_LOCAL_DRAM &&
 		    (!event_get(listed[i].kind, EV_DLA, &event) || !mem_sample_memory_is_local(t)))
 			continue;
@@ -148,7 +149,8 @@ TEST(dla, each_event_of_table_18_45_has_its_data_address,
  *
  * Given  each event of the kinds of Table 18-45 that is precise and has no data address (Table
  *        18-32 names them), and a workload made to have it; SKIP where all have one
- * When   it makes records on IA32_PMC0, and on another counter by turns
+ * When   it makes records on IA32_PMC0, and on one of the other three, which changes from event to
+ *        event
  * Then   there is a record, and R/EIP is in the workload
  */
 TEST(record, each_precise_event_of_accesses_makes_records, REQS(MSR_22),
@@ -185,7 +187,7 @@ TEST(record, each_precise_event_of_accesses_makes_records, REQS(MSR_22),
 		test_skip(t, "each event of accesses has a data address");
 }
 
-#define FORM_ROUNDS	4000	/* each accesses memory that is near: 125 periods */
+#define FORM_ROUNDS	4000	/* each accesses near memory: 125 periods */
 
 static void check_form(struct test *t, const struct addressing_mode *form, enum event_kind kind)
 {
@@ -244,7 +246,7 @@ static bool hit(const struct mem_sample_record *record, u64 bit)
 	return record->source & bit;
 }
 
-/* In strict runs: a processor may bring the line before the store gets there. */
+/* Check this only in a strict run: a processor may fetch the line before the store accesses it. */
 static void check_missing(struct test *t, struct mem_sample_setup *setup, enum access access)
 {
 	if (test_is_strict(t))
@@ -259,8 +261,8 @@ static void check_missing(struct test *t, struct mem_sample_setup *setup, enum a
  * Given  stores to lines in the L1 data cache, and to lines that are in the L2, in the L3, or only
  *        in memory; stores that walk pages, to lines in the L1 and to flushed ones; stores across
  *        the end of a line, both lines flushed
- * When   each counter makes records of stores, by turns of hit and miss; IA32_PMC0 of those that
- *        walk, and of those that are split, by the events of these
+ * When   each counter makes records of stores, alternately of hits and misses; IA32_PMC0 makes
+ *        records of stores that walk pages, and of split stores, with the events of these
  * Then   bit 0 of A0H is 1 in most records of hits, and in strict runs 0 in most of misses
  */
 TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),

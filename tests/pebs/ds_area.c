@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PEBS half of the DS save area: the place of records, the threshold interrupt, the reset
+ * The PEBS fields of the DS save area: the address of records, the threshold interrupt, the reset
  * values. SDM "DS Save Area", "Processor Event Based Sampling (PEBS)", Figure 18-22. Several
  * records in one window are counted by the rule of tests/measure/sampling.h, which allows for a
  * shadow.
@@ -14,9 +14,9 @@
 #include "tests/measure/sampling.h"
 #include "tests/pebs/shared_assist.h"
 
-#define THRESHOLD_NEVER	8	/* records: above the maximum of the buffers that it is used for */
-#define USUAL_PERIOD	1000000	/* events, as software sets it */
-#define EVERY_BIT	0x123456789a00	/* a reset value that is no small negative number */
+#define THRESHOLD_NEVER	8	/* records: more than the maximum of these buffers */
+#define USUAL_PERIOD	1000000	/* events, a period as software sets it */
+#define EVERY_BIT	0x123456789a00	/* a reset value that isn't a small negative number */
 
 /*
  * DS-03   After a record the PEBS index must have advanced by the record's size.
@@ -27,8 +27,8 @@
  *
  * Given  an empty PEBS buffer
  * When   one, two and three records are made
- * Then   each is written, the index has advanced by as many record sizes, in memory too, and no
- *        other byte of the buffer is written
+ * Then   each is written, the index has advanced by that number of record sizes, in memory too, and
+ *        no other byte of the buffer is written
  */
 TEST(ds, pebs_index_advances_by_one_record_size, REQS(DS_03, DS_04, REC_13),
      NEEDS(need_perfmon, need_any_pebs, need_events))
@@ -109,8 +109,8 @@ TEST(ds, pebs_capture_goes_on_at_the_base_after_an_index_reset, REQS(DS_11),
  *
  * Given  a PEBS buffer for two records, its threshold out of reach: this is about the maximum
  *        alone
- * When   three records are due; then one with the index at the maximum
- * Then   two are written, nothing after them, and nothing with the index at the maximum
+ * When   three records should be made; then one with the index at the maximum
+ * Then   two records are written, nothing after them, and nothing with the index at the maximum
  */
 TEST(ds, no_record_is_written_at_the_absolute_maximum, REQS(DS_07, DS_10),
      NEEDS(need_perfmon, need_any_pebs, need_events))
@@ -134,10 +134,10 @@ TEST(ds, no_record_is_written_at_the_absolute_maximum, REQS(DS_07, DS_10),
 	      "a byte at offset %ld, the index being at the maximum", (long)offset);
 }
 
-/* Of the instructions that close the window, and of microcode: memory events see it. */
+/* Events of the instructions that close the window, and of microcode, which memory events count. */
 #define COUNTING_SLACK 32
 
-/* The counter lies between its reload and what may follow it. */
+/* The counter's value is the reload plus at least `least` and at most `most` events. */
 static void check_reload(struct test *t, struct test_claim claim, unsigned c, u64 reload, u64 least,
 			 u64 most)
 {
@@ -147,7 +147,8 @@ static void check_reload(struct test *t, struct test_claim claim, unsigned c, u6
 			 "IA32_PMC%u after a record, its reset slot being 0x%lx", c, reload);
 }
 
-/* One record of the counter, with that value in its slot and others in the others'. */
+/* Take one record of counter c, with `reload` in its slot and different values in the other
+ * slots. */
 static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 reload)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -161,8 +162,8 @@ static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 
 	if (!sampling_one_record(t, claim, &record))
 		return;
 	mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
-	/* The marked loads after the recorded one, itself perhaps, and a few that close the
-	 * window. */
+	/* The marked loads after the recorded one, perhaps the recorded one too, and a few loads
+	 * that close the window. */
 	after = mark < 0 ? 0 : (u64)(SAMPLE_MARKS - 1 - mark);
 	check_reload(t, claim, c, reload, after, after + COUNTING_SLACK);
 	counters_clear(counters_status());
@@ -228,8 +229,8 @@ TEST(ds, assist_reloads_all_pebs_counters_that_overflowed, REQS(DS_13),
 	reload_two(t, 2, 3);
 }
 
-/* Counter a overflows on a store, and none follows; then counter b makes a record of a load, with
- * a switched on too, or off. */
+/* Counter a overflows on the last store of a window, so it waits. Then counter b makes a record of
+ * a load, with counter a enabled (on) or not. */
 static bool reload_waiting(struct test *t, unsigned a, unsigned b, bool on)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -266,10 +267,11 @@ static bool reload_waiting(struct test *t, unsigned a, unsigned b, bool on)
  *        SDM 18.9.4.1 PEBS Record Format
  *
  * Given  a PEBS counter of stores, without PDist, that has overflowed and waits for the next store
- * When   another PEBS counter makes a record of a load, with the bit of the one that waits in
- *        IA32_PERF_GLOBAL_CTRL set; and with it clear: its PEBS bit is set all the same
- * Then   both read their own slot's value and what came after the record, the one that is off that
- *        value alone; and neither status bit is left
+ * When   another PEBS counter makes a record of a load, with the waiting counter's bit in
+ *        IA32_PERF_GLOBAL_CTRL set; and with it clear. The waiting counter's PEBS bit is set in
+ *        both cases
+ * Then   both read their own slot's value plus the events after the record; a disabled counter
+ *        reads that value alone. Neither status bit is left
  */
 TEST(ds, assist_covers_a_counter_that_waits_for_its_event, REQS(DS_13, DS_22),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -282,7 +284,7 @@ TEST(ds, assist_covers_a_counter_that_waits_for_its_event, REQS(DS_13, DS_22),
 	}
 	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		if (pebs_has_pdist(pairs[i][0]) || pebs_has_pdist(pairs[i][1]))
-			continue;	/* it never waits */
+			continue;	/* a counter with PDist never waits */
 		if (!reload_waiting(t, pairs[i][0], pairs[i][1], true) ||
 		    !reload_waiting(t, pairs[i][0], pairs[i][1], false))
 			return;
@@ -324,7 +326,7 @@ TEST(ds, counter_without_pebs_is_not_reloaded_by_an_assist, REQS(DS_14),
  *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility, Figure
  *        18-22
  *
- * Given  a DS area with a value of its own in each field
+ * Given  a DS area with a different value in each field
  * When   each PEBS counter makes a record
  * Then   the PEBS index, at 28H, has advanced by a record; the BTS half and all other fields are
  *        unchanged
@@ -392,7 +394,7 @@ TEST(ds, record_goes_to_the_buffer_of_the_area_in_ia32_ds_area, REQS(DS_01),
  *        stays.
  *        SDM 18.9.1 (bounds checks); 18.7.1.3 Goldmont (index below the base)
  *
- * Given  a PEBS index a record below the base; on processors it is reported
+ * Given  a PEBS index a record below the base; on processors the result is only reported
  * When   IA32_PMC0 overflows
  * Then   no byte is written, and the index doesn't move
  * Control: with the index at the base there is a record
@@ -420,9 +422,9 @@ TEST(ds, no_record_is_written_with_the_index_below_the_base, REQS(DS_23),
  * DS-11  Once software sets the index back to the base, capture must go on at the base.
  *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  a PEBS buffer for two records that has got full; whether the overflow that found it full
- *        waits for its record isn't stated
- * When   software makes room and gives the counter a period, and touches nothing else
+ * Given  a PEBS buffer for two records that is full. The manual doesn't say whether the overflow at
+ *        a full buffer keeps its record pending
+ * When   software makes room and writes the counter's period, and nothing else
  * Then   there are one or two records
  * Control: there were two before
  */
@@ -441,7 +443,8 @@ TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11),
 	ds_set_index(0);
 	counter_preset(0, ROUNDS_PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
-	/* Whether the overflow that found the buffer full waits for its record isn't stated. */
+	/* The manual doesn't say whether the overflow that found the buffer full still waits for
+	 * its record. */
 	sampling_want(t, 1);
 	CHECK_RANGE(t, DS_11, 1, 2, ds_records(), "records after the index was set to the base");
 }
@@ -452,7 +455,8 @@ TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11),
  *        signaling); 18.9.1 says OvfBuffer is set
  *
  * Given  a PEBS buffer whose index is at the absolute maximum, the threshold out of reach. On
- *        processors it is reported, because the manual says three things of a full buffer
+ *        processors the result is only reported, because the manual has three different statements
+ *        about a full buffer
  * When   IA32_PMC0 overflows
  * Then   no interrupt is delivered, and the index doesn't move
  * Control: with an empty buffer there is a record and no interrupt; with the threshold at that

@@ -16,7 +16,7 @@
 
 #define RECORDS_ACROSS	4u
 
-/* One record of counter c into the buffer as it is described now. The log stays. */
+/* Make one record of counter c in the buffer as it is now described. Returns the log. */
 static const struct pmi_log *one_more(unsigned c)
 {
 	pmi_open(NULL);
@@ -69,7 +69,7 @@ TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
 	ds_use(0);
 }
 
-/* Four records of counter c, the third one at the threshold, into a buffer that begins so many
+/* Make four records of counter c, the third one at the threshold, in a buffer that begins so many
  * bytes before a multiple of 4 GiB. */
 static void check_carry(struct test *t, unsigned c, unsigned before)
 {
@@ -129,7 +129,7 @@ TEST(ds, index_carries_across_a_multiple_of_4_gib, REQS(DS_02, DS_03, DS_05, REC
 	ds_use(0);
 }
 
-/* An open buffer of eight records: how long one is. */
+/* Open a buffer of eight records. Returns the size of one. */
 static u64 eight_records(void)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -138,10 +138,10 @@ static u64 eight_records(void)
 	return ds_record_size();
 }
 
-/* A buffer whose threshold and absolute maximum have the lower half of its base. */
+/* The threshold and absolute maximum differ from the base in the upper half only. */
 static void check_far_ends(struct test *t, unsigned c)
 {
-	u64 size = eight_records(), far = size << 32;	/* so many bytes are 4 Gi records */
+	u64 size = eight_records(), far = size << 32;	/* bytes of 4 Gi records */
 	const struct pmi_log *log;
 
 	ds_set_maximum_bytes(far);
@@ -158,7 +158,8 @@ static void check_far_ends(struct test *t, unsigned c)
 	counter_reset();
 }
 
-/* Base and threshold far below the index; of the threshold the lower half is the larger one. */
+/* The base and threshold are far below the index; the lower half of the threshold is larger than
+ * that of the index. */
 static void check_far_base(struct test *t, unsigned c)
 {
 	u64 size = eight_records(), records = PAGING_HIGH / size;
@@ -166,7 +167,7 @@ static void check_far_base(struct test *t, unsigned c)
 
 	ds_set_index_bytes((int64_t)PAGING_HIGH);
 	ds_set_maximum_bytes(PAGING_HIGH + 8 * size);
-	/* The index is that many records after the base. */
+	/* The index is `records` records after the base. */
 	ds_set_base_bytes(PAGING_HIGH - records * size);
 	ds_set_threshold_bytes(PAGING_HIGH - records * size + 4 * size);
 	log = one_more(c);
@@ -206,7 +207,7 @@ TEST(ds, pebs_index_is_compared_by_all_64_bits, REQS(DS_02, DS_05, DS_06),
 	}
 }
 
-/* The index out of bounds by its upper half alone: no record. */
+/* The index is out of bounds by its upper half alone: no record may be written. */
 static void check_out_of_bounds(struct test *t, struct test_claim claim, bool above)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -228,7 +229,7 @@ static void check_out_of_bounds(struct test *t, struct test_claim claim, bool ab
 	counter_reset();
 }
 
-/* The control: the same buffer with the index in it. */
+/* The control: in the same buffer the index is in bounds. */
 static void check_in_bounds(struct test *t, struct test_claim claim)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -263,7 +264,7 @@ TEST(ds, index_beyond_the_maximum_by_its_upper_half_is_out_of_bounds, REQS(DS_10
  *        SDM 18.9.1 (bounds checks); 18.7.1.3 Goldmont (index below the base)
  *
  * Given  a PEBS buffer above 4 GiB, its index the base with bits 63:39 clear: the same memory at
- *        another linear address; on processors it is reported
+ *        another linear address; on processors the result is only reported
  * When   IA32_PMC0 overflows
  * Then   no byte is written, and the index doesn't move
  * Control: with the index at the base there is a record

@@ -16,10 +16,10 @@
 #define OVF_BUF	   IA32_PERF_GLOBAL_STATUS_OVF_BUF
 #define FIRST_SLOT 0x1234000
 #define OTHER_SLOT 0x5678000
-/* Events that close a window, and loads of its microcode. */
+/* Events of the instructions that close a window, and loads of their microcode. */
 #define SLACK (SAMPLE_MARKS + 32)
 
-/* One record of counter c more. The area stays as it is. */
+/* Make one more record of counter c. The area isn't changed. */
 static void overflow_once(unsigned c)
 {
 	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
@@ -49,7 +49,7 @@ static void check_changed(struct test *t, unsigned c)
 	CONTROL_EQ(t, DS_05, 0, log->count, "interrupts below the threshold");
 	CONTROL_RANGE(t, DS_15, FIRST_SLOT, FIRST_SLOT + SLACK, counter_read(c),
 		      "IA32_PMC%u after a record", c);
-	/* Nothing but memory is written. */
+	/* Only memory is written. */
 	ds_set_threshold_bytes(2 * ds_record_size());
 	ds_set_reset(c, OTHER_SLOT);
 	log = one_more(c);
@@ -90,10 +90,10 @@ TEST(ds, assist_goes_by_the_ds_area_as_it_is_in_memory, REQS(DS_05, DS_10, DS_15
 		check_changed(t, c);
 }
 
-/* A period that no other range of a reloaded counter overlaps. */
+/* A period whose counter values overlap with those of no other period here. */
 #define LONG_PERIOD (8 * ROUNDS_PERIOD)
 
-/* One window in which the counter overflows once: the records up to then. */
+/* Run one window in which the counter overflows once. records: the records after that. */
 static void overflow_again(struct test *t, unsigned c, u64 rounds, unsigned records)
 {
 	workload_run(&workload_load, rounds, pmc_one(c));
@@ -109,7 +109,8 @@ static void check_period(struct test *t, struct test_claim claim, unsigned c, u6
 			 ds_records(), period);
 }
 
-/* The slots, by periods: two records, each reloads what its slot holds then. */
+/* Check the slots by the periods: each of two records must reload the value that its slot has at
+ * that time. */
 static void check_slots(struct test *t, unsigned c, struct ds_setup *setup)
 {
 	for (unsigned i = 0; i < DS_RESET_SLOTS_OF_FORMAT_3; i++)
@@ -135,7 +136,7 @@ static const struct pmi_log *next_record(unsigned c)
 	return pmi_end();
 }
 
-/* Three records are made. Then threshold, index and maximum change, one at a time. */
+/* Make three records. Then change threshold, index and maximum, one at a time. */
 static void check_bounds(struct test *t, unsigned c)
 {
 	const u64 size = ds_record_size();
@@ -175,8 +176,8 @@ static void check_bounds(struct test *t, unsigned c)
  *
  * Given  PEBS on one counter, and neither IA32_DS_AREA nor IA32_PEBS_ENABLE is written any more
  * When   its reset slot is changed twice, then the threshold, the index and the absolute maximum,
- *        with a record after each
- * Then   each assist goes by what is there at its time
+ *        with a record after each change
+ * Then   each assist uses the values in memory at its time
  * Control: before the first change there is a record by the old values; after the last one there is
  *          room again, and a record
  */
@@ -203,7 +204,7 @@ TEST(ds, assist_goes_by_the_ds_area_while_pebs_stays_enabled,
  *         SDM 10.5.1 Local Vector Table
  *
  * Given  a threshold of one record, delivery mode fixed and then NMI; OvfBuf is still set from a
- *        record made while LVTPC was masked, and LVTPC is masked no more
+ *        record made while LVTPC was masked, and LVTPC is no longer masked
  * When   another record is made
  * Then   there is one interrupt, of that mode
  * Control: OvfBuf was set, and both records are written
@@ -224,7 +225,7 @@ TEST(ds, record_at_the_threshold_interrupts_although_ovfbuf_is_set, REQS(DS_05, 
 		overflow_once(nmi);
 		pmi_settle();
 		CONTROL_EQ(t, DS_05, OVF_BUF, counters_status() & OVF_BUF, "OvfBuf before");
-		/* It lets go an interrupt that has waited. */
+		/* It lets through an interrupt that was pending. */
 		pmi_open(&leave);
 		if (pmi_settle()->count) {
 			pmi_close();
@@ -254,7 +255,7 @@ TEST(ds, record_at_the_threshold_interrupts_although_ovfbuf_is_set, REQS(DS_05, 
  *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
  *
  * Given  PEBS on each counter with INT, a period in its reset slot, the threshold out of reach
- * When   it overflows three times without being written in between, a record each
+ * When   it overflows three times without a write in between, and makes a record each time
  * Then   each record is followed by one interrupt, whose handler finds the index after it
  */
 TEST(arm, each_further_record_of_a_counter_with_int_interrupts, REQS(PMI_01, PRIO_08),

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The allowed addresses of the DS area and the PEBS buffer: SDM "Setting Up the DS Save Area". Both
- * may be at any doubleword boundary and in several consecutive pages.
+ * may be at any doubleword boundary, and may extend over several consecutive pages.
  */
 #include "pmu/pmi.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-#define FIRST_FIELDS	0x20		/* bytes of the area in front of the PEBS fields */
+#define FIRST_FIELDS	0x20		/* bytes of the area before the PEBS fields */
 #define PLACES		14u
-#define RELOAD		0x123456780000ULL	/* and the number of the counter */
-#define SLACK		1024	/* loads after the record, those of the interrupt's handler too */
+#define RELOAD		0x123456780000ULL	/* plus the number of the counter */
+#define SLACK		1024	/* loads after the record, and loads of the interrupt's handler */
 
-/* The first buffer ends a record at the boundary; the others have a record that crosses it. */
+/* In the first place a record ends at the page boundary; in the others a record crosses it. */
 static unsigned bytes_before(unsigned place)
 {
 	return place ? 12 * place : (unsigned)record_size(counter_caps()->record_format);
@@ -57,9 +57,9 @@ static void check_place(struct test *t, unsigned place, unsigned c)
  * DS-12   After a record the counter that caused it must be loaded with its reset value.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  a DS area across the end of a page, another part of it in each page by turns; a buffer
+ * Given  a DS area across the end of a page, with another part in each page each time; a buffer
  *        whose first record ends at a multiple of 64 KiB or crosses it; both on doubleword
- *        boundaries that are no ends of lines
+ *        boundaries that aren't line boundaries
  * When   each PEBS counter makes a record that reaches the threshold
  * Then   it is at the buffer's base, the index in memory has advanced by its size, nothing else is
  *        written, there is one interrupt, and the counter has its reset value

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of a processor that may be in no table. IA32_PERF_CAPABILITIES[11:8] names the format
- * ("IA32_PERF_CAPABILITIES MSR Enumeration"). The layout of formats 1 to 3 is that of Tables 18-23
- * and 18-44. Which events are precise isn't architectural, so several are tried. If a processor
- * makes no record with any of them, nothing is decided.
+ * Records of a processor that the tables may not have. IA32_PERF_CAPABILITIES[11:8] names the
+ * format ("IA32_PERF_CAPABILITIES MSR Enumeration"). The layout of formats 1 to 3 is that of Tables
+ * 18-23 and 18-44. The set of precise events isn't architectural, so several events are tried. If a
+ * processor makes no record with any of them, nothing is decided.
  */
 #include "kernel/output/fmt.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-/* Branches of Sandy Bridge's kin and of Goldmont's, instructions, loads. */
+/* Branches of Sandy Bridge and later, branches of Goldmont and later, instructions, loads. */
 static const u16 candidates[] = { 0x04c4, 0x00c4, 0x00c0, 0x81d0 };
 
 static bool need_record(char *reason, size_t size)
@@ -25,7 +25,8 @@ static bool need_record(char *reason, size_t size)
 	return false;
 }
 
-/* IA32_PMC0 overflows once in the window, and has an event or more after it. */
+/* The first of these events with a record: IA32_PMC0 overflows once in the window, with at least
+ * one more event after it. */
 static u16 first_precise(const struct ds_setup *setup)
 {
 	for (unsigned i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {

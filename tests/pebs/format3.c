@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Record format 3: SDM Table 18-55 "PEBS Record Format for 6th Generation Intel Core Processor
- * Family". The status image of formats 1 and 2 gives way to the counters that the record is for;
- * the time-stamp counter is new.
+ * Family". In place of the status image of formats 1 and 2 it has the applicable counters; the
+ * time-stamp counter is new.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -131,9 +131,9 @@ TEST(record, tsc_of_a_record_is_of_the_time_when_it_was_made, REQS(SKL_02),
  *         SDM 18.13.1.1 6th Generation Intel Core: PEBS Data Format
  *
  * Given  RDTSC before arming
- * When   IA32_PMC0 makes many records in a row
- * Then   no TSC field is less than the one before it, the last is more than the first, and
- *        RDTSC afterwards is no less
+ * When   IA32_PMC0 makes many consecutive records
+ * Then   no TSC field is less than that of the previous record, the last is more than the first,
+ *        and RDTSC afterwards is no less
  * Control: there are records
  */
 TEST(record, tsc_of_a_record_is_not_before_that_of_the_record_before, REQS(SKL_03, SKL_02),

@@ -10,7 +10,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-#define READER		1u	/* the counter that workload_precise reads by RDPMC */
+#define READER		1u	/* workload_precise reads this counter by RDPMC */
 #define NOPS_TRIED	3u	/* the overflow is on each of them in turn */
 #define PDIR_PERIOD	192u
 #define PDIST_PERIOD	PDIST_LEAST_PERIOD
@@ -18,14 +18,14 @@
 #define BRANCH		EVENT_BR_INST_RETIRED_ALL_BRANCHES
 #define BRANCHES_BEFORE 320u	/* more than PDIST_LEAST_PERIOD */
 
-/* The piece, which reads READER, at CPL 3 after so many branches there; these counters on around.
- */
+/* Run the piece at CPL 3, after so many branches there, while these counters are enabled. The piece
+ * reads READER. */
 __attribute__((noinline)) static void run_piece(const struct workload *w, u64 branches,
 						struct pmc_mask on)
 {
 	const u64 cr4 = cr4_read();
 
-	cr4_write(cr4 | CR4_PCE);	/* the piece reads a counter */
+	cr4_write(cr4 | CR4_PCE);	/* so that RDPMC works at CPL 3 */
 	counters_enable(on);
 	if (branches)
 		workload_run_user(&workload_branch, branches);
@@ -34,14 +34,14 @@ __attribute__((noinline)) static void run_piece(const struct workload *w, u64 br
 	cr4_write(cr4);
 }
 
-/* The NOPs of workload_precise. */
+/* Run the NOPs of workload_precise. */
 static void run_nops(struct pmc_mask on)
 {
 	run_piece(&workload_precise, 0, on);
 }
 
-/* How many instructions before the window's first one are counted with these levels: the counter,
- * read by RDPMC, against those that have retired by then. */
+/* How many events are counted at these levels before the window's first instruction: the counter's
+ * value that RDPMC reads, less the instructions of the window before that RDPMC. */
 static u64 counted_before(u16 event, u64 levels, struct pmc_mask on)
 {
 	counter_program(READER, event, levels);
@@ -51,7 +51,8 @@ static u64 counted_before(u16 event, u64 levels, struct pmc_mask on)
 	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
 }
 
-/* The same twice; false: they differ, or are more than a period, and the test is INCONCLUSIVE. */
+/* Measure counted_before() twice. false: the values differ or are larger than a period, and the
+ * test is INCONCLUSIVE. */
 static bool known_before(struct test *t, u16 event, u64 levels, struct pmc_mask on, u64 *before)
 {
 	*before = counted_before(event, levels, on);
@@ -61,7 +62,7 @@ static bool known_before(struct test *t, u16 event, u64 levels, struct pmc_mask 
 	return false;
 }
 
-/* The record of an overflow after that many instructions. */
+/* Take the record of an overflow after so many instructions. */
 static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 event, u64 levels,
 		 u64 period, struct pebs_record *record)
 {
@@ -76,8 +77,8 @@ static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 
 	return sampling_one_record(t, claim, record);
 }
 
-/* Of which the periods are multiples, where the processor wants that: one that isn't may make a
- * second record. */
+/* Periods are multiples of this, where the processor requires it: another period may make a second
+ * record. */
 static u64 period_unit(const struct test *t)
 {
 	struct event pdir;
@@ -101,10 +102,10 @@ static u64 nop(u64 period, u64 before)
  *         Table 18-56, note 1
  *
  * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS at CPL 3, and at every level, over NOPs
- *        at CPL 3 that are known one by one
+ *        at CPL 3 whose addresses are known one by one
  * When   it overflows on a NOP, each of three in turn; on one, where periods must be multiples of a
  *        larger number
- * Then   the record names that very NOP
+ * Then   the record names exactly that NOP
  */
 TEST(arm, pdir_record_at_cpl_3_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09),
      NEEDS(need_perfmon, need_pebs, need_pdir))
@@ -137,7 +138,7 @@ TEST(arm, pdir_record_at_cpl_3_names_the_instruction_that_overflowed, REQS(ARM_0
  *         record that instruction or the next one.
  *         intel/perfmon README: PDist; Linux mailing list: KVM, PEBS for SPR, PDIR++
  *
- * Given  fixed counter 0 with PEBS at CPL 3 over NOPs at CPL 3 that are known one by one
+ * Given  fixed counter 0 with PEBS at CPL 3 over NOPs at CPL 3 whose addresses are known one by one
  * When   it overflows on one of them, 256 instructions after its start and more
  * Then   EventingIP is that NOP or the next one
  */
@@ -162,7 +163,7 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_at_cpl_3_is_as_precise, REQS(FIX_
 	}
 }
 
-/* Branches at CPL 3 before the first marked one, by RDPMC. */
+/* Branches at CPL 3 before the first marked one, read by RDPMC. */
 static u64 branches_before(void)
 {
 	counter_program(READER, BRANCH, COUNT_USR);
@@ -172,7 +173,7 @@ static u64 branches_before(void)
 	return (u32)workload_memory()[0];
 }
 
-/* The counter overflows at CPL 3 on each of some marked branches in turn. */
+/* The counter overflows at CPL 3 on each of several marked branches in turn. */
 static void check_branches(struct test *t, struct test_claim claim, unsigned counter)
 {
 	const u64 before = branches_before();
@@ -206,10 +207,10 @@ static void check_branches(struct test *t, struct test_claim claim, unsigned cou
  *         on which it overflowed.
  *         intel/perfmon README: PDist, Precise Distribution
  *
- * Given  branches at CPL 3, the last of them marked, each at an address of its own
+ * Given  branches at CPL 3, the last of them marked, each at a different address
  * When   IA32_PMC0 overflows on a marked one, each of three in turn, more than 256 branches after
  *        its start
- * Then   EventingIP is that very one
+ * Then   EventingIP is exactly that one
  */
 TEST(adaptive, pdist_record_of_pmc0_at_cpl_3_is_as_precise, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_branches, need_pdist))
@@ -222,10 +223,10 @@ TEST(adaptive, pdist_record_of_pmc0_at_cpl_3_is_as_precise, REQS(FIX_13),
  *         must record the very event on which it overflowed.
  *         Linux cmt_get_event_constraints: fixed counter 0, IA32_PMC0 and IA32_PMC1
  *
- * Given  branches at CPL 3, the last of them marked, each at an address of its own
+ * Given  branches at CPL 3, the last of them marked, each at a different address
  * When   IA32_PMC1 overflows on a marked one, each of three in turn, more than 256 branches after
  *        its start
- * Then   EventingIP is that very one
+ * Then   EventingIP is exactly that one
  */
 TEST(adaptive, pdist_record_of_pmc1_at_cpl_3_is_as_precise, REQS(FIX_14),
      NEEDS(need_perfmon, need_baseline, need_branches, need_pdist_of_pmc1))

@@ -3,8 +3,8 @@
  * Several counters, or several causes, at the same time: SDM "Processor Event Based Sampling
  * (PEBS)", the paragraphs on performance counter prioritization. If two interrupts are pending,
  * software can't see which was raised first. So the tests check that no action is lost, and check
- * the order of the actions' effects. The delay of an interrupt doesn't matter; a shadow of records
- * does, because here no further event follows for which an assist could wait.
+ * the order of the actions' effects. The delay of an interrupt doesn't matter. A shadow of records
+ * does, because no further event follows that could start an assist.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/output/fmt.h"
@@ -18,14 +18,14 @@
 
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* In a test that needs an assist on the very next event. */
+/* For a test that needs an assist on the very next event. */
 static bool assists_are_prompt(struct test *t)
 {
 	const struct calibration *c = calibration_get();
 
 	if (c->shadow_known && c->shadow_most == 0)
 		return true;
-	/* It keeps two actions apart. */
+	/* With a shadow two actions aren't due on the same event. */
 	if (c->shadow_known)
 		test_skip(t, "record shadow %u to %u events", c->shadow_least, c->shadow_most);
 	else if (c->shadow_beyond)
@@ -36,8 +36,8 @@ static bool assists_are_prompt(struct test *t)
 }
 
 /*
- * Do counters that count one event wrap on the same one? That depends on where they start and stop:
- * they do if they show equal counts of the same window, and an erratum doesn't spoil the next one.
+ * Do counters of one event wrap on the same event? Their starts and stops may differ, so they must
+ * show equal counts of one window, and no erratum may change the count of the next window.
  */
 static bool counts_are_equal(struct test *t, struct pmc_mask counters, u16 event)
 {
@@ -62,7 +62,7 @@ static bool counts_are_equal(struct test *t, struct pmc_mask counters, u16 event
 	return true;
 }
 
-/* All of them wrap, some with INT set. */
+/* All these counters wrap; `interrupting` have INT set. */
 static const struct pmi_log *overflow_all(struct pmc_mask counters, struct pmc_mask interrupting,
 					  u16 event)
 {
@@ -81,9 +81,8 @@ static const struct pmi_log *overflow_all(struct pmc_mask counters, struct pmc_m
 #define TWO_TRIES 3
 
 /*
- * Probe, with two counters, whether two interrupts requested by one instruction are delivered
- * separately: IA32_PMC1 overflows where an assist of IA32_PMC2 is due, whose record reaches the
- * threshold.
+ * Probe whether two interrupts that one instruction requests are delivered separately: IA32_PMC1
+ * overflows on the load that starts the assist of IA32_PMC2, whose record reaches the threshold.
  */
 static bool two_interrupts_stay_two(void)
 {
@@ -108,7 +107,7 @@ static bool two_interrupts_stay_two(void)
 	return two;
 }
 
-/* What shows that two interrupts stay two is the threshold of the DS area. */
+/* The probe for two interrupts uses the threshold of the DS area. */
 static bool need_no_arch_pebs(char *reason, size_t size)
 {
 	if ((counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
@@ -120,8 +119,8 @@ static bool need_no_arch_pebs(char *reason, size_t size)
 }
 
 /*
- * Counters that wrapped on one instruction have raised one interrupt; more than one is wrong
- * anywhere, and one is right where a second one would have been seen.
+ * Counters that wrapped on one instruction have raised one interrupt. More than one is always
+ * wrong; exactly one is conclusive where a second interrupt would have been seen.
  */
 static void check_one_interrupt(struct test *t, const struct pmi_log *log, u64 bits, bool exact)
 {
@@ -231,7 +230,7 @@ TEST(priority, overflow_without_int_hides_no_interrupt_of_another_counter,
 	}
 }
 
-/* The interrupts of one record of a counter. */
+/* Take one record of a counter. Returns its interrupts. */
 static const struct pmi_log *run_record(unsigned c, u64 flags, unsigned threshold)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -278,7 +277,7 @@ TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(P
 	      sampling_ip(&workload_sample, &record));
 }
 
-/* At CPL 3, counting nothing else: the handler's own loads mustn't be what starts the assist. */
+/* At CPL 3, where nothing else is counted: the handler's loads must not start the assist. */
 static void check_assist_first(struct test *t, unsigned c)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -320,9 +319,9 @@ TEST(priority, assist_comes_before_the_overflow_interrupt_of_its_counter, REQS(P
 }
 
 /*
- * Where a second interrupt may be lost or merged, all that can be asked is one that shows the
- * threshold. That is so where interrupts aren't taken at once, don't wait while LVTPC is masked, or
- * are one when they are requested together.
+ * If a second interrupt may be lost or merged, the check is only that an interrupt shows the
+ * threshold. That is so where interrupts are late, aren't held while LVTPC is masked, or are merged
+ * when they are requested together.
  */
 static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 {
@@ -377,8 +376,8 @@ TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRI
 	}
 }
 
-/* The instruction of the one record of `sampled`. `plain` has INT and overflows on the load that
- * preset says. */
+/* *ip: the instruction of the only record of `sampled`. `plain` has INT and overflows on load
+ * number preset. */
 static bool record_of(struct test *t, struct test_claim claim, unsigned sampled, unsigned plain,
 		      u64 preset, u64 *ip)
 {
@@ -401,8 +400,8 @@ struct meeting {
 
 /*
  * The load after the one that arms counter `sampled` starts its assist. On the same load counter
- * `plain` wraps with its interrupt: both count all loads of one window. It is the one that is
- * recorded while `plain` is out of reach; where that isn't always the same, they haven't met.
+ * `plain` wraps with its interrupt; both count all loads of one window. The load is known from
+ * records without an overflow of `plain`; if these differ, the two actions don't meet.
  */
 static void check_meeting(struct test *t, struct test_claim claim, struct meeting pair)
 {
@@ -472,7 +471,7 @@ TEST(priority, assist_meets_interrupt_of_a_higher_counter_and_neither_is_lost, R
 	if (!assists_are_prompt(t))
 		return;
 	check_meeting(t, AT(PRIO_07), (struct meeting){ .with_assist = 1, .with_interrupt = 2 });
-	if (!pebs_has_pdist(0))	/* of a near start value it leaves the load open */
+	if (!pebs_has_pdist(0))	/* with PDist a near start value doesn't fix the load */
 		check_meeting(t, AT(PRIO_07),
 			      (struct meeting){ .with_assist = 0, .with_interrupt = 3 });
 }
@@ -482,10 +481,9 @@ struct counters {
 }; /* of loads: with PEBS, and without */
 
 /*
- * At CPL 3, where the handler isn't counted, a fixed counter interrupts with its nth instruction or
- * cycle. Meanwhile the PERIODth load arms `sampled`, and `plain` counts loads too. How many had
- * retired at the interrupt; when the one after the PERIODth is among them, its record must be in
- * memory. 0: the counter hasn't wrapped.
+ * A fixed counter interrupts at CPL 3, where the handler isn't counted, on its nth event. The
+ * PERIODth load arms `sampled`; `plain` counts loads too. Returns the loads that had retired at the
+ * interrupt; 0: no wrap. If that is more than PERIOD, the record must be in memory.
  */
 static u64 check_fixed_at(struct test *t, unsigned fixed, struct counters of, u64 nth)
 {
@@ -519,7 +517,7 @@ static u64 check_fixed_at(struct test *t, unsigned fixed, struct counters of, u6
 	return loads;
 }
 
-/* What it counts of the whole way. */
+/* Its count over the whole run. */
 static u64 count_of_fixed(unsigned fixed)
 {
 	u64 value;
@@ -534,8 +532,7 @@ static u64 count_of_fixed(unsigned fixed)
 	return value;
 }
 
-/* Where interrupts are prompt: the first count whose interrupt finds that load retired is the load
- * itself. */
+/* If interrupts are prompt, a bisection finds the count that meets the load after the PERIODth. */
 static void search_fixed(struct test *t, unsigned fixed, struct counters of)
 {
 	u64 before = 1, at = count_of_fixed(fixed), loads_before, loads_at;
@@ -561,13 +558,13 @@ static void search_fixed(struct test *t, unsigned fixed, struct counters of)
 				  fixed - PMC_FIXED(0), before, loads_before, at, loads_at);
 }
 
-/* Instructions at CPL 3 before the first load, at most; and a round of workload_load. */
+/* At most so many instructions at CPL 3 before the first load; and a round of workload_load. */
 #define WAY_DOWN 64
 #define ROUND	3
 
 /*
- * Where interrupts are late, each instruction on which that load may be: on one of them the two
- * actions met, and neither the record nor the interrupt may be missing. Cycles can't be aimed so.
+ * If interrupts are late, try each instruction that may be that load: on one of them the two
+ * actions met, and neither record nor interrupt may be missing. For cycles this isn't possible.
  */
 static void sweep_fixed(struct test *t, struct counters of)
 {
@@ -609,17 +606,17 @@ TEST(priority, assist_comes_before_the_interrupt_of_a_fixed_counter, REQS(PRIO_0
 	}
 }
 
-/* Was the counter loaded from its slot, which is out of anything's reach? */
+/* Was the counter reloaded? The value in its slot is larger than any count here. */
 static bool reloaded(unsigned counter)
 {
 	return counter_read(counter) >= BIT(counter_width(counter) - 1);
 }
 
 /*
- * Two assists due on one load that can't share a record, and room for one record. The last load at
- * CPL 3 arms both counters. While they are switched off, software clears their status bits, so that
- * an assist of one doesn't take the other for overflowed. The next load finds both due. Returns the
- * records that were written; ~0: they weren't armed so.
+ * Two assists are due on one load and can't share a record; room: records in the buffer. The last
+ * load at CPL 3 arms both counters. While they are off, software clears their status bits, so that
+ * neither assist takes the other counter for overflowed. The next load starts both. Returns the
+ * records that were written; ~0: the counters weren't armed.
  */
 static unsigned two_assists(unsigned first, unsigned second, unsigned room)
 {
@@ -690,7 +687,7 @@ TEST(priority, assists_due_on_one_load_are_served_in_counter_order, REQS(PRIO_01
 {
 	if (!assists_are_prompt(t))
 		return;
-	if (!pebs_has_pdist(0)) {	/* else it is never due: docs/READINGS.md */
+	if (!pebs_has_pdist(0)) {	/* with PDist it is never due: docs/READINGS.md */
 		check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 1 });
 		check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 3 });
 	}

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two PEBS counters that overflow one after the other: SDM "Processor Event Based Sampling (PEBS)",
- * the paragraphs on performance counter prioritization. The rest of these paragraphs is tested in
- * priority.c.
+ * the paragraphs on performance counter prioritization. priority.c tests the rest of these
+ * paragraphs.
  */
 #include "pmu/counter.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-/* Counters of loads, by index. */
+/* Counters of loads, by their index. */
 struct two_overflows {
 	unsigned earlier, later;
 	u64 loads_between;
 };
 
 /*
- * The first record of two overflows on different loads, `gap` apart, that of `earlier` first. Its
- * status must show the earlier one (the assist clears it afterwards); where the assist comes at
- * once, it isn't held up by an overflow on its own load either.
+ * Two counters overflow on different loads, `gap` apart, `earlier` first. The status of the first
+ * record must show the earlier one; the assist clears the bit afterwards. If assists are prompt,
+ * the record must be of the next load, even if `later` overflows on that load.
  */
 static void check_earlier(struct test *t, struct two_overflows pair)
 {
@@ -44,7 +44,7 @@ static void check_earlier(struct test *t, struct two_overflows pair)
 	CHECK_EQ(t, PRIO_16, BIT(earlier), status & BIT(earlier),
 		 "IA32_PMC%u, %lu loads before IA32_PMC%u, in the first record's status 0x%lx",
 		 earlier, gap, later, status);
-	/* With PDist a start value that is near leaves open which load is recorded. */
+	/* With PDist a near start value doesn't determine the recorded load. */
 	if (c->shadow_known && c->shadow_most == 0 && !pebs_has_pdist(earlier))
 		CHECK_EQ(t, PRIO_16, workload_mark(&workload_sample, 0),
 			 sampling_ip(&workload_sample, &record),

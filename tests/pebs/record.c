@@ -14,14 +14,14 @@
 
 #define FORMAT1_BYTES	0xb0u	/* Table 18-23: the last field begins at A8H */
 #define FORMAT2_BYTES	0xc0u	/* Table 18-44: the last field begins at B8H */
-#define AT_RIP		0x08	/* offsets of both */
+#define AT_RIP		0x08	/* offsets in both */
 #define AT_RAX		0x10
 #define AT_STATUS	0x90
 #define PAGE		4096
 
 static struct sampling_sum expected[SAMPLE_MARKS];
 
-/* One record of the marked loads, counted on a counter. */
+/* Take one record of the marked loads, which the counter counts. */
 static bool record_take(struct test *t, struct test_claim claim, unsigned counter,
 			struct pebs_record *record, unsigned *mark)
 {
@@ -116,7 +116,7 @@ TEST(record, eventing_ip_of_a_record_names_a_load_that_retired, REQS(REC_HSW_02)
 	}
 }
 
-/* Which mark it is doesn't rest on EventingIP here. */
+/* Here EventingIP isn't used to find the mark. */
 static bool check_rip(struct test *t, struct test_claim claim, unsigned c,
 		      struct pebs_record *record)
 {
@@ -141,7 +141,7 @@ static bool check_rip(struct test *t, struct test_claim claim, unsigned c,
  *         assist.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  marked loads; which one it is doesn't rest on EventingIP here
+ * Given  marked loads; the test finds the load without EventingIP
  * When   each PEBS counter makes a record
  * Then   R/EIP is right after a marked load
  */
@@ -278,8 +278,8 @@ TEST(record, flags_of_a_record_are_those_after_the_load, REQS(REC_11),
 
 /*
  * Counter `plain`, without PEBS, wraps long before the record; its bit must be in the image. So
- * must the bit of the counter that the record is for, which the assist then clears. Where an image
- * may be 0 (a race with a write of the status), one record of some that isn't is enough.
+ * must be the bit of the record's counter, which the assist then clears. Where an image may be 0 (a
+ * race with a write of the status), one nonzero image of several records is enough.
  */
 #define STATUS_TRIES 8
 
@@ -357,7 +357,7 @@ static void check_outside(struct test *t, unsigned c, unsigned n)
  * Given  a PEBS buffer whose index is at the third record, and at one that lies across the end of
  *        a page
  * When   each PEBS counter makes a record
- * Then   no other byte of the buffer, and of the DS area but for the PEBS index, is written
+ * Then   no other byte of the buffer, and of the DS area except for the PEBS index, is written
  * Control: the record is written at the index
  */
 TEST(record, assist_writes_no_byte_outside_its_record, REQS(REC_13),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bits of a record that tests with loads at low addresses and only four counters don't change:
- * upper halves, RFLAGS.DF, the status of fixed counters and of the buffer. SDM Table 18-44, Figure
- * 18-20, "EFLAGS Register".
+ * Bits of a record that don't vary in tests with loads at low addresses and only four counters:
+ * upper halves, RFLAGS.DF, the status bits of fixed counters and of the buffer. SDM Table 18-44,
+ * Figure 18-20, "EFLAGS Register".
  */
 #include "kernel/processor/cpu.h"
 #include "kernel/memory/paging.h"
@@ -12,7 +12,7 @@
 #include "tests/measure/overflow.h"
 #include "tests/measure/marked_walk.h"
 
-#define STATUS_TRIES 8		/* as in tests/pebs/record.c: an image may be 0 now and then */
+#define STATUS_TRIES 8		/* as in tests/pebs/record.c: some images may be 0 */
 #define LOADS_BEFORE (PERIOD - 4)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
@@ -21,7 +21,7 @@ static void flags_write(u64 flags)
 	__asm__ volatile("push %0; popfq" ::"r"(flags) : "memory", "cc");
 }
 
-/* Fixed counter i wraps long before the record of IA32_PMC i; nothing else does. */
+/* Fixed counter i wraps long before the record of IA32_PMCi; no other counter wraps. */
 static void check_fixed_image(struct test *t, unsigned i)
 {
 	unsigned tries = test_sees_exactly(t, REQ_REC_08) ? 1 : STATUS_TRIES;
@@ -32,7 +32,7 @@ static void check_fixed_image(struct test *t, unsigned i)
 
 	do {
 		counters_clear(counters_status() & STATUS_LOOKED_AT);
-		if (fixed == OVERFLOW_SLOW)	/* it needs more than the way to a record */
+		if (fixed == OVERFLOW_SLOW)	/* it wraps later than a record is made */
 			overflow(fixed, 0);
 		else
 			overflow_prepare(fixed, 0);
@@ -58,7 +58,8 @@ static void check_fixed_image(struct test *t, unsigned i)
  *
  * Given  fixed counter i wraps long before the record of IA32_PMCi; nothing else does
  * When   the record is made
- * Then   of fixed counters its status has that bit alone, and of bits 3:0 its own
+ * Then   its status has the bit of that fixed counter and of no other, and of bits 3:0 its own
+ *        alone
  */
 TEST(record, status_of_a_record_shows_each_fixed_counter_overflow, REQS(REC_07, REC_08),
      NEEDS(need_perfmon, need_status_image, need_events, need_fixed))
@@ -117,8 +118,8 @@ TEST(record, status_of_a_record_shows_ovfbuf, REQS(REC_07),
  * REC-11  The flags field must hold RFLAGS after the causing instruction.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  RAX with bits in its upper half, RFLAGS as it is found; then ID, AC, IOPL and NT inverted,
- *        one at a time
+ * Given  RAX with bits in its upper half, RFLAGS unchanged; then ID, AC, IOPL and NT inverted, one
+ *        at a time
  * When   IA32_PMC0 makes a record
  * Then   the flags field is all of RFLAGS but RF and what ADD sets
  */
@@ -149,7 +150,7 @@ TEST(record, flags_of_a_record_have_no_bits_of_rax, REQS(REC_11),
 	}
 }
 
-/* The record of a marked load of the piece; the mark, or -1, and the check has failed. */
+/* Take the record of a marked load of the piece. Returns the mark; -1: the check has failed. */
 static int take_marked(struct test *t, const struct workload *w, unsigned marks, u64 period,
 		       unsigned c, struct pebs_record *record)
 {
@@ -181,8 +182,8 @@ static int take_marked(struct test *t, const struct workload *w, unsigned marks,
 TEST(record, flags_of_a_record_are_those_after_a_locked_instruction, REQS(REC_11),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	/* -1 + 1, of which INC leaves CF alone; -1 is equal to -1. The periods differ, so that the
-	 * records are of several kinds. */
+	/* The sums are -1 + 1, where INC doesn't change CF; the comparison is of -1 with -1. The
+	 * periods differ, so that records of several kinds are made. */
 	static const u8 after[] = {
 		RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF, RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF,
 		RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF, RFLAGS_PF | RFLAGS_ZF,
@@ -232,7 +233,8 @@ TEST(record, flags_of_a_record_show_the_direction_flag, REQS(REC_11),
 	}
 }
 
-/* Code and data so much higher: each address of the record has its upper half. */
+/* Run code and data at addresses that are higher by `above`: each address in the record has the
+ * upper half. */
 static void check_above(struct test *t, unsigned c, u64 above)
 {
 	const struct workload *w = &workload_user_sample;

@@ -11,15 +11,15 @@
 
 #define ROUNDS	320u	/* of each piece */
 #define RECORDS	16u
-#define STEPPED	64u	/* rounds: both ways of each conditional branch */
+#define STEPPED	64u	/* rounds; each conditional branch goes both ways in them */
 
-/* Jumps, taken and not; calls and returns; returns with a number; far returns; IRETQ. */
+/* Jumps, taken and not taken; calls and returns; returns with a number; far returns; IRETQ. */
 static const struct workload *const pieces[] = {
 	&workload_branch, &workload_call, &workload_mixed, &workload_kind_return_pop,
 	&workload_kind_far_return, &workload_kind_iretq,
 };
 
-/* Neighbouring periods: of branches that take turns each is recorded. */
+/* Neighbouring periods: if branches alternate, each of them is recorded. */
 static const u64 periods[] = { 33, 34, 35 };
 
 static void take_records(unsigned c, const struct workload *w, u64 period)
@@ -37,7 +37,7 @@ static void take_records(unsigned c, const struct workload *w, u64 period)
 	counters_clear(BIT(c));
 }
 
-/* Of the records those of the piece's branches; other code is around it. */
+/* Check only the records of the piece's branches; other code runs before and after it. */
 static unsigned check_records(struct test *t, struct test_claim claim, const struct workload *w,
 			      const struct step_branches *went)
 {
@@ -76,8 +76,9 @@ static unsigned check_records(struct test *t, struct test_claim claim, const str
  * Given  loops with jumps, conditional branches, calls, returns, returns with a number, far returns
  *        and IRETQ, single-stepped first
  * When   IA32_PMC0 to IA32_PMC3 make records of branches, every 33rd, 34th and 35th
- * Then   R/EIP of each is where the branch that EventingIP names has gone in a step; at most one of
- *        a run is where the branch of the loop's end goes at that end
+ * Then   R/EIP of each is a target that single-stepping has shown for the branch that EventingIP
+ *        names; at most one record of a run has the target of the loop's last branch at the loop's
+ *        end
  * Control: there are records of the loop's branches
  */
 TEST(record, next_address_of_each_kind_of_branch_is_where_it_went, REQS(REC_03, ADP_21),

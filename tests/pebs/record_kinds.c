@@ -8,8 +8,8 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-/* One or more of each event a round: enough for the period, a shadow and the next event; and more
- * instructions than the longer period. */
+/* Each round has at least one of each event: enough for the period, a shadow and the next event;
+ * and more instructions than the longer period. */
 #define ROUNDS	(2 * PERIOD)
 /* Half of the random branches can't be predicted. */
 #define ROUNDS_RANDOM (16 * PERIOD)
@@ -36,7 +36,7 @@ static const struct kind {
 	{ EK_MISPREDICTS, "mispredicted branches", &workload_random },
 };
 
-/* Can the instruction at this address have had the event? */
+/* Can the instruction at this address have caused the event? */
 static bool has_event(enum event_kind kind, u64 ip)
 {
 	struct instruction_kind what;
@@ -65,12 +65,12 @@ static bool has_event(enum event_kind kind, u64 ip)
 	}
 }
 
-/* Bytes of TEST of registers and of DEC before the branches of these workloads; of TEST of a
- * register and a number. */
+/* Length of the instruction before the branches of these workloads: TEST of registers, or DEC; TEST
+ * of a register with an immediate. */
 #define FIRST_OF_PAIR	3
 #define FIRST_LONGER	6
 
-/* Is it such an instruction, and can the conditional branch after it have had the event? */
+/* Is it such an instruction, and can the conditional branch after it have caused the event? */
 static bool before_event(enum event_kind kind, u64 ip)
 {
 	const u8 *code = (const u8 *)(uintptr_t)ip;
@@ -91,7 +91,7 @@ static void check_kind(struct test *t, const struct kind *k, const struct event 
 	struct pebs_record record;
 
 	ds_open(&setup);
-	/* The write that opens the window is many micro-operations. */
+	/* The WRMSR that opens the window has many micro-operations. */
 	pebs_arm(c, event->code, COUNT_BOTH,
 		 event->min_period > PERIOD || k->kind == EK_UOPS ? LONG_PERIOD : PERIOD);
 	workload_run(w, k->kind == EK_MISPREDICTS ? ROUNDS_RANDOM : ROUNDS, pmc_one(c));
@@ -118,11 +118,11 @@ static void check_kind(struct test *t, const struct kind *k, const struct event 
  *             triggered the assist.
  *             SDM 18.11.3.1 EventingIP Record
  *
- * Given  each precise event of the generation's table but loads alone, and a workload that has it;
- *        of loads also those of a REP string instruction, and one whose bytes lie in two pages
+ * Given  each precise event of the generation's table except plain loads, and a workload that has
+ *        it; of loads also those of a REP string instruction, and one whose bytes lie in two pages
  * When   it makes a record on each counter that it may be counted on
- * Then   R/EIP is in the workload, and EventingIP is an instruction that can have had the event, or
- *        the TEST or DEC before such a branch, where an erratum allows it; four kinds of events at
+ * Then   R/EIP is in the workload, and EventingIP is an instruction that can have the event, or the
+ *        TEST or DEC before such a branch, where an erratum allows it; four kinds of events at
  *        least are tried
  */
 TEST(record, each_precise_event_makes_records_on_its_counters, REQS(MSR_22, REC_HSW_02),
@@ -143,7 +143,7 @@ TEST(record, each_precise_event_makes_records_on_its_counters, REQS(MSR_22, REC_
 	HARNESS_CHECK(t, seen >= KINDS_LEAST, "%u kinds of precise events", seen);
 }
 
-/* Some branches before the marked ones, so that the one that is recorded is marked, whatever the
+/* Branches before the marked ones, so that the recorded branch is marked, however many branches the
  * WRMSR that opens the window adds. */
 #define BRANCHES_BEFORE	(PERIOD - 4)
 

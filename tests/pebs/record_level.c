@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of code at CPL 3: the same fields, threshold and reload as at CPL 0; at CPL 1 and 2. SDM
- * "Processor Event Based Sampling (PEBS)", Table 18-44.
+ * Records of code at CPL 3, and at CPL 1 and 2: the same fields, threshold and reload as at CPL 0.
+ * SDM "Processor Event Based Sampling (PEBS)", Table 18-44.
  */
 #include "kernel/processor/cpu.h"
 #include "kernel/processor/time.h"
@@ -10,13 +10,14 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/marked_walk.h"
 
-/* Fewer loads than the period: the way down has some too, and the marked ones are many. */
+/* Fewer loads than the period: the transition has some loads too, and there are many marked
+ * ones. */
 #define LOADS_BEFORE (PERIOD - 12)
-/* Loads of the window that may follow the reload. */
+/* Most loads of the window after the reload. */
 #define LOADS_BEHIND (SAMPLE_MARKS + 32)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* One overflow of a counter at this level, after that many loads. Returns RSP of the code. */
+/* Counter c overflows once at this level, after so many loads. Returns RSP of the code. */
 static u64 record_level_run_at(unsigned cpl, const struct ds_setup *setup, unsigned c, u64 flags,
 			       u64 loads)
 {
@@ -84,11 +85,10 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
  * DS-12 (claims/requirement.def has their sentences).
  *
  * Given  marked loads at CPL 3, known registers
- * When   each PEBS counter makes a record, with INT = 0 and 1, of two loads at addresses of their
- *        own
+ * When   each PEBS counter makes a record, with INT = 0 and 1, of two loads at different addresses
  * Then   instruction pointers, RSP, RAX, flags, the other registers, status and address are those
- *        of a marked load, the TSC, where there is one, is between two of RDTSC, and the counter is
- *        reloaded
+ *        of a marked load, the TSC, where there is one, is between the values of two RDTSCs, and
+ *        the counter is reloaded
  */
 TEST(record, each_field_of_a_record_of_cpl_3_is_right,
      REQS(REC_03, REC_04, REC_07, REC_11, REC_12, REC_HSW_02, REC_HSW_10, SKL_02, ADP_38, DLA_02,
@@ -99,7 +99,7 @@ TEST(record, each_field_of_a_record_of_cpl_3_is_right,
 		return;
 	pmi_open(NULL);
 	for (unsigned i = 0; i < 8; i++) {
-		/* With and without the interrupt, and of two loads, at addresses of their own. */
+		/* With and without INT, and records of two loads with different addresses. */
 		check_fields(t, i / 2, i % 2 ? COUNT_INT : 0, LOADS_BEFORE + i % 2);
 		pmi_settle();
 		counter_reset();

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Register values in a record that the record's own instruction has changed: each general register
- * that it loads, the flags of an addition to memory, and RSP. SDM "Processor Event Based Sampling
- * (PEBS)", Table 18-23.
+ * that a load writes, the flags of an addition to memory, and RSP. SDM "Processor Event Based
+ * Sampling (PEBS)", Table 18-23.
  */
 #include "tests/frame/needs.h"
 #include "tests/measure/marked_walk.h"
 
-#define TURN	15u	/* marks with a register each; the last has ECX */
-#define LEAST	8u	/* records of marks, of TURN windows */
+#define TURN	15u	/* marks, each with its own register; the last has ECX */
+#define LEAST	8u	/* records of marks, at least, in TURN windows */
 
-/* By mark, from 0. */
+/* By the mark's number, from 0. */
 static const enum record_field loaded[TURN] = {
 	RECORD_rax, RECORD_rbx, RECORD_rcx, RECORD_rdx, RECORD_rdi, RECORD_rbp, RECORD_r8,
 	RECORD_r9,  RECORD_r10, RECORD_r11, RECORD_r12, RECORD_r13, RECORD_r14, RECORD_r15,
@@ -22,7 +22,8 @@ static u64 operand(unsigned mark)
 	return 0x1234567800000001ULL * (mark + 3);
 }
 
-/* The record of an overflow some events before the marks. false: there isn't exactly one. */
+/* Take the record of an overflow near the marks; earlier: fewer accesses before them than the
+ * period. false: there isn't exactly one record. */
 static bool take_record(struct test *t, struct test_claim claim, const struct workload *w,
 			u16 event, unsigned earlier, struct pebs_record *record)
 {
@@ -37,7 +38,7 @@ static bool take_record(struct test *t, struct test_claim claim, const struct wo
 	return sampling_one_record(t, claim, record);
 }
 
-/* The same: which of the marks it is of, or -1. */
+/* The same; returns the mark that the record is of, or -1. */
 static int take(struct test *t, struct test_claim claim, const struct workload *w, u16 event,
 		unsigned marks, unsigned earlier, struct pebs_record *record)
 {
@@ -52,7 +53,7 @@ static int take(struct test *t, struct test_claim claim, const struct workload *
  *
  * Given  marked loads into each general register but RSP and RSI in turn, one of them of 32 bits,
  *        with an operand each
- * When   IA32_PMC0 makes records of loads, of which each is some marks further on
+ * When   IA32_PMC0 makes records of loads, each of which is some marks after the previous one
  * Then   the register that the record's load wrote is that load's operand, zero-extended
  */
 TEST(record, register_that_the_recorded_load_wrote_is_new, REQS(REC_04),
@@ -88,7 +89,7 @@ TEST(record, register_that_the_recorded_load_wrote_is_new, REQS(REC_04),
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
  * Given  marked additions of RAX to memory, with an operand each
- * When   IA32_PMC0 makes records of stores, of which each is some marks further on
+ * When   IA32_PMC0 makes records of stores, each of which is some marks after the previous one
  * Then   the status flags are those of the addition that the record is of
  */
 TEST(record, flags_of_a_recorded_addition_to_memory_are_its_own, REQS(REC_11),
@@ -118,8 +119,8 @@ TEST(record, flags_of_a_recorded_addition_to_memory_are_its_own, REQS(REC_11),
 	CONTROL_RANGE(t, REC_11, LEAST, TURN, seen, "records of marked additions");
 }
 
-/* Marked instructions that move RSP by 8 each; `falls`: down from the top of the stack, else up to
- * it. Of a branch the next instruction is the next mark. */
+/* Marked instructions that move RSP by 8 each. falls: down from the top of the stack; if not, up to
+ * it. branch: the next instruction is the next mark. */
 static const struct {
 	const struct workload *w;
 	enum event_kind kind;
@@ -135,7 +136,7 @@ static const struct {
 
 #define MOVING_TURNS	4u
 
-/* Which mark the record is of, by EventingIP or by the next instruction; -1: none. */
+/* The mark that the record is of, by EventingIP or by the next instruction; -1: none. */
 static int moving_mark(unsigned kind, const struct pebs_record *record)
 {
 	const struct workload *w = moving[kind].w;
@@ -155,8 +156,8 @@ static int moving_mark(unsigned kind, const struct pebs_record *record)
  *
  * Given  marked calls, returns, pushes and pops, each of which moves RSP by 8
  * When   IA32_PMC0 makes records of them by events of stores, loads, calls and returns, where the
- *        event has PEBS; each is a mark further on
- * Then   RSP is what the call, return, push or pop that the record names has left
+ *        event has PEBS; each is one mark after the previous one
+ * Then   RSP has the value after the call, return, push or pop that the record names
  */
 TEST(record, stack_pointer_in_a_record_is_that_after_its_call_return_push_or_pop,
      REQS(REC_04, REC_12), NEEDS(need_perfmon, need_pebs, need_events))

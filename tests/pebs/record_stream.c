@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many records in a row, with every field of each. This finds errors on one counter only, rare
- * errors, errors at the end of a page, and values taken over from the previous record. SDM Tables
- * 18-23 and 18-44. The access of a record isn't known beforehand, because the manual doesn't give
- * the shadow: it is the access with which most fields agree.
+ * Many records in a row, with a check of every field. This finds errors of a single counter, rare
+ * errors, errors at the end of a page, and values that stay from the previous record. SDM Tables
+ * 18-23 and 18-44. The manual doesn't give the shadow, so the access of a record isn't known
+ * beforehand: the test takes the access that most fields agree with.
  */
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/marked_walk.h"
 
 #define LONG_ROUNDS	380	/* 110 records or more with a shadow of up to 15 events */
-#define SHORT_ROUNDS	84	/* 24 or more */
-#define STORE_ROUNDS	28	/* 8 or more */
+#define SHORT_ROUNDS	84	/* 24 records or more */
+#define STORE_ROUNDS	28	/* 8 records or more */
 #define REACH		(4 * MARKED_WALK_PERIOD)
 #define STATUS_MARGIN	64	/* accesses; memory events may be counted twice on a busy core */
 #define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
 			    IA32_PERF_GLOBAL_STATUS_OVF_UNCORE))
 
-/* Each row is a check of its own, on processors with its facility (0: all) and field. */
+/* Each row is a separate check, on processors with this facility (0: all) and field. */
 struct field_check {
 	enum record_field field;
 	struct test_claim claim;
@@ -33,18 +33,18 @@ struct field_check {
 struct batch {
 	struct test *t;
 	const struct field_check *checks;
-	unsigned count;			/* of checks */
+	unsigned count;			/* number of checks */
 	unsigned counter;
-	unsigned shown;			/* records whose status shows the counter itself */
+	unsigned shown;			/* records whose status has the bit of the counter itself */
 	bool loads;
-	u64 wraps[4];	/* access on which IA32_PMCx, without PEBS, wraps; 0: never */
-	u64 assist;	/* events that an assist may add, at most */
+	u64 wraps[4];	/* the access on which IA32_PMCx, without PEBS, wraps; 0: never */
+	u64 assist;	/* most events that an assist may add */
 };
 
-/* A record is no more stores, and less loads. */
+/* An assist makes at most so many stores, and fewer loads. */
 #define ASSIST_MOST	28
 
-/* Where the events are micro-operations, whether those of an assist count isn't stated. */
+/* If events are micro-operations, the manual doesn't say whether those of an assist count. */
 static u64 assist_events(const struct batch *b)
 {
 	struct event event;
@@ -56,7 +56,7 @@ static u64 assist_events(const struct batch *b)
 		       0;
 }
 
-/* before: records before this one. */
+/* before: the number of earlier records. */
 static void check_status(struct batch *b, const struct pebs_record *record, u64 access,
 			 unsigned before)
 {
@@ -74,7 +74,7 @@ static void check_status(struct batch *b, const struct pebs_record *record, u64 
 			possible |= BIT(c);
 	}
 	b->shown += !!(status & BIT(b->counter));
-	/* The image may be 0 where an assist races a write of the status. */
+	/* The image may be 0 if an assist races with a write of the status. */
 	if (!test_sees_exactly(b->t, REQ_REC_07) && !status)
 		return;
 	test_check_eq(b->t, AT(REC_07), BIT(b->counter), status & BIT(b->counter),
@@ -86,7 +86,8 @@ static void check_status(struct batch *b, const struct pebs_record *record, u64 
 		      access);
 }
 
-/* The access that overflowed, the one that EventingIP names, or one between them. */
+/* The address must be of the access that overflowed, of the one that EventingIP names, or of one
+ * between them. */
 static void check_address(const struct batch *b, const struct pebs_record *record, int64_t previous,
 			  u64 access)
 {
@@ -102,7 +103,7 @@ static void check_address(const struct batch *b, const struct pebs_record *recor
 		      "address of the access at EventingIP, IA32_PMC%u", b->counter);
 }
 
-/* The last one may be about what closes the window. */
+/* Check all records except the last: it may be of an instruction that closes the window. */
 static void check_records(struct batch *b)
 {
 	enum record_format format = counter_caps()->record_format;
@@ -157,7 +158,7 @@ static unsigned capacity_of(unsigned rounds)
 	return rounds * MARKED_WALK_MARKS / MARKED_WALK_PERIOD + 2;
 }
 
-/* The batch's records are in the buffer afterwards. */
+/* Run the window; afterwards the batch's records are in the buffer. */
 static void record_stream_take(struct batch *b, unsigned rounds)
 {
 	const struct workload *w = b->loads ? &workload_marked_walk_loads :
@@ -173,7 +174,7 @@ static void record_stream_take(struct batch *b, unsigned rounds)
 		b->wraps[c] = 0;
 		if (c == b->counter || c >= counter_caps()->gp)
 			continue;
-		/* Within the first, third, fifth or seventh eighth of the window. */
+		/* The wraps are in the first, third, fifth and seventh eighth of the window. */
 		b->wraps[c] = (2 * (u64)c + 1) * rounds * MARKED_WALK_MARKS / 8 + 5;
 		counter_program(c, event, COUNT_BOTH);
 		counter_preset(c, b->wraps[c] + 1);
@@ -189,8 +190,8 @@ static void record_stream_take(struct batch *b, unsigned rounds)
 static bool check_batch(struct batch *b, unsigned rounds)
 {
 	u64 accesses = (u64)rounds * MARKED_WALK_MARKS;
-	/* With PDist no record costs more than its period, and the window has other accesses too.
-	 */
+	/* With PDist a record needs no more than its period, and the window has other accesses
+	 * too. */
 	u64 most = accesses / MARKED_WALK_PERIOD + pebs_has_pdist(b->counter);
 	u64 size = record_size(counter_caps()->record_format), least;
 	int64_t offset = 0;
@@ -234,11 +235,11 @@ static bool check_batch(struct batch *b, unsigned rounds)
  * Given  a walk of loads, each of which has an address and registers of its own. PEBS is on for
  *        each counter, reloaded every MARKED_WALK_PERIOD loads; the other counters wrap at known
  *        loads without PEBS
- * When   more than a hundred records are taken in a row on IA32_PMC0, and some on each other
+ * When   more than a hundred consecutive records are taken on IA32_PMC0, and some on each other
  *        counter
- * Then   each record is of a load after the one before, a period or a shadow on. Each of its fields
- *        is what the walk has there. The index moves by whole records and nothing else is written.
- *        The status shows each overflow once it has happened
+ * Then   each record is of a load after that of the previous record, by a period or by a shadow.
+ *        Each of its fields has the walk's value for that load. The index moves by whole records
+ *        and nothing else is written. The status shows each overflow once it has happened
  */
 TEST(record, every_field_of_every_load_record_is_right,
      REQS(REC_03, REC_04, REC_07, REC_08, REC_11, REC_12, REC_13, REC_14, REC_HSW_02, REC_HSW_03,
@@ -291,13 +292,13 @@ TEST(record, every_field_of_every_load_record_is_right,
  * DLA-04, DLA-05, DLA-06, DLA-08, ADP-47, DS-02, DS-03, DS-12 (claims/requirement.def has their
  * sentences).
  *
- * Given  a walk of stores, each with an address of its own, to lines that were written just before.
- *        They hit the L1 data cache but for a line that was taken away meanwhile. RAX and the flags
+ * Given  a walk of stores, each with a different address, to lines that were written just before.
+ *        They hit the L1 data cache, except where a line was evicted meanwhile. RAX and the flags
  *        are those of a loop
- * When   several records are taken in a row on each counter
- * Then   each field is what the walk has there, as for loads. Where there is data address
- *        profiling, bits 63:1 of A0H are 0, and bit 0 is 1 in most records; a strict run wants it
- *        in all but an eighth
+ * When   several consecutive records are taken on each counter
+ * Then   each field has the walk's value for that store, as for loads. Where there is data address
+ *        profiling, bits 63:1 of A0H are 0, and bit 0 is 1 in most records; a strict run requires
+ *        it in seven of eight
  */
 TEST(record, every_field_of_every_store_record_is_right,
      REQS(REC_07, REC_08, REC_13, REC_14, REC_HSW_02, REC_HSW_03, REC_HSW_10, DLA_02, DLA_03,
@@ -320,11 +321,11 @@ TEST(record, every_field_of_every_store_record_is_right,
 	struct batch b = { .t = t, .checks = checks, .count = sizeof(checks) / sizeof(checks[0]) };
 
 	for (b.counter = 0; b.counter < 4; b.counter++) {
-		unsigned hits = 0, records, most;	/* most: that may have lost their line */
+		unsigned hits = 0, records, most;	/* most: may have lost their line */
 
 		if (!check_batch(&b, STORE_ROUNDS))
 			return;
-		/* What the memory group of an adaptive record says of stores isn't stated. */
+		/* The manual doesn't define the memory group of an adaptive record for stores. */
 		if (!(counter_caps()->facilities & FAC_DATALA) || counter_caps()->baseline)
 			continue;
 		records = ds_records();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One assist for two, three and four counters: SDM "Processor Event Based Sampling (PEBS)". Each
- * set of IA32_PMC0 to IA32_PMC3 is tried. Its counters overflow on one load; or all but one have
- * overflowed on the last store of a window, wait for the next one, and are covered by the record of
- * a load. The manual doesn't say whether an assist covers a counter that wraps on its instruction:
- * in the first case there may be a record for each counter.
+ * set of IA32_PMC0 to IA32_PMC3 is tried. In one case its counters overflow on one load. In the
+ * other case all except one have overflowed on the last store of a window and wait for another
+ * store, and the record of a load covers them. The manual doesn't say whether an assist covers a
+ * counter that wraps on its instruction: in the first case there may be a record for each counter.
  */
 #include "kernel/interrupt/apic.h"
 #include "pmu/pmi.h"
@@ -16,14 +16,14 @@
 
 #define SETS		BIT(PEBS_COUNTERS)
 #define OVF_BUF		IA32_PERF_GLOBAL_STATUS_OVF_BUF
-#define COUNTING_SLACK	32	/* events of the window's end, and of microcode */
-#define WAITING_EVENT	STORES	/* of which no more comes */
+#define COUNTING_SLACK	32	/* events at the window's end, and of microcode */
+#define WAITING_EVENT	STORES	/* an event that doesn't occur again */
 
-/* Counters by their bits. */
+/* Sets of counters, as bits. */
 struct sharing {
-	u64 set;		/* with PEBS */
-	u64 with_int;		/* with INT too */
-	u64 recorded;		/* overflow on the recorded load; the others have, and wait */
+	u64 set;		/* counters with PEBS */
+	u64 with_int;		/* of these, counters with INT */
+	u64 recorded;		/* overflow on the recorded load; the others overflowed before */
 };
 
 bool shared_assist_covers_waiting(const struct test *t)
@@ -55,7 +55,7 @@ static u64 interrupts_of(const struct sharing *s, unsigned c)
 	return s->with_int & BIT(c) ? COUNT_INT : 0;
 }
 
-/* What never waits: it records the event on which it overflows. */
+/* A counter with PDist never waits: it records the event on which it overflows. */
 static bool has_pdist(u64 set)
 {
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
@@ -72,8 +72,8 @@ static void arm_all(const struct sharing *s, u64 counters, u16 event, u64 period
 }
 
 /*
- * DS area open, interrupts listened to. false: the waiting ones haven't overflowed as they should,
- * and the test is INCONCLUSIVE. pmi_end() has the interrupts.
+ * Open the DS area, listen to interrupts, and make the counters overflow. false: the waiting ones
+ * haven't overflowed as needed, and the test is INCONCLUSIVE. pmi_end() returns the interrupts.
  */
 static bool share(struct test *t, const struct sharing *s, unsigned threshold)
 {
@@ -101,7 +101,7 @@ static bool share(struct test *t, const struct sharing *s, unsigned threshold)
 	return true;
 }
 
-/* The counters hold their reset values, and what they have counted since. */
+/* The counters have their reset values, plus the events after that. */
 static void check_reloaded(struct test *t, struct test_claim claim, const struct sharing *s)
 {
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
@@ -126,9 +126,9 @@ static void check_reloaded(struct test *t, struct test_claim claim, const struct
  *
  * Given  each set of two to four PEBS counters that overflow on one load, with reset values that
  *        differ
- * When   the assist takes place, or an assist each
+ * When   the assist occurs, or one assist for each counter
  * Then   each counter reads its own slot's value and the loads after it, and no status bit is left
- * Control: there is a record at least, and no more than one a counter
+ * Control: there is at least one record, and at most one for each counter
  */
 TEST(ds, each_set_of_counters_that_overflow_together_is_reloaded, REQS(DS_13, DS_22),
      NEEDS(need_perfmon, need_any_pebs, need_events))
@@ -160,10 +160,10 @@ TEST(ds, each_set_of_counters_that_overflow_together_is_reloaded, REQS(DS_13, DS
  *        SDM 18.9.4.1 PEBS Record Format
  *
  * Given  each set of two to four PEBS counters, all but one of which have overflowed in stores and
- *        wait for the next store; each of them in turn is the other one
+ *        wait for the next store; the counter that hasn't overflowed is each of them in turn
  * When   that one makes a record of a load
- * Then   all of them read their own slot's value and what came after the record, and no status bit
- *        is left
+ * Then   all of them read their own slot's value plus the events after the record, and no status
+ *        bit is left
  * Control: there is one record
  */
 TEST(ds, one_record_reloads_each_set_of_counters_that_wait, REQS(DS_13, DS_22),
@@ -193,7 +193,7 @@ TEST(ds, one_record_reloads_each_set_of_counters_that_wait, REQS(DS_13, DS_22),
 	}
 }
 
-/* The counters that the records name, taken together. */
+/* All counters that the records name. */
 static u64 named(void)
 {
 	struct pebs_record record;
@@ -223,11 +223,11 @@ static bool check_named(struct test *t, const struct sharing *s)
  * SKL-04  The quadword at 90H must name the counters whose overflow the record is for.
  *         SDM 18.13.1.1 6th Generation Intel Core: PEBS Data Format
  *
- * Given  each set of two to four PEBS counters that overflow on one load; in a strict run, each set
- *        of which all but one wait for the next store too
- * When   the assist takes place, or an assist each
+ * Given  each set of two to four PEBS counters that overflow on one load; in a strict run, also
+ *        each set of which all counters except one wait for the next store
+ * When   the assist occurs, or one assist for each counter
  * Then   the records' quadwords at 90H, taken together, name the counters of the set and no other
- * Control: there is a record at least, and no more than one a counter
+ * Control: there is at least one record, and at most one for each counter
  */
 TEST(record, records_of_each_set_of_counters_name_all_of_them, REQS(SKL_04),
      NEEDS(need_perfmon, need_pebs, need_format3, need_events))
@@ -248,10 +248,10 @@ TEST(record, records_of_each_set_of_counters_name_all_of_them, REQS(SKL_04),
 	}
 }
 
-/* The threshold is reached by a record that several counters may have. */
+/* A record that several counters may share reaches the threshold. */
 static bool check_threshold(struct test *t, const struct sharing *s)
 {
-	bool one = s->recorded != s->set;	/* record, and not perhaps one a counter */
+	bool one = s->recorded != s->set;	/* one record; else perhaps one for each counter */
 	const struct pmi_log *log;
 	unsigned records;
 
@@ -286,11 +286,11 @@ static bool check_threshold(struct test *t, const struct sharing *s)
  *        (IA32_PERF_GLOBAL_STATUS[62]) must be set.
  *        SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
  *
- * Given  each set of two to four PEBS counters that share a record, as they overflow on one load or
- *        all but one wait for a store; INT = 0
+ * Given  each set of two to four PEBS counters that share a record, because they overflow on one
+ *        load or because all of them except one wait for a store; INT = 0
  * When   the threshold is out of their reach, then after one record
  * Then   there is no interrupt and no OvfBuf; then one, whose handler finds OvfBuf and the index
- *        after the record. Where they may have a record each, each may interrupt
+ *        after the record. Where each counter may have its own record, each record may interrupt
  * Control: below the threshold there are records too
  */
 TEST(ds, record_of_several_counters_interrupts_at_the_threshold, REQS(DS_05, DS_06, DS_21),
@@ -329,12 +329,12 @@ static bool check_interrupt(struct test *t, const struct sharing *s, unsigned c)
  *         through the local APIC's LVTPC.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
- * Given  each set of two to four PEBS counters that share a record, as they overflow on one load or
- *        all but one wait for a store; one of them has INT, each in turn; the threshold is out of
- *        reach
+ * Given  each set of two to four PEBS counters that share a record, because they overflow on one
+ *        load or because all of them except one wait for a store; one of them has INT, each in
+ *        turn; the threshold is out of reach
  * When   the assist takes place
- * Then   there is one interrupt, whichever counter the record is made for. From format 3 on only a
- *        strict run asks it of a record of the counters without INT
+ * Then   there is one interrupt, no matter which counter the record is made for. From format 3 on a
+ *        record of the counters without INT is judged in a strict run only
  * Control: there is a record
  */
 TEST(arm, overflow_with_int_interrupts_although_another_counter_has_the_record, REQS(PMI_01),

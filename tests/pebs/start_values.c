@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Start values and events of PEBS counters: on Skylake any start value, and the event of all cycles
- * with INV and CMASK. SDM Table 18-56; Linux has no limit_period for these processors. Also that
+ * with INV and CMASK. SDM Table 18-56; Linux has no limit_period for these processors. Also:
  * Skylake's memory events count instructions.
  */
 #include "kernel/output/fmt.h"
@@ -10,11 +10,11 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-#define LONGEST_START	200u	/* beyond every limit of the generation before: 128 */
-#define SHORTEST_START	2u	/* that Linux uses: whether 1 works is inference */
-#define SWITCHING	32u	/* loads of opening and closing a window, at most */
-#define CYCLES_PERIOD	128u	/* of which Broadwell's PREC_DIST honours multiples of 64 */
-#define ABOVE_WIDTH	TOTAL_CYCLES_CMASK	/* more than a cycle retires */
+#define LONGEST_START	200u	/* longer than every limit of the previous generation: 128 */
+#define SHORTEST_START	2u	/* Linux uses 2; no source says whether 1 works */
+#define SWITCHING	32u	/* most loads of opening and closing a window */
+#define CYCLES_PERIOD	128u	/* a multiple of 64, as Broadwell's PREC_DIST requires */
+#define ABOVE_WIDTH	TOTAL_CYCLES_CMASK	/* more than any cycle retires */
 
 static bool need_events_of_instructions(char *reason, size_t size)
 {
@@ -27,7 +27,8 @@ static bool need_events_of_instructions(char *reason, size_t size)
 	return false;
 }
 
-/* Of any event; of INST_RETIRED.PREC_DIST on other counters than IA32_PMC1. */
+/* PEBS of any event counts all cycles; INST_RETIRED.PREC_DIST does on other counters than
+ * IA32_PMC1. */
 static bool need_cycles_as_records(char *reason, size_t size)
 {
 	struct event event;
@@ -58,14 +59,14 @@ static bool need_total_cycles(char *reason, size_t size)
  *
  * Given  start values from -2 to -200, on IA32_PMC0 to IA32_PMC3 in turn, and a reset value out of
  *        reach
- * When   as many loads, and 256 more, are executed
+ * When   that number of loads, and 256 more, are executed
  * Then   there is one record each time, and the counter has counted 256 loads, less a shadow, since
- *        its reload: no more, as if it had started nearer to 0, and no fewer
+ *        its reload: not more, as after a start value nearer to 0, and not fewer
  */
 TEST(arm, pebs_counter_takes_any_start_value, REQS(SKL_12),
      NEEDS(need_perfmon, need_pebs, need_events_of_instructions))
 {
-	enum { MORE = 256 };	/* than a minimum or a step delays the overflow */
+	enum { MORE = 256 };	/* longer than the delay by a minimum or a step */
 	const u64 reload = BIT(counter_width(0)) - NEVER;
 	const unsigned late = sampling_shadow_bound();
 	struct ds_setup setup = sampling_setup(8);
@@ -101,7 +102,7 @@ TEST(arm, pebs_counter_takes_any_start_value, REQS(SKL_12),
 TEST(arm, all_cycles_make_records_although_inv_and_cmask_are_set, REQS(SKL_11),
      NEEDS(need_perfmon, need_pebs, need_total_cycles))
 {
-	static const unsigned counters[] = { 0, 2, 3 };	/* intel/perfmon */
+	static const unsigned counters[] = { 0, 2, 3 };	/* from intel/perfmon */
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		const unsigned c = counters[i];
@@ -126,7 +127,7 @@ TEST(arm, all_cycles_make_records_although_inv_and_cmask_are_set, REQS(SKL_11),
  *         cycles:ppp)
  *
  * Given  each event of spec/event.def that is precise with INV and a CMASK of 16
- * When   each counter on which no source speaks against that overflows with PEBS
+ * When   each counter overflows with PEBS, unless a source says that it can't
  * Then   it makes a record
  */
 TEST(arm, events_of_all_cycles_make_records, REQS(ARM_11),
@@ -161,7 +162,7 @@ TEST(arm, events_of_all_cycles_make_records, REQS(ARM_11),
  * Given  MEM_INST_RETIRED.ALL_LOADS on IA32_PMC0
  * When   PERIOD more CMPSQ, with two loads each, are executed
  * Then   the count is PERIOD more
- * Control: so it is of instructions with one load
+ * Control: the same is true of instructions with one load
  */
 TEST(count, instruction_with_two_loads_counts_once, REQS(SKL_13),
      NEEDS(need_perfmon, need_events_of_instructions))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sampling on two processors at once, each into the buffer of its own DS area: SDM "Writing the DS
+ * Sampling on two processors at once, each with its own DS area and buffer: SDM "Writing the DS
  * Interrupt Service Routine" (separate save areas for each processor). Each side runs its own piece
  * of code, so that each record can be assigned to a side.
  */
@@ -17,15 +17,16 @@ struct sampling {
 	struct two_cpus both;
 	bool samples[2];
 	unsigned records[2];
-	unsigned foreign[2];	/* records of code that isn't this side's */
+	unsigned foreign[2];	/* records of code that this side doesn't run */
 	int64_t outside[2];	/* offset of a byte that was written outside the records */
-	bool written[2];	/* there is one */
-	bool changed[2];	/* another field of the DS area than the index */
+	bool written[2];	/* such a byte exists */
+	bool changed[2];	/* a field of the DS area other than the index has changed */
 };
 
 static const struct workload *const pieces[2] = { &workload_load, &workload_mixed };
 
-/* Records of one load a round, as tests/measure/sampling.h counts them; mixed has three. */
+/* Rounds for RECORDS records with one load a round, as in tests/measure/sampling.h; mixed has three
+ * loads. */
 static u64 rounds(unsigned side)
 {
 	return side ? (ROUNDS_FOR(RECORDS) + 2) / 3 : ROUNDS_FOR(RECORDS);
@@ -39,7 +40,7 @@ static void sample(void *arg)
 	struct ds_setup setup = sampling_setup(8);
 
 	sampling_open_rounds(&setup);
-	two_cpus_barrier(&s->both);	/* both have an area, and a counter that is armed */
+	two_cpus_barrier(&s->both);	/* both have an area and an armed counter */
 	if (s->samples[side])
 		workload_run(pieces[side], rounds(side), pmc_one(0));
 	two_cpus_barrier(&s->both);
@@ -68,7 +69,7 @@ static void sample(void *arg)
  *        processor)
  *
  * Given  two processors, each with a DS area and code of its own
- * When   the first samples, the other, both
+ * When   the first processor samples, then the other one, then both
  * Then   each buffer has RECORDS records exactly if its processor samples, all of its own code; no
  *        other byte of the buffer, nor another field of the area, is written
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PEBS interrupt threshold: SDM "Processor Event Based Sampling (PEBS)" ("reaches"), "Writing
- * the DS Interrupt Service Routine" ("matches/exceeds"). If the place of the threshold matters, a
- * window has only one record, so that no further record comes before a late interrupt. No threshold
+ * the DS Interrupt Service Routine" ("matches/exceeds"). If the position of the threshold matters,
+ * a window has only one record: then no further record comes before a late interrupt. No threshold
  * is set between two records, because the manual requires the address of a record.
  */
 #include "kernel/interrupt/apic.h"
@@ -17,12 +17,12 @@
 #define NOT_REACHED	8	/* records; three are made */
 #define OVF_BUF	IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* Of a PEBS buffer: where its index and its threshold stand. */
+/* The index and the threshold of a PEBS buffer, in records. */
 struct in_records {
 	unsigned index, threshold;
 };
 
-/* One record at the index. The log stays. */
+/* Make one record at the index. Returns the log. */
 static const struct pmi_log *one_record(unsigned c, struct in_records at)
 {
 	struct ds_setup setup = sampling_setup(16);
@@ -45,10 +45,10 @@ static const struct pmi_log *one_record(unsigned c, struct in_records at)
  * PMI-05  The threshold interrupt must use the vector of an overflow interrupt, the one in LVTPC.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  a PEBS buffer with a threshold after one to six records; one record a window, so that no
- *        late interrupt lets another record pass
- * When   the record below the one that reaches it is made, then that one
- * Then   the former raises no interrupt and sets no OvfBuf; the latter raises one on the PMI's
+ * Given  a PEBS buffer with a threshold after one to six records; one record a window, so that a
+ *        late interrupt can't come after another record
+ * When   the last record below the threshold is made, then the record that reaches it
+ * Then   the first raises no interrupt and doesn't set OvfBuf; the second raises one on the PMI's
  *        vector, whose handler finds OvfBuf and the index at the threshold
  * Control: the record below the threshold is written
  */
@@ -94,8 +94,8 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
  *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility, Figure
  *        18-22
  *
- * Given  a threshold far below the absolute maximum, and an index between them: read from each
- *        other's place, neither a record nor its interrupt would come
+ * Given  a threshold far below the absolute maximum, and an index between them. A processor that
+ *        confuses the two fields makes no record or no interrupt
  * When   a record is made
  * Then   it is written, and there is one interrupt
  */
@@ -116,7 +116,7 @@ TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
  *        record.
  *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  a PEBS index at the threshold, and three records after it, as software leaves it that
+ * Given  a PEBS index at the threshold, and then three records after it, as with software that
  *        doesn't make room
  * When   each PEBS counter makes a record
  * Then   there is one interrupt
@@ -146,8 +146,8 @@ TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
  *
  * Given  RFLAGS.IF = 0, a PEBS threshold of one record
  * When   each PEBS counter makes it, with delivery mode fixed, then with NMI
- * Then   there is one interrupt: the fixed one is delivered when IF = 1 again and not before, the
- *        NMI before
+ * Then   there is one interrupt: the fixed one is delivered only when IF = 1 again, the NMI before
+ *        that
  */
 TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05, PMI_06),
      NEEDS(need_perfmon, need_any_pebs, need_events))
@@ -173,7 +173,7 @@ TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05,
 	}
 }
 
-/* The interrupts of three records with the threshold after record `threshold`. */
+/* The interrupts of three records, with the threshold after record `threshold`. */
 static const struct pmi_log *threshold_interrupts(unsigned threshold)
 {
 	struct ds_setup setup = sampling_setup(16);
@@ -209,7 +209,8 @@ TEST(ds, third_record_at_a_threshold_of_three_interrupts, REQS(DS_05, PMI_05),
 		return;
 	log = threshold_interrupts(3);
 	sampling_want(t, 3);
-	/* The handler's own loads can make a fourth record, if it comes late in the window. */
+	/* If the interrupt comes late in the window, loads of the handler can make a fourth
+	 * record. */
 	if (!CHECK_RANGE(t, DS_05, 1, ds_records() < 4 ? 1 : 2, log->count,
 			 "interrupts of three records, threshold after the third"))
 		return;
@@ -230,7 +231,7 @@ TEST(ds, third_record_at_a_threshold_of_three_interrupts, REQS(DS_05, PMI_05),
  *
  * Given  a PEBS threshold of eight records
  * When   three records are made
- * Then   no interrupt is delivered; with a threshold of three its handler finds the index at the
+ * Then   no interrupt is delivered; with a threshold of three the handler finds the index at the
  *        threshold and a record
  * Control: the three records are written, and with a threshold of three there is an interrupt
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The freeze by a threshold interrupt, for each counter that makes records and with each way to
- * enable it: SDM "Freezing LBR and Performance Counters on PMI". tests/adaptive/freeze.c does the
- * same for adaptive records, including fixed counters.
+ * The freeze by a threshold interrupt, for each counter that makes records, with each of the freeze
+ * bits: SDM "Freezing LBR and Performance Counters on PMI". tests/adaptive/freeze.c does the same
+ * for adaptive records, including fixed counters.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"
@@ -16,14 +16,14 @@
 #define LBR		IA32_DEBUGCTL_LBR
 #define CTR_FRZ		IA32_PERF_GLOBAL_STATUS_CTR_FRZ
 #define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
-#define PEBS_COUNTERS	4u	/* those that can make records without adaptive ones */
-#define ROUNDS		(32 * PERIOD)	/* loads: the window goes on long after the record */
+#define PEBS_COUNTERS	4u	/* counters that make records other than adaptive ones */
+#define ROUNDS		(32 * PERIOD)	/* loads: the window continues long after the record */
 
-/* Ways to ask for the freezes. */
+/* The combinations of freeze bits. */
 static const u64 freezes[] = { 0, FREEZE, FREEZE_LBRS, FREEZE | FREEZE_LBRS };
 #define FREEZES (sizeof(freezes) / sizeof(freezes[0]))
 
-/* A record of the counter, which is the threshold's, without its own interrupt. */
+/* A record of the counter reaches the threshold; the counter has no interrupt of its own. */
 static const struct pmi_log *reach_threshold(unsigned counter, u64 debugctl)
 {
 	const struct pmi_options options = { .nmi = counter & 1 };
@@ -35,7 +35,7 @@ static const struct pmi_log *reach_threshold(unsigned counter, u64 debugctl)
 	ds_open(&setup);
 	pebs_arm(counter, LOADS, COUNT_BOTH, PERIOD);
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
-	counters_enable(counters_all());	/* until the handler; the others don't count */
+	counters_enable(counters_all());	/* until the handler; the others count nothing */
 	workload_run_uncounted(&workload_load, ROUNDS);
 	log = pmi_settle();
 	counters_disable();
@@ -47,7 +47,7 @@ static const struct pmi_log *reach_threshold(unsigned counter, u64 debugctl)
 	return log;
 }
 
-/* What was frozen when the handler began, as FREEZE and FREEZE_LBRS. */
+/* The freezes that were in effect when the handler began, as FREEZE and FREEZE_LBRS. */
 static u64 frozen(const struct pmi_entry *entry)
 {
 	if (counter_caps()->version >= 4)
@@ -67,10 +67,10 @@ static u64 frozen(const struct pmi_entry *entry)
  *
  * Given  each of IA32_PMC0 to IA32_PMC3 with PEBS and without its interrupt, the threshold after
  *        one record; each counter's bit of IA32_PERF_GLOBAL_CTRL, IA32_DEBUGCTL.LBR = 1; delivery
- *        as fixed and as NMI by turns
+ *        as fixed and as NMI alternately
  * When   it makes a record with none, each, and both of IA32_DEBUGCTL[12] and [11]
- * Then   at the handler's entry exactly what was asked for is frozen: version 4 has CTR_Frz and
- *        LBR_Frz, with IA32_PERF_GLOBAL_CTRL and IA32_DEBUGCTL.LBR as they were; earlier ones have
+ * Then   at the handler's entry exactly the requested freezes have happened: version 4 has CTR_Frz
+ *        and LBR_Frz, with IA32_PERF_GLOBAL_CTRL and IA32_DEBUGCTL.LBR unchanged; earlier ones have
  *        IA32_PERF_GLOBAL_CTRL = 0 and IA32_DEBUGCTL.LBR = 0
  * Control: there is one interrupt each time, and without a freeze nothing is frozen
  */

@@ -59,9 +59,9 @@ static void decide_threshold(struct test *t, const struct session *s)
  * Given  drawn cases as before, and a buffer of drawn place and size, WR anywhere in it, a drawn
  *        threshold; counters with drawn events, presets, groups and reload values in CFG_C
  * When   each program runs once
- * Then   each record is of an overflow of the counter that it names, has the groups that this one's
- *        CFG_C asks for, and in them what its instruction makes of registers, address and counters;
- *        WR, reloads, status and threshold follow it, and no other byte is written
+ * Then   each record is of an overflow of the counter that it names and has the groups that this
+ *        counter's CFG_C asks for; they hold the registers, address and counters after its
+ *        instruction; WR, reloads, status and threshold follow it, and no other byte is written
  * Control: records have been written
  */
 TEST(random, drawn_samples_of_architectural_pebs_are_recorded_as_the_oracle_has_it,

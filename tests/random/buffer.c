@@ -20,8 +20,8 @@ static struct buffer {
 	u8 *area_memory, *memory;
 	volatile u64 *area;
 	u64 before[AREA_WORDS];
-	u64 base;			/* as the processor has it */
-	u8 *bytes;			/* the same memory */
+	u64 base;			/* the linear address that the processor uses */
+	u8 *bytes;			/* the same memory, as the harness accesses it */
 } buffers[CPU_MAX];
 
 static struct buffer *buffer_here(void)
@@ -29,7 +29,7 @@ static struct buffer *buffer_here(void)
 	return &buffers[cpu_index()];
 }
 
-/* Of the quadword there: no byte of it is 0 or FFH. */
+/* The pattern of the quadword at this offset: none of its bytes is 0 or FFH. */
 static u64 pattern(int64_t offset)
 {
 	return (((u64)offset * 0x9e3779b97f4a7c15ULL) & 0x7e7e7e7e7e7e7e7eULL) |
@@ -47,7 +47,8 @@ bool buffer_take_memory(void)
 	return b->area_memory && b->memory;
 }
 
-/* What is filled, and looked at: from a guard before the base to one after the maximum. */
+/* The end of the bytes that are filled and compared: from a guard before the base to a guard after
+ * the maximum. */
 static int64_t last(const struct draw_ds *ds)
 {
 	return ds->maximum + BUFFER_GUARD;
@@ -63,7 +64,7 @@ static u64 *word_at(const struct buffer *b, int64_t offset)
 	return (u64 *)(void *)(b->bytes + offset);
 }
 
-/* Where baseline is 1 each counter has a slot, else the first four. */
+/* With baseline = 1 each counter has a slot; without it only the first four. */
 static void set_resets(const struct draw_env *env, struct buffer *b, const struct draw_ds *ds)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
@@ -91,7 +92,7 @@ u64 buffer_open(const struct draw_env *env, const struct draw_ds *ds)
 		b->area[i] = i <= DS_bts_interrupt_threshold ?
 				     b->base -
 					     BUFFER_GUARD : /* an empty buffer of branch records */
-				     pattern(i);	      /* slots that no counter has */
+				     pattern(i);	      /* slots that belong to no counter */
 	b->area[DS_pebs_buffer_base] = b->base;
 	b->area[DS_pebs_index] = b->base + (u64)(int64_t)ds->index;
 	b->area[DS_pebs_absolute_maximum] = b->base + (u64)(int64_t)ds->maximum;
@@ -126,7 +127,7 @@ static void copy_groups(const u8 *bytes, const struct adaptive_layout *layout,
 		       WORD_BYTES);
 }
 
-/* One after the other, by the size that each of them says it has. */
+/* Read the records one after the other, by the size that each record states. */
 static void walk(const struct buffer *b, int64_t begin, int64_t end, struct draw_observation *seen)
 {
 	struct adaptive_layout layout;
@@ -145,7 +146,7 @@ static void walk(const struct buffer *b, int64_t begin, int64_t end, struct draw
 	seen->walked = (u64)at;
 }
 
-/* All of one size. */
+/* Read records that all have one size. */
 static void divide(const struct draw_env *env, const struct buffer *b, int64_t begin, int64_t end,
 		   struct draw_observation *seen)
 {

@@ -31,7 +31,8 @@ static void decide_kinds(struct test *t, const struct session *s)
 	DECIDE(*s, DRAW_CLAIM_OVERFLOW, MSR_26, "overflows that aren't shown");
 	DECIDE(*s, DRAW_CLAIM_OVERFLOW_FIXED, FIX_17,
 	       "overflows of fixed counters that aren't shown");
-	/* In so many cases a counter of cycles can't stand still each time, nor one of slots. */
+	/* In so many cases neither a counter of cycles nor one of slots can stay unchanged every
+	 * time. */
 	for (unsigned i = 1; i < FIXED_SLOTS; i++)
 		if (s->cycles_on[i] >= CASES_THAT_MOVE)
 			CHECK_RANGE(t, CNT_44, 1, ~0ULL, s->cycles_moved[i],
@@ -73,13 +74,13 @@ static void decide_refused(struct test *t, const struct session *s)
  * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, FIX-17, MET-02, CNT-30 (claims/requirement.def
  * has their sentences).
  *
- * Given  drawn cases: each counter has an event, levels, filters and a value of its own, anywhere
- *        in its width; fixed counters and enables are drawn too, and so are the program at CPL 0,
- *        its operands and their places
+ * Given  drawn cases: each counter has a drawn event, levels, filters and a value anywhere in its
+ *        width; fixed counters and enables are drawn too, and so are the program at CPL 0, its
+ *        operands and their places
  * When   each program runs once
- * Then   each count is what the instructions make of its setting, where cycles matter within a
- *        range, and the status shows the counters that wrapped and no others
- * Control: counters that are on have counted what the program holds
+ * Then   each count follows from the instructions and the counter's setting, where cycles matter
+ *        within a range; the status shows the counters that wrapped and no others
+ * Control: enabled counters have counted the program's events
  */
 TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
      REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
@@ -103,9 +104,9 @@ TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
  *        IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL and IA32_PERF_GLOBAL_OVF_CTRL, or read
  *        registers by RDMSR and RDPMC, while counters run
  * When   each program runs once
- * Then   what was read and what is left agree with the oracle, but for the instruction that reads
- *        or switches, of which the manual doesn't say whether it counts itself
- * Control: counters that are on have counted what the program holds
+ * Then   the values that were read, and the values at the end, agree with the oracle. Excepted is
+ *        the instruction that reads or switches: the manual doesn't say whether it counts itself
+ * Control: enabled counters have counted the program's events
  */
 TEST(random, drawn_writes_and_reads_in_the_middle_agree_with_the_oracle,
      REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
@@ -130,9 +131,9 @@ TEST(random, drawn_writes_and_reads_in_the_middle_agree_with_the_oracle,
  *
  * Given  the same, with a part of the program at CPL 3
  * When   each program runs once
- * Then   each counter has counted the instructions of the levels that it selects; the two that
- *        change the level may count at either
- * Control: counters that are on have counted what the program holds
+ * Then   each counter has counted the instructions of the levels that it selects; the two
+ *        instructions that change the level may count at either level
+ * Control: enabled counters have counted the program's events
  */
 TEST(random, drawn_programs_at_both_levels_are_counted_as_the_oracle_counts,
      REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See draw.h. What is drawn, and how often, is in docs/DRAWN-TESTS.md. */
+/* See draw.h. docs/DRAWN-TESTS.md says what is drawn, and how often. */
 #include "tests/random/draw.h"
 
 #include "kernel/memory/string.h"
@@ -9,10 +9,10 @@
 #include "tests/random/draw_sampling.h"
 #include "tests/random/prng.h"
 
-#define PIECES_MOST	14		/* drawn ones */
+#define PIECES_MOST	14		/* drawn pieces */
 #define PIECES_MOST_LONG 28
 #define FIXED_ADAPTIVE	BITS(32, 63)	/* Adaptive_Record bits of IA32_FIXED_CTR_CTRL */
-#define WITH_ANY_THREAD	3		/* fixed counters: bit 14 isn't that of counter 3 */
+#define WITH_ANY_THREAD	3		/* fixed counters that have AnyThread */
 #define NEAR		320		/* offsets of a data pointer from the middle of its pages */
 
 /* ---- the program */
@@ -29,7 +29,7 @@ static bool may_draw(const struct draw_env *env, enum draw_class class, unsigned
 {
 	const struct draw_piece *piece = piece_get(which);
 
-	/* Nor is it told then which filters let them in. */
+	/* With this erratum it isn't known which filters the branches of LOOP obey. */
 	if (class == DRAW_BRANCHES && env->errata & BIT(ERRATUM_LOOPS) && has_loops(which))
 		return false;
 	if (piece->flags & (PIECE_SPECIAL | PIECE_OPERATION))
@@ -73,12 +73,12 @@ static void append_slot(struct draw_case *c, const char *name, unsigned slot)
 	append_named(c, text);
 }
 
-/* The piece is named here; what it does is filled in when the counters are drawn. */
+/* Draw the piece's name here; its operation is filled in after the counters are drawn. */
 static void draw_operation(struct prng *p, struct draw_case *c, unsigned slot, bool user)
 {
 	static const char *const names[] = { "read", "write", "rdpmc", "write" };
 
-	/* Of last branch records nothing can be read by RDPMC. */
+	/* RDPMC reads nothing of last branch records. */
 	if (c->class == DRAW_BRANCHES)
 		append_slot(c, names[prng_below(p, 2)], slot);
 	else
@@ -94,14 +94,14 @@ static unsigned draw_rare(struct prng *p)
 	return piece < 0 ? 0 : (unsigned)piece;
 }
 
-/* That many pieces, at one level; now and then an operation among them. */
+/* Draw so many pieces at one level, sometimes an operation among them. */
 static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct draw_case *c,
 			   unsigned n, bool user, unsigned *slots)
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned piece = (unsigned)prng_below(p, piece_count());
 
-		/* Pieces in which few instructions matter. */
+		/* Pieces in which only a few instructions matter. */
 		if (prng_one_in(p, 10))
 			piece = draw_rare(p);
 		else if (c->class == DRAW_BRANCHES && !prng_one_in(p, 3))
@@ -110,7 +110,7 @@ static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct dr
 			draw_operation(p, c, --*slots, user);
 			continue;
 		}
-		/* Each at most once: an address of the program is executed once. */
+		/* Each piece at most once, because each address of the program is executed once. */
 		if (may_draw(env, c->class, piece, user) && !holds(c, piece))
 			append(c, piece);
 	}
@@ -123,7 +123,7 @@ static const char *draw_way_down(const struct draw_env *env, struct prng *p)
 	return names[env->rings ? prng_below(p, sizeof(names) / sizeof(names[0])) : 0];
 }
 
-/* Not beside adaptive records and last branch records. */
+/* Refused accesses aren't drawn with adaptive records or last branch records. */
 static bool may_refuse(const struct draw_env *env, enum draw_class class)
 {
 	if (class == DRAW_RECORDS && (!env->pebs || env->adaptive.baseline))
@@ -132,12 +132,13 @@ static bool may_refuse(const struct draw_env *env, enum draw_class class)
 	       (class == DRAW_OPERATIONS_CLASS || class == DRAW_RECORDS || class == DRAW_ARCH);
 }
 
-/* After any piece in front of the way down. */
+/* Insert it after any piece before the transition to CPL 3. */
 static void draw_refused_piece(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
 	static const char *const names[] = { "refused7", "refused7", "refused_rdpmc7",
 					     "refused_read7" };
-	/* Beside records a write alone. Which registers aren't there is told of four counters. */
+	/* With records only a write. Reads of absent registers are known only for processors with
+	 * four counters. */
 	unsigned kinds = c->class != DRAW_OPERATIONS_CLASS ? 1 : env->gp == 4 ? 4 : 3;
 	int piece = piece_find(names[prng_below(p, kinds)], 0);
 	unsigned last = 1, at;
@@ -154,7 +155,7 @@ static void draw_refused_piece(const struct draw_env *env, struct prng *p, struc
 
 static void draw_program(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
-	/* Where periods can't be short, programs must be long. */
+	/* If periods can't be short, programs must be long. */
 	unsigned n = 1 + (unsigned)prng_below(p, env->strict ? PIECES_MOST : PIECES_MOST_LONG);
 	unsigned slots = 0;
 	bool levels = c->class == DRAW_LEVELS;
@@ -240,7 +241,7 @@ static u64 draw_select(const struct draw_env *env, struct prng *p, unsigned coun
 	return select;
 }
 
-/* How often the counter's event happens in the program, roughly. */
+/* The approximate number of the counter's events in the program. */
 static u64 total(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
 		 u64 select)
 {
@@ -276,7 +277,7 @@ static u64 draw_preset(const struct draw_env *env, struct prng *p, unsigned coun
 	u64 value = draw_value(env, p, env->gp_width, events);
 
 	(void)counter;
-	/* IA32_PMCx takes 32 bits, and extends their sign. */
+	/* IA32_PMCx takes 32 bits, and sign-extends them. */
 	if (!env->full_width)
 		value = (u64)(int64_t)(int32_t)(u32)value & draw_ones(env->gp_width);
 	return value;
@@ -296,7 +297,7 @@ static u64 draw_fixed_control(const struct draw_env *env, struct prng *p)
 	return control;
 }
 
-/* One that is there; 0 without any. */
+/* Draw an existing fixed counter; 0 if there is none. */
 static unsigned draw_fixed(const struct draw_env *env, struct prng *p)
 {
 	unsigned i;
@@ -325,8 +326,8 @@ static void draw_counters(const struct draw_env *env, struct prng *p, struct dra
 			c->fixed_preset[i] = draw_value(env, p, env->fixed_width,
 							total(env, c, trace,
 							      EVENT_INST_RETIRED_ANY_P));
-	/* It doesn't wrap: its status bit may be set once more after it was cleared (Intel's event
-	 * files, CPU_CLK_UNHALTED.REF_TSC). */
+	/* This counter must not wrap: its status bit may be set again after it was cleared (Intel's
+	 * event files, CPU_CLK_UNHALTED.REF_TSC). */
 	if (draw_has_fixed(env, FIXED_REF_TSC))
 		c->fixed_preset[FIXED_REF_TSC] &= draw_ones(env->fixed_width - 1);
 	c->global = draw_global(env, p);
@@ -360,7 +361,7 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 		value = draw_preset(env, p, gp, 40);
 		if (env->full_width && prng_one_in(p, 2))
 			return writes(MSR_IA32_A_PMC0 + gp, value);
-		/* EDX is ignored. */
+		/* The processor ignores EDX. */
 		value = (u32)value | (prng_one_in(p, 2) ? prng_next(p) << 32 : 0);
 		return writes(MSR_IA32_PMC0 + gp, value);
 	case 1:
@@ -375,7 +376,7 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 	case 2:
 		return writes(MSR_IA32_PERF_GLOBAL_CTRL, draw_global(env, p));
 	case 3:
-		/* The status isn't writable by a 1 to a bit that isn't set. */
+		/* Writing 1 to a status bit that isn't set has no effect. */
 		value = prng_one_in(p, 2) ? draw_every_counter(env) :
 					    prng_next(p) & draw_every_counter(env);
 		if (c->ds.used && prng_one_in(p, 2))
@@ -401,7 +402,7 @@ static struct draw_operation draw_read(const struct draw_env *env, struct prng *
 
 	if (c->arch.used && prng_one_in(p, 2))
 		return draw_arch_read(env, p, c);
-	/* OvfBuf, while records go on. */
+	/* Read OvfBuf while records are made. */
 	if (c->ds.used && prng_one_in(p, 3))
 		return writes(MSR_IA32_PERF_GLOBAL_STATUS, 0);
 	switch (prng_below(p, 8)) {
@@ -426,7 +427,7 @@ static struct draw_operation draw_read(const struct draw_env *env, struct prng *
 	}
 }
 
-/* Often the same counter as before: what happened in between is seen then. */
+/* Often the same counter as before, so that the events between the two reads are checked. */
 static struct draw_operation draw_rdpmc(const struct draw_env *env, struct prng *p,
 					const struct draw_operation *before)
 {

@@ -29,7 +29,7 @@ u64 draw_sampling_events(const struct draw_env *env, const struct draw_case *c,
 	return draw_total(env, c, trace, draw_event_of(env, select), select);
 }
 
-/* A value that overflows within that many events. */
+/* Draw a value that overflows after at most so many events. */
 u64 draw_near(const struct draw_env *env, struct prng *p, u64 events)
 {
 	return 0ULL - env->period_least - prng_below(p, events + 1);
@@ -53,7 +53,7 @@ static void draw_interrupting(const struct draw_env *env, struct prng *p, struct
 		if (!c->select[i] || !prng_one_in(p, 2))
 			continue;
 		c->select[i] |= IA32_PERFEVTSEL_INT;
-		/* Where a counter of cycles overflows can't be told. */
+		/* The place of a cycle counter's overflow can't be known. */
 		if (draw_is_cycles(event) || c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT ||
 		    c->select[i] & IA32_PERFEVTSEL_E)
 			c->preset[i] = prng_below(p, 1000);
@@ -67,7 +67,8 @@ static void draw_interrupting(const struct draw_env *env, struct prng *p, struct
 			continue;
 		c->fixed_control |= BIT(3) << 4 * i;
 		c->fixed_preset[i] = prng_below(p, 1000);
-		/* Where it overflows can't be told, but that it has can be seen. */
+		/* The place of its overflow isn't known, but its value shows that it has
+		 * overflowed. */
 		if (i && i != FIXED_REF_TSC && !c->freeze && c->class != DRAW_ARCH &&
 		    prng_one_in(p, 4))
 			c->fixed_preset[i] = draw_near(env, p, trace->steps) &
@@ -92,8 +93,8 @@ static void draw_delivery(const struct draw_env *env, struct prng *p, struct dra
 	c->lvt = lvt[prng_below(p, sizeof(lvt))];
 	c->freeze = env->freeze && prng_one_in(p, 2);
 	c->keep_status = prng_one_in(p, 6);
-	/* LVTPC that is unmasked while the status is set may interrupt at once, again and again
-	 * (Linux, of Haswell). */
+	/* If LVTPC is unmasked while a status bit is 1, it may interrupt at once, again and again
+	 * (Linux, about Haswell). */
 	c->stay_masked = c->keep_status || prng_one_in(p, 6);
 }
 
@@ -117,7 +118,7 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 	if (!code || !prng_one_in(p, 2))
 		return;
 	c->select[i] = code | (1 + prng_below(p, 3)) << 16 | IA32_PERFEVTSEL_EN;
-	/* "Undefined", with CMASK and the like: for what is judged by our reading. */
+	/* PEBS with CMASK and such is "undefined": only strict runs judge our reading of it. */
 	if (env->strict && prng_one_in(p, 12))
 		c->select[i] |= prng_one_in(p, 2) && env->any_thread ?
 					IA32_PERFEVTSEL_ANY :
@@ -127,7 +128,8 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 	c->pebs_enable |= BIT(i);
 	events = draw_total(env, c, trace, event, c->select[i]);
 	c->preset[i] = draw_near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
-	/* Now and then with the counter before it: both are due on one instruction. */
+	/* Sometimes take the settings of the previous counter: then both are due on one
+	 * instruction. */
 	if (i && c->pebs_enable >> (i - 1) & 1 && draw_event_of(env, c->select[i - 1]) &&
 	    draw_event_of(env, c->select[i - 1])->pebs >> i & 1 && prng_one_in(p, 4)) {
 		c->select[i] = c->select[i - 1];
@@ -138,7 +140,8 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 				 draw_near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
 }
 
-/* Places of the area, of the buffer, and of index, maximum and threshold in it. */
+/* Draw the places of the area and the buffer, and the index, maximum and threshold in the
+ * buffer. */
 static void draw_buffer(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
 	int capacity = 1 + (int)prng_below(p, CAPACITY_MOST), size = (int)env->record_bytes;
@@ -172,7 +175,7 @@ void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case 
 		for (unsigned i = 0; i < 4 && i < env->gp; i++)
 			draw_recording(env, p, c, trace, i);
 	}
-	/* Records and no interrupts: more of them. */
+	/* Sometimes records without interrupts: then there are more records. */
 	if (prng_one_in(p, 2))
 		for (unsigned i = 0; i < env->gp; i++)
 			c->select[i] &= ~IA32_PERFEVTSEL_INT;

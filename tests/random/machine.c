@@ -31,16 +31,16 @@
 
 #define STACK_BYTES	8192
 #define STACK_TOP	(STACK_BYTES - 256)
-#define GATE_FRAME	512		/* below the top of the memory of the way back from CPL 3 */
+#define GATE_FRAME	512		/* below the top of the memory for the return from CPL 3 */
 #define GATE_SAVED	256
 #define PROBES		3
-#define FIRST_COUNTERS	4		/* that no erratum about further ones names */
-#define SILICON_PERIOD	32		/* min_period of spec/event.def; most events have it */
+#define FIRST_COUNTERS	4		/* errata about further counters leave these out */
+#define SILICON_PERIOD	32		/* min_period of most events in spec/event.def */
 
 void draw_enter(struct draw_frame *frame);
 void draw_back(void);
 
-/* What PUSH_PRESERVED and PUSHF leave, from the lowest address, and a return address
+/* The stack of PUSH_PRESERVED and PUSHF, from the lowest address, and a return address
  * (kernel/interrupt/user.asm). */
 struct way_back {
 	u64 rflags;
@@ -54,12 +54,12 @@ static struct machine {
 	struct draw_operation *operations;
 	u64 *table;
 	u8 *stack, *gate, *data;
-	/* What the registers hold. */
+	/* The present contents of the registers. */
 	u64 select[DRAW_GP], value[DRAW_COUNTERS], fixed_control, status, debugctl, ds_area,
 		data_cfg;
 	struct draw_entry entry[DRAW_ENTRIES];	/* the last branch records */
 	u64 cr4;
-	struct trace trace;		/* of a probe */
+	struct trace trace;		/* trace of a probe */
 	struct draw_observation seen;
 } machines[CPU_MAX];
 
@@ -135,8 +135,8 @@ static void learn_adaptive(struct machine *m)
 	m->data_cfg = 0;
 }
 
-/* The host's NMI watchdog has a counter that counts cycles, so a guest may not have all at once
- * (Linux, watchdog_perf.c). */
+/* The host's NMI watchdog uses a counter for cycles, so a guest may not get all counters at the
+ * same time (Linux, watchdog_perf.c). */
 static void leave_to_host(struct draw_env *env)
 {
 	if (env->gp > 2)
@@ -144,7 +144,7 @@ static void leave_to_host(struct draw_env *env)
 	env->fixed &= ~(u32)BIT(1);
 }
 
-/* Counters that an erratum makes unreliable aren't drawn. */
+/* Don't draw counters that an erratum makes unreliable. */
 static void leave_unreliable(struct draw_env *env)
 {
 	const u64 later = BIT(ERRATUM_CTR_FRZ) | BIT(ERRATUM_READ_EVENT_SELECT) |
@@ -168,12 +168,13 @@ static void learn_sampling(struct machine *m, bool strict, u64 errata)
 		leave_to_host(&m->env);
 	m->env.errata = errata;
 	leave_unreliable(&m->env);
-	/* The other thread sleeps. On processors it may be the firmware's, which may work. */
+	/* The other thread sleeps in strict runs. On a processor it may be the firmware's and may
+	 * work. */
 	m->env.any_thread = strict && need_any_thread(reason, sizeof(reason));
 	m->env.period_least = strict ? 1 : SILICON_PERIOD;
 	m->env.nmi_vector = VECTOR_NMI;
 	m->env.pmi_vector = VECTOR_PMI;
-	/* By how much a freeze is late is known of the reference PMU alone. */
+	/* Only the reference PMU's delay of a freeze is known. */
 	m->env.freeze = strict && need_freeze(reason, sizeof(reason)) &&
 			need_legacy_freeze(reason, sizeof(reason));
 	m->env.pebs = need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)) &&
@@ -210,7 +211,7 @@ static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 coun
 			env->event[i].pebs |= (u16)(counters & pebs);
 			return;
 		}
-	/* On none of the counters that there are, as far as the table is sure. */
+	/* No existing counter certainly counts it. */
 	if (!(counters & counter_caps()->gp_mask))
 		return;
 	if (env->events == DRAW_EVENTS || draw_event_of(env, code))
@@ -241,7 +242,7 @@ static void learn_events(struct machine *m)
 			break;
 		if (event_get(kinds[i], 0, &e))
 			add_event(m, e.code, kinds[i], e.flags, e.sure);
-		/* Another period than a multiple may make two records. */
+		/* A period that isn't a multiple of the unit may make two records. */
 		if (event_get(kinds[i], EV_PEBS, &e) && (m->env.strict || e.period_unit == 1))
 			add_event(m, e.code, kinds[i], e.flags, e.sure);
 	}
@@ -302,7 +303,7 @@ static void probe(struct machine *m, struct draw_event *e)
 	read = probe_added(m, e, counter, true);
 	whole = probe_added(m, e, counter, false);
 	e->whole = whole;
-	/* RDPMC may count itself in what it reads; nothing else may. */
+	/* RDPMC may count itself in the value that it reads; no other instruction may. */
 	e->open_most = least_of(read, whole);
 	e->open_least = e->kind == EK_INSTRUCTIONS && read == 1 ? 0 : e->open_most;
 }
@@ -353,7 +354,7 @@ void machine_end(void)
 
 /* ---- one case */
 
-/* Bits that may be written to IA32_PERF_GLOBAL_OVF_CTRL. */
+/* The bits that may be written to IA32_PERF_GLOBAL_OVF_CTRL. */
 static u64 every_status(const struct machine *m)
 {
 	return draw_every_counter(&m->env) | (m->env.pebs ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0) |
@@ -392,7 +393,7 @@ static void program(struct machine *m, const struct draw_case *c)
 	}
 }
 
-/* The registers that the program itself writes hold something else afterwards. */
+/* Note the values of the registers that the program itself has written. */
 static void after_operations(struct machine *m, const struct draw_case *c,
 			     const struct trace *trace)
 {
@@ -416,12 +417,13 @@ static void after_operations(struct machine *m, const struct draw_case *c,
 			written_note(MSR_IA32_FIXED_CTR_CTRL, value);
 		}
 	}
-	/* That ended recording. */
+	/* The program's last write ended recording. */
 	if (c->class == DRAW_BRANCHES && m->env.branches.legacy)
 		m->debugctl = 0;
 }
 
-/* Where the gate's return path goes on: in the piece, with R15 as the program has it there. */
+/* Prepare the gate's return path: execution continues in the piece, with R15 as the program has it
+ * there. */
 static void prepare_way_back(struct machine *m, const struct draw_case *c,
 			     const struct trace *trace)
 {
@@ -444,7 +446,7 @@ static void prepare_way_back(struct machine *m, const struct draw_case *c,
 	}
 }
 
-/* What must be refused of a program, if it has it. */
+/* The access of the program that must be refused, if it has one. */
 static const struct trace_step *refused_step(const struct trace *trace)
 {
 	for (unsigned i = 0; i < trace->steps; i++)
@@ -483,7 +485,8 @@ static void look_at_refused(struct machine *m, const struct draw_case *c, const 
 		m->select[msr - MSR_IA32_PERFEVTSEL0] = seen->left;
 }
 
-/* It takes as long as ten cases, so those without it begin with entries that aren't known. */
+/* Hold the entries before the first case with recording, because it takes as long as ten cases.
+ * Cases before it have unknown entries. */
 static void hold_entries(struct machine *m, const struct draw_case *c)
 {
 	if (!c->ds.recording || m->env.adaptive.entry)
@@ -492,7 +495,7 @@ static void hold_entries(struct machine *m, const struct draw_case *c)
 	m->env.adaptive.entry = m->entry;
 }
 
-/* Interrupts, freezing and PEBS: the last to be switched on. */
+/* Program interrupts, freezing and PEBS; this must be the last step. */
 static void program_sampling(struct machine *m, const struct draw_case *c)
 {
 	u64 debugctl = draw_debugctl(c);
@@ -547,7 +550,7 @@ static void look_at_sampling(struct machine *m, const struct draw_case *c,
 	}
 }
 
-/* R8 to R15 and the rest, as the program has them at its beginning. */
+/* Set R8 to R15 and the other registers to their values at the program's beginning. */
 static void fill_frame(struct machine *m, const struct draw_case *c)
 {
 	struct draw_frame *f = m->frame;
@@ -606,7 +609,7 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 		machine_branches_open(&m->env, c);
 	if (draw_samples(c))
 		program_sampling(m, c);
-	/* Each instruction may take longer meanwhile. */
+	/* Each instruction may take longer during recording. */
 	if (c->ds.recording)
 		entries_keep();
 	lead_refused(m, trace);

@@ -40,7 +40,7 @@ static void count(struct oracle *o, const struct trace_step *step)
 		if (!oracle_exists(o, i) || !oracle_is_on(o, i))
 			continue;
 		n = oracle_counted(o, i, step);
-		/* At which of its two levels a change of level counts isn't stated. */
+		/* The manual doesn't say at which of the two levels a change of level counts. */
 		if (changes && here != there)
 			n.least = 0;
 		else if (!here)
@@ -50,12 +50,12 @@ static void count(struct oracle *o, const struct trace_step *step)
 	}
 }
 
-/* What the counts of an instruction, or of the write that opens the window, come to. */
+/* Apply the consequences of the counts of an instruction, or of the write that opens the window. */
 static void signal_events(struct oracle *o, unsigned step)
 {
 	oracle_assists(o, step);
 	oracle_overflows(o);
-	/* "On PMI": all counters have still counted this instruction. */
+	/* "On PMI": this instruction is still counted by all counters. */
 	if (o->freezes && o->c->arch.used)
 		oracle_arch_freeze(o);
 	else if (o->freezes)
@@ -82,7 +82,8 @@ static void step_once(struct oracle *o, unsigned i)
 	oracle_branch(o, i);
 }
 
-/* What the writes that open and close the window add to a counter of CPL 0 that they switch. */
+/* Add the events of the writes that open and close the window to each counter of CPL 0 that they
+ * start or stop. */
 static void open_window(struct oracle *o)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
@@ -166,7 +167,7 @@ void oracle_expect_ovf_buf(struct oracle *o, u64 status, const char *what)
 		oracle_expect(o, DRAW_CLAIM_NO_OVF_BUF, 0, 0, status & ovf_buf, what, status);
 }
 
-/* A counter of cycles says by its value that it has passed its end: then its interrupt has come. */
+/* If a cycle counter's value shows that it has passed its end, its interrupt must have come. */
 static void judge_passed(struct oracle *o)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
@@ -180,7 +181,8 @@ static void judge_passed(struct oracle *o)
 	}
 }
 
-/* Counters that wrapped show it, those that haven't don't; OvfBuf too, where there is a DS area. */
+/* Counters that wrapped must have their status bit set, and others must not. OvfBuf is checked too
+ * if there is a DS area. */
 static void judge_status(struct oracle *o)
 {
 	u64 looked_at = STATUS_COUNTERS, wrong;
@@ -218,7 +220,7 @@ static void judge_end(struct oracle *o)
 	oracle_end_records(o);
 }
 
-/* Which cycle counters ought to have moved, and which have. */
+/* Note the cycle counters that should have moved, and those that have. */
 static void note_cycles(struct oracle *o)
 {
 	for (unsigned i = DRAW_GP + 1; i < DRAW_COUNTERS; i++) {

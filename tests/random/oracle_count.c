@@ -6,7 +6,7 @@
 #include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
-/* "With a CMASK that no cycle can reach": events of one cycle are far fewer. */
+/* "With a CMASK that no cycle can reach": a cycle has far fewer events. */
 #define CMASK_NEVER	0x40
 
 bool oracle_is_fixed(unsigned i)
@@ -38,7 +38,7 @@ u64 oracle_those(const struct oracle *o, bool (*is)(const struct oracle *o, unsi
 
 static const struct draw_event fixed_event[DRAW_FIXED] = {
 	{ .kind = EK_INSTRUCTIONS }, { .kind = EK_CORE_CYCLES }, { .kind = EK_REF_CYCLES },
-	/* Slots: some of each cycle. */
+	/* Slots: each cycle has some. */
 	{ .kind = EK_CORE_CYCLES }, { .kind = EK_CORE_CYCLES }, { .kind = EK_CORE_CYCLES },
 	{ .kind = EK_CORE_CYCLES },
 };
@@ -47,7 +47,7 @@ const struct draw_event *oracle_event_of(const struct oracle *o, unsigned i)
 {
 	if (!oracle_is_fixed(i))
 		return draw_event_of(o->env, o->select[i]);
-	/* What opening and closing add to the instructions of any counter. */
+	/* For fixed counter 0 too, opening and closing the window add instructions. */
 	for (unsigned e = 0; i == DRAW_GP && e < o->env->events; e++)
 		if (o->env->event[e].kind == EK_INSTRUCTIONS)
 			return &o->env->event[e];
@@ -89,7 +89,7 @@ static bool counts_emulated(const struct oracle *o, unsigned i)
 	return o->env->hypervisor && !o->env->strict && event && event->kind == EK_INSTRUCTIONS;
 }
 
-/* Cycles are no property of a program, so what these bits leave is a range. */
+/* CMASK, INV and E: a program doesn't determine its cycles, so the result is a range. */
 struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n, bool exits)
 {
 	u64 select = oracle_is_fixed(i) ? 0 : o->select[i];
@@ -101,7 +101,7 @@ struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n, b
 		return (struct span){ 0, exits && counts_emulated(o, i) ? n.most : 0 };
 	if (cmask || select & IA32_PERFEVTSEL_E)
 		return (struct span){ 0, n.most };
-	/* INV without CMASK has no effect. */
+	/* INV has no effect without CMASK. */
 	return n;
 }
 
@@ -126,7 +126,7 @@ bool oracle_is_cycles(const struct draw_event *event)
 	return event->kind == EK_CORE_CYCLES || event->kind == EK_REF_CYCLES;
 }
 
-/* INT of a general-purpose counter, PMI of a fixed one. */
+/* INT of a general-purpose counter, PMI of a fixed counter. */
 bool oracle_has_interrupt(const struct oracle *o, unsigned i)
 {
 	if (oracle_is_fixed(i))
@@ -134,15 +134,15 @@ bool oracle_has_interrupt(const struct oracle *o, unsigned i)
 	return o->select[i] & IA32_PERFEVTSEL_INT;
 }
 
-/* Its PEBS enable is set, and its event is a precise one: with CMASK, INV, E and AnyThread it isn't
- * ("Processor Event Based Sampling"). */
+/* The counter's PEBS enable is set, and its event is precise; it isn't precise with CMASK, INV, E
+ * or AnyThread ("Processor Event Based Sampling"). */
 bool oracle_records(const struct oracle *o, unsigned i)
 {
 	const struct draw_event *event = oracle_event_of(o, i);
 
 	if (o->c->arch.used)
 		return oracle_arch_records(o, i);
-	/* Where fixed counters record, counter 0 has the precise event of instructions. */
+	/* If fixed counters make records, fixed counter 0 has the precise event of instructions. */
 	if (oracle_is_fixed(i))
 		return i == DRAW_GP && o->env->adaptive.fixed & 1 && o->pebs_enable & oracle_bit(i);
 	return o->pebs_enable >> i & 1 && event && event->pebs >> i & 1 &&
@@ -150,7 +150,7 @@ bool oracle_records(const struct oracle *o, unsigned i)
 	       !oracle_cmask(o->select[i]);
 }
 
-/* All cycles, or slots, of the window. */
+/* All cycles of the window, or all slots. */
 static u64 most_cycles(const struct oracle *o, unsigned i)
 {
 	u64 most = (o->seen->end - o->seen->begin) * CYCLES_OF_TICK;
@@ -158,7 +158,8 @@ static u64 most_cycles(const struct oracle *o, unsigned i)
 	return i >= DRAW_GP + FIXED_SLOTS ? most * SLOTS_OF_CYCLE : most;
 }
 
-/* A counter of cycles with PMI, without a freeze: its interrupt comes at any time, or not. */
+/* A cycle counter with PMI and without a freeze: its interrupt may come at any time, or not at
+ * all. */
 static bool interrupts_anywhere(const struct oracle *o, unsigned i)
 {
 	if (o->c->freeze || o->c->branches.freeze || o->c->arch.used)
@@ -195,7 +196,8 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 		k->room = end / 4;
 	if (k->least > end) {
 		k->least -= end + 1;
-		/* When it did isn't known if it may have before, and been cleared since. */
+		/* If the bit may have been set before and cleared since, it isn't known when the
+		 * counter wrapped. */
 		if (!k->cleared)
 			o->must |= oracle_bit(i);
 		if (!k->cut)
@@ -209,8 +211,8 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 		o->may |= oracle_bit(i);
 		o->may_wrap |= oracle_bit(i);
 		k->cut = true;
-		/* Whether it interrupts and arms now isn't told either. Architectural PEBS shows it
-		 * by the record. */
+		/* Nor is it known whether it interrupts or arms now. With architectural PEBS the
+		 * record shows it. */
 		if (oracle_has_interrupt(o, i) && interrupts_anywhere(o, i))
 			o->most++;
 		else if (oracle_has_interrupt(o, i))
@@ -222,7 +224,7 @@ void oracle_advance(struct oracle *o, unsigned i, struct span n)
 	}
 }
 
-/* It holds this now. */
+/* The counter now has this value. */
 void oracle_load(struct oracle *o, unsigned i, u64 value)
 {
 	o->counter[i].least = value & oracle_width_mask(o, i);
@@ -243,7 +245,7 @@ u64 oracle_untold(const struct oracle *o)
 	return o->may | (o->stale & ~o->must);
 }
 
-/* Clears the named bits and no others. A counter that may have passed its end may do so later. */
+/* Clear the named bits and no others. A counter that may have passed its end may do so later. */
 void oracle_clear_status(struct oracle *o, u64 bits)
 {
 	o->must &= ~bits;

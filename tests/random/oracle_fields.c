@@ -8,7 +8,7 @@
 
 #define RFLAGS_KNOWN	(RFLAGS_FIXED | RFLAGS_TF | RFLAGS_IF | RFLAGS_DF)
 
-/* If the format has the field. */
+/* Check the field if the format has it. */
 void oracle_expect_field(struct oracle *o, enum draw_claim claim, const struct pebs_record *r,
 			 enum record_field field, u64 want, const char *what)
 {
@@ -50,13 +50,13 @@ void oracle_judge_registers(struct oracle *o, const struct trace_step *step,
 			      o->record);
 }
 
-/* An address in the accesses that make the event: the data linear address is that of one. */
+/* The data linear address must be that of one of the accesses that cause the event. */
 static bool is_accessed(const struct oracle *o, const struct trace_step *step,
 			const struct row_operand *operand, unsigned accesses, u64 address)
 {
 	u64 first = trace_address(o->env, o->c, step, operand);
 
-	/* Where the table doesn't tell all addresses, any may be it. */
+	/* If the table doesn't give all addresses, any address may be right. */
 	if (!first)
 		return accesses;
 	return accesses && address >= first && address < first + (u64)accesses * operand->size;
@@ -73,18 +73,19 @@ void oracle_judge_address(struct oracle *o, const struct trace_step *step, unsig
 	if (!event || !(event->flags & EV_DLA) ||
 	    !record_get(r, RECORD_data_linear_address, &address))
 		return;
-	/* A WRMSR may have loads of its own (calibration); their addresses aren't stated. */
+	/* A WRMSR may have loads of its own (calibration); the manual doesn't give their
+	 * addresses. */
 	if (row->flags & ROW_WRMSR)
 		return;
 	store = event->kind == EK_STORES || event->kind == EK_SPLIT_STORES;
-	/* Nor is that of a prefetch or a fence that counts. */
+	/* Nor does it give the address of a prefetch or of a fence that counts. */
 	if (row->flags & (ROW_PREFETCH | ROW_STORE_FENCE))
 		return;
 	oracle_expect(o, DRAW_CLAIM_ADDRESS, 1, 0,
 		      store ? is_accessed(o, step, &row->store, row->stores, address) :
 			      is_accessed(o, step, &row->load, row->loads, address),
 		      "record %lu has an address that its instruction accesses", o->record);
-	/* Of adaptive records only those of load latency have the others (docs/READINGS.md). */
+	/* In adaptive records only load latency has the other fields (docs/READINGS.md). */
 	if (o->env->adaptive.baseline)
 		return;
 	oracle_expect(o, DRAW_CLAIM_SOURCE, 0, 1, r->value[RECORD_data_source],

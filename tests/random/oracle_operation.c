@@ -6,12 +6,12 @@
 #include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
 
-#define NARROW	64	/* a range of counts, and not of cycles */
+#define NARROW	64	/* a narrow range of counts: not of cycles */
 
-/* ---- writes of the PMU's own registers, by the program */
+/* ---- writes to the PMU's own registers by the program */
 
-/* On or off by a write: whether that instruction counts, and what its microcode adds, isn't
- * stated. */
+/* A write starts or stops counter i. The manual doesn't say whether that instruction counts, nor
+ * what its microcode adds. */
 static void switched(struct oracle *o, const struct oracle *as, unsigned i)
 {
 	const struct draw_event *event = oracle_event_of(as, i);
@@ -25,7 +25,7 @@ static void switched(struct oracle *o, const struct oracle *as, unsigned i)
 	oracle_advance(o, i, oracle_filtered(as, i, n, true));
 }
 
-/* The write that closes the window adds what the opening one hasn't. */
+/* The closing write adds the events that the opening write hasn't added. */
 static void stopped(struct oracle *o, unsigned i)
 {
 	const struct draw_event *event = oracle_event_of(o, i);
@@ -52,7 +52,7 @@ static void set_counter(struct oracle *o, unsigned i, u64 value, bool on)
 
 	oracle_load(o, i, value);
 	k->written = k->written || on;
-	/* Whether the write counts itself isn't stated. */
+	/* The manual doesn't say whether the write counts itself. */
 	if (itself)
 		most = (event->kind == EK_INSTRUCTIONS) + trace_exit_adds(o->env, event);
 	if (most)
@@ -66,7 +66,7 @@ static u64 sign_extended(u64 value)
 	return (u64)(int64_t)(int32_t)(u32)value;
 }
 
-/* The counter that a register belongs to; DRAW_COUNTERS: none. */
+/* The counter to which a register belongs; DRAW_COUNTERS: none. */
 static unsigned counter_of_msr(u32 msr)
 {
 	if (msr - MSR_IA32_PMC0 < DRAW_GP)
@@ -78,7 +78,7 @@ static unsigned counter_of_msr(u32 msr)
 	return DRAW_COUNTERS;
 }
 
-/* That a counter which was off meanwhile is still armed is an inference. */
+/* It is only inferred that a counter that was off in the meantime is still armed. */
 static void write_global(struct oracle *o, u64 value)
 {
 	if (o->armed & value & ~o->global && !o->env->strict)
@@ -104,8 +104,8 @@ static void write_register(struct oracle *o, u32 msr, u64 value)
 }
 
 /*
- * Clearing its PEBS enable or changing its event select disarms a counter: an inference ("asks for
- * a quiescent period"), so that only strict judgement goes on from there.
+ * Clearing the PEBS enable or changing the event select disarms a counter. This is an inference
+ * ("asks for a quiescent period"), so only a strict run judges what follows.
  */
 static void disarm(struct oracle *o, u64 counters)
 {
@@ -116,7 +116,7 @@ static void disarm(struct oracle *o, u64 counters)
 	o->held &= ~counters;
 }
 
-/* What a counter that the write is not about counts of it. */
+/* Count the write on counter i, which the write doesn't set. */
 static void count_write(struct oracle *o, const struct oracle *before, unsigned i, bool changed,
 			const struct trace_step *step)
 {
@@ -134,8 +134,8 @@ static void count_write(struct oracle *o, const struct oracle *before, unsigned 
 	o->counter[i].ran |= was || is;
 }
 
-/* Of a counter that overflows, or may, on the write that gives or takes its interrupt or PEBS:
- * which of the two settings the overflow meets isn't stated. */
+/* The counter overflows, or may overflow, on the write that changes its INT or PEBS enable. The
+ * manual doesn't say which of the two settings applies to the overflow. */
 static bool is_between(const struct oracle *before, const struct oracle *o, unsigned i)
 {
 	if (!(o->wrapped & oracle_bit(i)) && !o->counter[i].cut)
@@ -166,7 +166,8 @@ void oracle_write(struct oracle *o, const struct trace_step *step)
 	disarm(o, before.pebs_enable & ~o->pebs_enable);
 	if (msr == MSR_IA32_FIXED_CTR_CTRL)
 		oracle_loosen(o, o->armed & BIT(draw_status_bit(DRAW_GP)));
-	/* With an overflow bit set it may write a record at once (a hypervisor's measurements). */
+	/* With an overflow bit set, enabling PEBS may write a record at once (a hypervisor's
+	 * measurements). */
 	if (o->env->adaptive.baseline && !o->env->strict)
 		oracle_loosen(o, (o->must | o->may) & o->pebs_enable & ~before.pebs_enable);
 	if (target < DRAW_COUNTERS)
@@ -177,7 +178,7 @@ void oracle_write(struct oracle *o, const struct trace_step *step)
 	if (msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL) {
 		u64 fresh;
 
-		/* Whether what overflows on this very write is cleared isn't stated. */
+		/* The manual doesn't say whether an overflow on this very write is cleared. */
 		fresh = o->may_wrap & value;
 		oracle_clear_status(o, value);
 		o->may |= fresh;
@@ -204,8 +205,8 @@ void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, 
 }
 
 /*
- * Whether the instruction that reads counts itself in what it reads isn't stated. What was only
- * known within a wide range is known from here on, but not whether it has a record to make.
+ * The manual doesn't say whether a reading instruction counts itself in the value that it reads. A
+ * value with a wide range is known exactly from here on, but not whether a record is due.
  */
 static void read_counter(struct oracle *o, enum draw_claim claim, unsigned i, u64 got, bool user,
 			 const char *what)
@@ -259,7 +260,7 @@ static void read_register(struct oracle *o, u32 msr, u64 got)
 			      "program",
 			      msr);
 		oracle_expect_ovf_buf(o, got, "OvfBuf in the program (status %#lx)");
-		/* What may have overflowed and is shown has. */
+		/* If a counter may have overflowed and its bit is set, it has overflowed. */
 		o->must |= got & o->may & STATUS_COUNTERS;
 	} else if (msr == MSR_IA32_DEBUGCTL) {
 		oracle_expect(o, DRAW_CLAIM_REGISTER, oracle_debugctl(o, o->debugctl), 0,

@@ -2,8 +2,8 @@
 /*
  * PEBS: SDM "Processor Event Based Sampling" (arm at the overflow, assist at the next event,
  * reload, threshold), "PEBS Record Format", "PEBS Data Address Profiling", "Precise Distribution of
- * Instructions Retired". If some events may pass before the assist, a record is accepted where it
- * was seen.
+ * Instructions Retired". If events may pass before the assist (a shadow), a record is accepted at
+ * the instruction where it was seen.
  */
 #include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
@@ -39,10 +39,11 @@ static void judge_image(struct oracle *o, const struct pebs_record *r)
 	u64 looked_at = STATUS_COUNTERS | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	u64 image;
 
-	/* From format 3 on the counters that the record is for have its place: not judged. */
+	/* From format 3 on the field has the applicable counters instead: not checked here. */
 	if (!record_get(r, RECORD_status, &image))
 		return;
-	/* On processors, an assist that races a write of the status: nothing but 0. */
+	/* On a real processor an assist may race with a write of the status; then the image is
+	 * 0. */
 	if (!image && !o->env->strict)
 		return;
 	oracle_expect(o, DRAW_CLAIM_IMAGE, 0, 0, (image ^ o->must) & ~oracle_untold(o) & looked_at,
@@ -58,7 +59,7 @@ const struct pebs_record *oracle_next_record(const struct oracle *o)
 	return &o->seen->record[o->record];
 }
 
-/* Is the next record one of this instruction? By EventingIP where there is one. */
+/* Is the next record of this instruction? EventingIP decides, if the format has it. */
 bool oracle_is_here(const struct oracle *o, unsigned step, const struct pebs_record *r)
 {
 	u64 ip;
@@ -76,7 +77,8 @@ static bool has_room(const struct oracle *o)
 	       (int64_t)(o->index + o->env->record_bytes) <= o->c->ds.maximum;
 }
 
-/* "After the assist completes": the threshold's interrupt, then those that waited for it. */
+/* "After the assist completes": the threshold's interrupt, then the interrupts that waited for the
+ * assist. */
 static void after_assist(struct oracle *o, u64 served)
 {
 	o->index += o->env->record_bytes;
@@ -93,14 +95,14 @@ static void after_assist(struct oracle *o, u64 served)
 	}
 	if (o->held & served) {
 		oracle_request(o, DRAW_CLAIM_PMI_GP);
-		/* Whether that interrupt finds its bit set isn't stated. */
+		/* The manual doesn't say whether that interrupt finds its status bit set. */
 		o->may |= o->held & served;
 		o->held &= ~served;
 	}
 }
 
-/* Counters of cycles in which a condition holds: where these overflow, and so which records are
- * theirs, can't be told. */
+/* Counters of cycles with a condition: the place of their overflow isn't known, so it isn't known
+ * which records are theirs. */
 static u64 conditions(const struct oracle *o)
 {
 	u64 found = 0;
@@ -127,10 +129,10 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 	if (alone)
 		oracle_judge_address(o, &o->trace->step[step], counter, r);
 	o->record++;
-	/* Whether it covers a counter that wraps on its instruction isn't stated, nor one whose
-	 * event isn't precise, nor one that is due too and whose overflow bit the program has
-	 * cleared, nor, where the record names its counters, one that waits. Where events may go
-	 * by before a record, it may be another one's that is due. */
+	/* The manual doesn't say whether the assist covers these counters: one that wraps on its
+	 * instruction; one whose event isn't precise; one that is due too, but whose overflow bit
+	 * the program has cleared; if the record names its counters, one that waits. With a shadow,
+	 * another due counter may be the recorded one. */
 	if ((!o->env->shadow_exact && due & (due - 1) && due & ~o->must) || fresh ||
 	    (served & ~due && names_counters && !o->env->strict) || due & ~served ||
 	    o->may & records & ~o->must ||
@@ -141,13 +143,13 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 	after_assist(o, served);
 }
 
-/* No room: no record, and nothing else that is stated. Nor what becomes of other counters that a
- * record would have been for. */
+/* There is no room, so there is no record. The manual says nothing else, and nothing about other
+ * counters that a record would have covered. */
 static void full(struct oracle *o, u64 due)
 {
 	u64 others = counters_that_record(o) & (o->must | o->may) & ~due;
 
-	/* Where events may go by before the assist, it may come with any later one. */
+	/* With a shadow the assist may come with any later event. */
 	if (o->env->shadow_exact)
 		o->armed &= ~due;
 	o->may |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
@@ -155,7 +157,8 @@ static void full(struct oracle *o, u64 due)
 		o->vague = true;
 }
 
-/* Arms of this instruction: not those with precise distribution, which it is due on itself. */
+/* Arm the counters that overflowed on this instruction, without those with precise distribution,
+ * which are due on this instruction. */
 static void arm(struct oracle *o, u64 precise)
 {
 	for (unsigned i = 0; i < DRAW_GP; i++) {
@@ -188,14 +191,14 @@ void oracle_assists(struct oracle *o, unsigned step)
 				o->held |= BIT(i);
 		}
 	if (step == NO_STEP) {
-		/* Its own address isn't one of the program's. */
+		/* The opening write's address isn't in the program. */
 		o->vague = precise;
 		arm(o, precise);
 		return;
 	}
 	due = (o->armed & o->hit) | precise;
 	may = o->armed & o->may_hit;
-	/* On the way back from CPL 3, whose addresses aren't known. */
+	/* The step is on the return from CPL 3, where addresses aren't known. */
 	if ((!o->trace->step[step].ip || o->trace->step[step].row->flags & ROW_TO_KERNEL) &&
 	    (due | may)) {
 		o->vague = true;

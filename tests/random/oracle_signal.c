@@ -3,7 +3,8 @@
  * Interrupts: SDM "Local Vector Table", "Freezing LBR and Performance Counters on PMI",
  * "Performance Counter Prioritization" ("hardware will not generate separate interrupts for each
  * counter that simultaneously overflows"). The manual doesn't say how late an interrupt is. So each
- * is accepted where it was seen, and the state that it finds there is judged.
+ * interrupt is accepted at the instruction where it was seen, and the state that the handler finds
+ * there is judged.
  */
 #include "tests/random/arch/oracle_arch.h"
 #include "tests/random/oracle_internal.h"
@@ -11,7 +12,8 @@
 #define LVT_MASK_BIT	BIT(16)
 #define MANY		64		/* more interrupts than are drawn */
 
-/* One is requested. LVTPC may be masked: whether it waits then isn't stated. */
+/* An interrupt is requested. If LVTPC is masked, the manual doesn't say whether the interrupt is
+ * held. */
 void oracle_request(struct oracle *o, enum draw_claim cause)
 {
 	o->most++;
@@ -25,7 +27,7 @@ void oracle_request(struct oracle *o, enum draw_claim cause)
 		o->freezes_branches = true;
 }
 
-/* Counters that wrapped on this instruction and aren't PEBS counters: one request for all. */
+/* Counters without PEBS that wrapped on this instruction make one request together. */
 void oracle_overflows(struct oracle *o)
 {
 	bool requested = false;
@@ -41,8 +43,8 @@ void oracle_overflows(struct oracle *o)
 	}
 }
 
-/* What the handler does between its entry and its stop is counted too, unless frozen. Where a
- * counter may overflow there, what it finds isn't told: that overflow may freeze as well. */
+/* Unless frozen, counters also count the handler's instructions up to its stop. If a counter may
+ * overflow there, the handler's view isn't known: that overflow may freeze as well. */
 void oracle_count_handler(struct oracle *o, u64 counters)
 {
 	o->handler = true;
@@ -60,7 +62,7 @@ void oracle_count_handler(struct oracle *o, u64 counters)
 					       true));
 		if (o->c->arch.used && !(oracle_arch_pending(o) & oracle_bit(i)))
 			continue;
-		/* Its loads may be an assist's, which reloads the counter. */
+		/* The handler's loads may start an assist, which reloads the counter. */
 		if (!o->env->adaptive.baseline &&
 		    (o->armed & oracle_bit(i) || oracle_records(o, i))) {
 			o->vague = true;
@@ -70,8 +72,8 @@ void oracle_count_handler(struct oracle *o, u64 counters)
 	o->handler = false;
 }
 
-/* One that has come before may come once more, where an erratum says so. What it finds isn't told.
- */
+/* With an erratum an interrupt may come a second time. The state that the handler then finds isn't
+ * known. */
 static bool comes_again(const struct oracle *o)
 {
 	return !o->most && o->interrupt && o->env->errata & BIT(ERRATUM_PMI_AGAIN);
@@ -125,7 +127,7 @@ static void take(struct oracle *o, const struct draw_interrupt *seen, unsigned s
 	if (o->most)
 		o->most--;
 	o->least = 0;
-	/* The handler: stop, clear, unmask. */
+	/* The handler stops the counters, clears the status and unmasks LVTPC. */
 	o->global = 0;
 	if (!o->c->keep_status)
 		oracle_clear_status(o, seen->status);
@@ -134,7 +136,7 @@ static void take(struct oracle *o, const struct draw_interrupt *seen, unsigned s
 	o->masked = o->c->stay_masked;
 }
 
-/* Those that were seen before this instruction. */
+/* Deliver the interrupts that were seen before this instruction. */
 void oracle_deliver(struct oracle *o, unsigned step)
 {
 	while (o->interrupt < o->seen->interrupts && o->interrupt < DRAW_INTERRUPTS_SEEN &&
@@ -142,7 +144,8 @@ void oracle_deliver(struct oracle *o, unsigned step)
 		const struct draw_interrupt *seen = &o->seen->interrupt[o->interrupt];
 		int at = trace_find(o->trace, seen->rip);
 
-		/* On the way back from CPL 3, which has no addresses here: it can't be placed. */
+		/* The interrupt came during the return from CPL 3, whose addresses aren't known
+		 * here: its position isn't known. */
 		if (at < 0 && step < o->trace->steps && !o->trace->step[step].ip) {
 			o->vague = true;
 			return;

@@ -108,7 +108,7 @@ void print_wrongs(struct test *t, const struct draw_verdict *v)
 	}
 }
 
-/* "load_words.1+2": the instruction at an address of the program. */
+/* Print "load_words.1+2": the position of an address in the program. */
 static void print_place(struct test *t, const char *what, unsigned i, const struct trace *trace,
 			u64 ip, u64 status)
 {

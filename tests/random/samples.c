@@ -53,9 +53,9 @@ static void decide_records(struct test *t, const struct session *s)
  *
  * Given  drawn cases as before, some counters with INT and near their end; LVTPC fixed, NMI or
  *        masked, freezing on PMIs or not, and handlers that leave the status or the mask
- * When   each program runs once, and what is on its way is given time
- * Then   each interrupt has a cause and finds the status, mask, mode and global control that the
- *        instructions before it make; none is missing, and frozen counters stand
+ * When   each program runs once, and pending interrupts are given time
+ * Then   each interrupt has a cause and finds the status, mask, mode and global control that follow
+ *        from the instructions before it; none is missing, and frozen counters stand still
  * Control: overflows with INT have interrupted
  */
 TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
@@ -149,8 +149,8 @@ static void decide_adaptive(struct test *t, const struct session *s)
  *        Adaptive_Record bit of each counter by itself
  * When   each program runs once
  * Then   each record names counters that have overflowed, one of them due; its size and groups are
- *        those of their Adaptive_Record bits, and what it holds is its instruction's; index,
- *        reloads, status and threshold follow it
+ *        those of their Adaptive_Record bits, and its contents are those after its instruction;
+ *        index, reloads, status and threshold follow it
  * Control: records have been written
  */
 TEST(random, drawn_samples_of_adaptive_records_are_as_the_oracle_has_it,

@@ -14,11 +14,11 @@
 #include "tests/random/print.h"
 #include "tests/random/shrink.h"
 
-#define RENEW_EVERY	8		/* cases */
-#define AGAIN		8		/* runs in which a wrong case must be wrong once more */
+#define RENEW_EVERY	8		/* cases between two renewals */
+#define AGAIN		8		/* runs in which a wrong case must be wrong again */
 #define TOLD		1		/* wrong cases that are shrunk and printed */
 
-/* A session of one processor. */
+/* The settings of a session on one processor. */
 struct session_plan {
 	enum draw_class class;
 	u64 seed;
@@ -32,7 +32,7 @@ static struct work {
 	struct draw_observation seen;
 	struct draw_verdict verdict;
 	struct draw_case c;
-	struct draw_env env;		/* where not everything is drawn */
+	struct draw_env env;		/* the environment if not everything is drawn */
 	u64 drawing, running, judging;	/* ticks of the TSC */
 } works[CPU_MAX];
 
@@ -52,7 +52,8 @@ static void judge_once(const struct draw_env *env, struct work *w)
 	w->judging += tsc_read() - ran;
 }
 
-/* A run. An SMI's handler, or a host, may have had the processor: then it is no evidence. */
+/* Run the case once. true: it was wrong, but an SMI or a host has disturbed it, so it is no
+ * evidence. */
 static bool judge_attempt(const struct draw_env *env, struct work *w)
 {
 	struct attempt attempt = { .last_gaps = DISTURBANCE_FIRST };
@@ -64,8 +65,9 @@ static bool judge_attempt(const struct draw_env *env, struct work *w)
 
 static bool is_wrong_again(const struct draw_env *env, struct work *w)
 {
-	/* A record that comes later than calibration has seen one is no breach: it is missing each
-	 * time where it is. Nor is an entry of a branch that a guest has lost now and then. */
+	/* A record that is later than the calibrated shadow is no breach: the case is wrong only if
+	 * a record is missing in every run. The same holds for an entry that a guest loses
+	 * sometimes. */
 	bool always = w->verdict.wrong[0].claim == DRAW_CLAIM_RECORD ||
 		      (w->c.class == DRAW_BRANCHES && env->hypervisor && !env->strict);
 
@@ -126,15 +128,15 @@ static u64 microseconds(u64 ticks, unsigned cases)
 	return ticks / (time_tsc_per_us ? time_tsc_per_us : 1) / (cases ? cases : 1);
 }
 
-/* Beside a busy thread of the same core AnyThread counts that one's events too, and a processor's
- * memory events aren't exact (spec's notes on counting): there they aren't drawn. */
+/* While another thread of the core is busy, AnyThread counts its events too, and a processor's
+ * memory events aren't exact (spec's notes on counting): these aren't drawn. */
 static const struct draw_env *beside_another(struct work *w, const struct draw_env *env)
 {
 	w->env = *env;
 	w->env.any_thread = false;
-	/* The first to end takes the segments of CPL 1 and 2 away. */
+	/* The side that ends first removes the segments of CPL 1 and 2. */
 	w->env.rings = false;
-	/* The gate of #GP is that of all processors. */
+	/* All processors share the gate of #GP. */
 	w->env.refuses = false;
 	w->env.events = 0;
 	for (unsigned i = 0; i < env->events; i++)
@@ -143,7 +145,7 @@ static const struct draw_env *beside_another(struct work *w, const struct draw_e
 	return &w->env;
 }
 
-/* t: NULL where another processor draws as well; then it ends with the first wrong case. */
+/* t: NULL if another processor draws too; then the session ends at the first wrong case. */
 static bool draw_cases(struct test *t, const struct draw_env *env, const struct session_plan *plan,
 		       struct session *s)
 {
@@ -180,7 +182,8 @@ static bool draw_cases(struct test *t, const struct draw_env *env, const struct 
 	return true;
 }
 
-/* Those that the drawing or the oracle does something about. AnyThread isn't drawn on silicon. */
+/* The errata that the drawing or the oracle takes into account. AnyThread isn't drawn on
+ * silicon. */
 static u64 errata_of(struct test *t)
 {
 	static const enum erratum asked[] = {
@@ -198,7 +201,7 @@ static u64 errata_of(struct test *t)
 	return errata;
 }
 
-/* On the processor that calls. false: no memory. */
+/* Run on the calling processor. false: no memory. */
 static bool run_here(struct test *t, const struct session_plan *plan, struct session *s)
 {
 	const struct draw_env *env = machine_begin(plan->strict, plan->errata);
@@ -214,7 +217,7 @@ static bool run_here(struct test *t, const struct session_plan *plan, struct ses
 		env = beside_another(w, env);
 	draw_cases(t, env, plan, s);
 	machine_end();
-	/* What disturbed a case has been looked at there. */
+	/* Disturbances were already handled in each case. */
 	disturbance_forgive(&whole);
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See shrink.h. Each try is one run, or a few where the case isn't wrong each time. */
+/* See shrink.h. Each try is one run, or several if the case isn't wrong in every run. */
 #include "tests/random/shrink.h"
 
 #include "kernel/interrupt/guard.h"
@@ -51,7 +51,7 @@ static bool is_over(const struct shrinking *s)
 	return s->runs >= RUNS_MOST || time_expired(s->deadline);
 }
 
-/* The case has been made smaller: is it still wrong? Else as before. */
+/* The case has been made smaller. If it isn't wrong any more, undo the change. */
 static void keep_or_undo(struct shrinking *s, const struct draw_case *before)
 {
 	if (!memcmp(s->w->c, before, sizeof(*before)))
@@ -112,7 +112,8 @@ static void without_counters(struct shrinking *s)
 	}
 }
 
-/* A group at a time; the LBR group's entries, and the counters of the counters group. */
+/* Remove one group at a time, then the LBR group's entries, and the counters of the counters
+ * group. */
 static void without_groups(struct shrinking *s)
 {
 	u64 *config = &s->w->c->ds.config;
@@ -183,7 +184,7 @@ static void without_records(struct shrinking *s)
 	}
 }
 
-/* Recording as it begins: the writes that start and end it stay as they are. */
+/* Remove settings of the recording as it begins; the writes that start and end it stay. */
 static void without_branches(struct shrinking *s)
 {
 	struct draw_branches *b = &s->w->c->branches;
@@ -204,7 +205,7 @@ static void without_branches(struct shrinking *s)
 	}
 }
 
-/* What the program leaves out of the table of operations does nothing. */
+/* Clear operations that the program doesn't use. */
 static void without_operations(struct draw_case *c)
 {
 	bool used[DRAW_OPERATIONS] = { false };
@@ -237,7 +238,7 @@ void shrink_case(const struct shrink_work *w, enum draw_claim claim)
 		without_branches(&s);
 	} while (s.changed && !is_over(&s));
 	without_operations(w->c);
-	/* What is printed is what the smallest one showed. */
+	/* Print the results of the smallest case. */
 	s.runs = 0;
 	(void)is_wrong(&s);
 }

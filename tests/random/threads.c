@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two processors run drawn cases at once, each its own: the counters, interrupts and records of one
- * don't affect the other. SDM "Architectural Performance Monitoring Version 3", "Local Vector
- * Table", "Writing the DS Interrupt Service Routine".
+ * Two processors run drawn cases at the same time, each with its own cases: the counters,
+ * interrupts and records of one don't affect the other. SDM "Architectural Performance Monitoring
+ * Version 3", "Local Vector Table", "Writing the DS Interrupt Service Routine".
  */
 #include "tests/frame/needs.h"
 #include "tests/measure/two_cpus.h"
 #include "tests/random/session.h"
 
-/* Of both processors, the claims first to last. */
+/* The number of wrong claims, from first to last, on both processors. */
 static u64 wrongs(const struct session s[2], enum draw_claim first, enum draw_claim last)
 {
 	u64 n = 0;
@@ -53,10 +53,10 @@ static void decide(struct test *t, const struct session s[2], unsigned cpu)
  *         processor)
  *
  * Given  the first processor and its sibling thread, or one of another core, each with drawn cases
- *        of its own: overflows and interrupts beside reads and writes, then records on both
+ *        of its own: overflows and interrupts between reads and writes, then records on both
  * When   both draw and run at once
- * Then   each of them has what the oracle has for it alone
- * Control: both have counted what their programs hold
+ * Then   each of them agrees with the oracle's result for it alone
+ * Control: both have counted their programs' events
  */
 TEST(random, drawn_programs_on_two_processors_leave_each_other_alone,
      REQS(CNT_46, MSR_37, PMI_22, PMI_23, DS_18),

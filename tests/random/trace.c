@@ -9,10 +9,10 @@
 #include "spec/msr.h"
 
 #define LINE	64
-#define DRAW_VECTORS_AT 16	/* of the constants: after those of R8 to R12 */
+#define DRAW_VECTORS_AT 16	/* offset in the constants: after those of R8 to R12 */
 #define NEXT_LENGTH (DRAW_NEXT_ADD + DRAW_NEXT_JMP)
 
-/* ADD R15, 8 and JMP [R15 - 8], which end every piece. */
+/* Every piece ends with ADD R15, 8 and JMP [R15 - 8]. */
 static const struct draw_row row_add = { .length = DRAW_NEXT_ADD };
 static const struct draw_row row_jmp = { .flags = ROW_BRANCH | ROW_TAKEN | ROW_INDIRECT,
 					 .length = DRAW_NEXT_JMP,
@@ -54,7 +54,7 @@ unsigned draw_adaptive_bytes(u64 config)
 {
 	struct adaptive_layout layout;
 
-	/* The counters' bits without that of their group add nothing. */
+	/* Without the group's bit the counters' bits add nothing. */
 	if (!(config & PEBS_DATA_CFG_CNTR))
 		config &= ~(PEBS_DATA_CFG_CNTR_GP | PEBS_DATA_CFG_CNTR_FIXED);
 	return adaptive_lay_out(config, &layout) ? layout.size : 0;
@@ -102,7 +102,7 @@ static bool add(struct walk *w, const struct draw_row *row, u64 ip, unsigned pie
 	return true;
 }
 
-/* The digit at the end of "write3". */
+/* The slot is the digit at the end of a name like "write3". */
 static unsigned slot_of(const struct draw_piece *piece)
 {
 	const char *at = piece->name;
@@ -181,7 +181,7 @@ u64 trace_address(const struct draw_env *env, const struct draw_case *c,
 	}
 }
 
-/* How many of that many accesses, one after the other, lie in two lines. */
+/* How many of these consecutive accesses are split over two lines. */
 static struct span splits(u64 address, unsigned size, unsigned accesses)
 {
 	u64 n = 0;
@@ -198,7 +198,7 @@ static struct span exactly(u64 n)
 	return (struct span){ n, n };
 }
 
-#define ROW_EXITS	(ROW_WRMSR | ROW_RDMSR | ROW_RDPMC)	/* to a hypervisor, as CPUID does */
+#define ROW_EXITS	(ROW_WRMSR | ROW_RDMSR | ROW_RDPMC)	/* may exit to a hypervisor */
 #define MICROCODE_MOST	8	/* accesses */
 /* Micro-operations off the reference PMU: a gate, a task-state segment, descriptors and their
  * accessed bits, and a frame of five or more words may be some each. */
@@ -226,8 +226,8 @@ u64 trace_exit_adds(const struct draw_env *env, const struct draw_event *event)
 	return env->hypervisor && env->errata & errata_of_far(event) ? 2 : 0;
 }
 
-/* What some processors count beside that: of far transfers and exceptions, which are such; of
- * string instructions; of what may exit to a hypervisor. */
+/* Events that some processors count in addition, by errata: for far transfers and exceptions, for
+ * string instructions, for instructions that exit to a hypervisor. */
 static u64 counted_again(const struct draw_env *env, const struct draw_event *event,
 			 const struct draw_row *row)
 {
@@ -240,14 +240,14 @@ static u64 counted_again(const struct draw_env *env, const struct draw_event *ev
 	return env->errata & errata_of_far(event) && row->flags & far;
 }
 
-/* Of events that count micro-operations: fast-string operation leaves open how many there are. */
+/* With events of micro-operations, fast-string operation doesn't determine their number. */
 static bool is_fast_string(const struct draw_env *env, const struct draw_event *event,
 			   const struct draw_row *row)
 {
 	return row->flags & ROW_FAST_STRING && !(event->flags & EV_INSN) && !env->strict;
 }
 
-/* Loads or stores of an instruction. */
+/* The loads or stores of an instruction. */
 static struct span accesses(const struct draw_env *env, const struct draw_event *event,
 			    const struct draw_row *row)
 {
@@ -255,11 +255,11 @@ static struct span accesses(const struct draw_env *env, const struct draw_event 
 
 	if (event->flags & EV_INSN && n)
 		n = 1;
-	/* Micro-operations of a far transfer aren't stated. */
+	/* The manual doesn't give the micro-operations of a far transfer. */
 	if (row->flags & ROW_MICROCODE)
 		return up_to(env->strict || event->flags & EV_INSN ? MICROCODE_MOST :
 								     MICROCODE_UOPS);
-	/* What their microcode loads and stores isn't stated. */
+	/* The manual doesn't say what their microcode loads and stores. */
 	if (trace_exits(row) && !env->strict)
 		return up_to(event->flags & EV_INSN ? 1 : MICROCODE_UOPS);
 	if (event->kind == EK_LOADS && row->flags & ROW_PREFETCH)
@@ -285,7 +285,7 @@ struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 	bool far = row->flags & ROW_FAR;
 	const u64 again = counted_again(env, event, row);
 
-	/* "An instruction that faults must not count": what processors add isn't told. */
+	/* "An instruction that faults must not count": no source says what processors add. */
 	if (row->flags & ROW_REFUSED &&
 	    (event->kind == EK_INSTRUCTIONS || event->kind == EK_BRANCHES))
 		return up_to(!env->strict + again);
@@ -295,7 +295,7 @@ struct span trace_count(const struct draw_env *env, const struct draw_case *c,
 		return (struct span){ !(env->hypervisor && !env->strict && trace_exits(row)),
 				      1 + again };
 	case EK_BRANCHES:
-		/* Is INT n a retired branch? Not stated. */
+		/* The manual doesn't say whether INT n is a retired branch. */
 		if (row->flags & ROW_TO_KERNEL)
 			return up_to(1 + again);
 		return branches(row, ROW_BRANCH, again);

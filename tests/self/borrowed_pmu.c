@@ -15,7 +15,7 @@
  *
  * Given  every register that the reset writes, in the order of enum reset_item
  * When   each is written and read back
- * Then   each takes its write, and the status shows no frozen counters or branch records. Under a
+ * Then   each accepts its write, and the status shows no frozen counters or branch records. Under a
  *        hypervisor, which need not offer these registers, one that refuses makes the test a SKIP
  */
 TEST(selftest, pmu_reset_writes_every_register, NO_REQS, NEEDS(need_perfmon))
@@ -43,10 +43,11 @@ TEST(selftest, pmu_reset_writes_every_register, NO_REQS, NEEDS(need_perfmon))
 /*
  * A test of the harness itself: it decides no requirement.
  *
- * Given  IA32_PERFEVTSEL0 with another value than the one found when the machine was borrowed
+ * Given  IA32_PERFEVTSEL0 with a value that differs from the one found when the machine was
+ *        borrowed
  * When   the PMU is reset and put back
  * Then   the comparison with what was found shows no difference; counters are left out, because
- *        they go on
+ *        they go on counting
  * Control: the comparison shows the other value before the PMU is put back
  */
 TEST(selftest, pmu_is_put_back_as_it_was_found, NO_REQS, NEEDS(need_perfmon))
@@ -79,9 +80,10 @@ static void check_noticed(struct test *t, u32 msr, u64 value)
  * A test of the harness itself: it decides no requirement.
  *
  * Given  IA32_FIXED_CTR_CTRL and IA32_PERF_GLOBAL_CTRL with the values that were written last
- * When   each is written by a plain WRMSR that nothing notes, as the handler of an SMI would
- * Then   the change shows, with the register and its value
- * Control: nothing shows before, nor after the harness's own ways of writing both
+ * When   each is written by a plain WRMSR that the harness doesn't record, as the handler of an SMI
+ *        could do
+ * Then   the change is reported, with the register and its value
+ * Control: nothing is reported before, nor after the harness has written both in its own ways
  */
 TEST(selftest, control_register_that_changes_by_itself_is_noticed, NO_REQS,
      NEEDS(need_perfmon, need_fixed))

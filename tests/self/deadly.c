@@ -55,7 +55,7 @@ TEST(deadly, loop_with_interrupts_off_is_an_error, NO_REQS, NEEDS(NULL), .deadli
 /*
  * A test of the harness itself: it decides no requirement.
  *
- * Given  an interrupt table of no entries: "Interrupt 8, Double Fault Exception" says that an
+ * Given  an interrupt table without entries: "Interrupt 8, Double Fault Exception" says that an
  *        exception that finds no handler, nor a handler of #DF, shuts the processor down
  * When   the processor executes UD2
  * Then   the test is an ERROR where the platform starts the processor again, and the end of the
@@ -82,7 +82,7 @@ static void hang_for_good(void *arg)
  * A test of the harness itself: it decides no requirement.
  *
  * Given  two processors, each in a handler of NMIs that never returns
- * When   nothing reaches either
+ * When   nothing can interrupt either of them
  * Then   the platform's watchdog resets the machine, and the next boot of the stick names this test
  */
 TEST(deadly, hang_of_every_processor_is_a_crash, NO_REQS, NEEDS(need_second_processor),
@@ -107,7 +107,7 @@ static void meet_or_fail(void *arg)
  *
  * Given  two processors, of which the first waits at a barrier for both
  * When   the other one executes UD2 before it gets there
- * Then   the test is an ERROR that tells of the other processor's #UD, long before any deadline
+ * Then   the test is an ERROR that reports the other processor's #UD, long before any deadline
  */
 TEST(deadly, exception_on_another_processor_ends_a_barrier, NO_REQS, NEEDS(need_second_processor))
 {

@@ -144,8 +144,8 @@ static void go_on_for_long(void *arg)
  *
  * Given  another processor with a deadline of STEPPING_MS
  * When   it works for longer than that, and says every STEP_US that it is making progress
- * Then   it ends, or got further than twice its deadline: a host that lets it stand still for
- *        longer ends it all the same, and it is tried again
+ * Then   it ends by itself, or runs for longer than twice its deadline. A host that suspends it for
+ *        longer makes the deadline end it, and the test tries again
  */
 TEST(selftest, deadline_of_a_processor_counts_from_its_last_progress, NO_REQS,
      NEEDS(need_second_processor))
@@ -179,8 +179,9 @@ static void wait_in_vain(void *arg)
  *
  * Given  another processor that waits at a barrier for two, as when a test ends by an exception
  *        here; deadly.exception_on_another_processor_ends_a_barrier is the reverse
- * When   the first one settles all others, and doesn't go to the barrier
- * Then   none is lost, none has failed, and it takes less than half the other one's deadline
+ * When   the first processor settles all others, and doesn't go to the barrier
+ * Then   no processor is lost, none has failed, and this takes less than half of the other one's
+ *        deadline
  */
 TEST(selftest, processor_at_a_barrier_is_freed_when_a_test_ends, NO_REQS,
      NEEDS(need_second_processor))
@@ -257,8 +258,8 @@ static void go_wrong_on(struct test *t, unsigned cpu)
  *
  * Given  a thread of this core, where there is one, and the last processor of all
  * When   it executes UD2; loops; loops with interrupts off
- * Then   the report names an exception, a deadline and a deadline, and after each it runs the next
- *        function
+ * Then   the report names an exception, a deadline and a deadline, and after each the processor
+ *        runs the next function
  */
 TEST(selftest, exception_or_hang_on_a_processor_is_contained, NO_REQS, NEEDS(need_second_processor))
 {

@@ -206,9 +206,9 @@ TEST(selftest, workload_counts_hold_when_stepped, NO_REQS, NEEDS(NULL))
  * A test of the harness itself: it decides no requirement.
  *
  * Given  each workload with marked instructions: first mark, length and distance are in its row
- * When   its code is looked at
- * Then   the marks lie inside the workload; after a mark, and nowhere before, comes a NOP, or the
- *        LEA of a walk; the next mark begins with the same byte
+ * When   its code is examined
+ * Then   the marks are inside the workload; after a mark, and not before one, there is a NOP, or
+ *        the LEA of a walk; the next mark begins with the same byte
  */
 TEST(selftest, workload_marks_are_where_they_are_declared, NO_REQS, NEEDS(NULL))
 {

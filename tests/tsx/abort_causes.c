@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The events for the causes of an abort: SDM chapter 19, RTM_RETIRED and TX_MEM of the 4th
- * generation. Each piece has one cause; a processor may also abort for reasons of its own, so exact
+ * generation. Each piece has one cause; a processor may also abort for any other reason, so exact
  * counts are required only where they can be observed exactly.
  */
 #include "kernel/memory/pages.h"
@@ -15,7 +15,7 @@
 #define RUNS		2u
 #define COUNTERS	4u
 
-/* Events, as bits of what a cause makes occur. */
+/* The events; a cause has a set of them that must occur. */
 enum {
 	ANY_CAUSE,
 	MEMORY_EVENTS,
@@ -43,7 +43,7 @@ static const struct {
 struct cause {
 	const struct transaction *piece;
 	u64 n;
-	bool uncacheable;	/* its memory */
+	bool uncacheable;	/* the piece's memory */
 	u64 occur;
 };
 
@@ -58,7 +58,7 @@ static const struct cause causes[] = {
 	{ &transaction_address, LOADS_EACH, false, BIT(ANY_CAUSE) | BIT(OTHER) },
 };
 
-/* The event counted on all four counters at once. How many of the transactions committed. */
+/* Count the event on all four counters. Returns how many of the transactions committed. */
 static unsigned count_cause(const struct cause *cause, u16 code, u64 value[COUNTERS])
 {
 	u64 *words = cause->uncacheable ? (u64 *)(void *)pages_get()->uncacheable :
@@ -80,14 +80,15 @@ static unsigned count_cause(const struct cause *cause, u16 code, u64 value[COUNT
 	return committed;
 }
 
-/* What one event may count off the reference PMU, of that many aborts. TX_MEM counts each time that
- * an abort "was signaled", and nothing says that one is signaled once. */
+/* The highest count of one event for that many aborts, except on the reference PMU. TX_MEM counts
+ * each time that an abort "was signaled", and the manual doesn't say that an abort is signaled only
+ * once. */
 static u64 most_of(unsigned event, u64 aborted)
 {
 	return aborted && (event == CAPACITY_WRITES || event == CONFLICT) ? ~0ULL : aborted;
 }
 
-/* The event of aborts by their cause. */
+/* Check an event's counts of the aborts by this cause. */
 static void check_values(struct test *t, const struct cause *cause, unsigned event, bool exact,
 			 unsigned committed, const u64 value[COUNTERS])
 {
@@ -130,9 +131,9 @@ static void check_cause(struct test *t, const struct cause *cause, unsigned even
  * Given  transactions that commit; that PAUSE, or an exception (#DE, #GP), aborts; that store
  *        to, or load from, more lines than the first-level cache has; whose memory is uncacheable
  * When   each of these events, and RTM_RETIRED.ABORTED, counts on IA32_PMC0 to 3 at once
- * Then   RTM_RETIRED.ABORTED counts those that software sees abort; each other event those that
- *        were aborted by its cause (MISC5: by an exception), on each counter, and no other ones;
- *        on a processor no more than were aborted, and TX_MEM none where none were
+ * Then   RTM_RETIRED.ABORTED counts the transactions that software sees abort. Each other event
+ *        counts those that its cause aborted (MISC5: an exception), on each counter, and no others;
+ *        on a processor at most those that aborted, and TX_MEM none where none aborted
  */
 TEST(tsx, each_abort_event_counts_aborts_of_its_cause_alone, REQS(TSX_01, TSX_18),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
@@ -149,12 +150,11 @@ TEST(tsx, each_abort_event_counts_aborts_of_its_cause_alone, REQS(TSX_01, TSX_18
 #define WATCHES 16u	/* transactions that another processor may store into */
 
 struct watched {
-	unsigned aborted, conflicts;	/* as EAX tells */
+	unsigned aborted, conflicts;	/* by the status in EAX */
 	u64 value[COUNTERS];
 };
 
-/* The four events, the one of place i on counter i + turn, over transactions that load from a line.
- */
+/* Count four events over transactions that load from a line; event i is on counter i + turn. */
 static void count_watches(const unsigned counted[COUNTERS], unsigned turn, struct watched *w)
 {
 	w->aborted = w->conflicts = 0;
@@ -186,9 +186,9 @@ static void count_watches(const unsigned counted[COUNTERS], unsigned turn, struc
  * Given  another processor stores to a line all the time; transactions load from that line
  * When   RTM_RETIRED.ABORTED, ABORTED_MISC1, TX_MEM.ABORT_CONFLICT and ABORT_CAPACITY_WRITE count
  *        at once, each on each counter in turn
- * Then   the first counts the transactions that didn't commit; the second and third count those of
- *        which EAX says that there was a conflict, the last none: on a processor ABORT_CONFLICT
- *        counts one at least, and ABORTED_MISC1 no more than were aborted
+ * Then   the first counts the transactions that didn't commit; the second and third count those for
+ *        which EAX reports a conflict, and the last counts none. On a processor ABORT_CONFLICT
+ *        counts at least one, and ABORTED_MISC1 at most those that aborted
  * Control: there are conflicts; without the other processor there are none
  */
 TEST(tsx, conflict_events_count_aborts_by_another_processors_stores, REQS(TSX_01, TSX_18),
@@ -296,10 +296,10 @@ TEST(tsx, hle_and_rtm_events_are_apart_on_each_counter, REQS(TSX_08, TSX_13),
  *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
  *         SDM chapter 19, RTM_RETIRED, TX_MEM
  *
- * Given  elided locks that PAUSE aborts, and such with stores to more lines than the L1 has
+ * Given  elided locks that PAUSE aborts, and elided locks with stores to more lines than the L1 has
  * When   each event of an abort's cause counts on IA32_PMC0 to 3 at once
- * Then   those of RTM_RETIRED count none; those of TX_MEM, which are of locks too, the aborts of
- *        their cause alone, on a processor no more than were aborted
+ * Then   the events of RTM_RETIRED count none. Those of TX_MEM, which are of locks too, count the
+ *        aborts of their cause alone, on a processor at most all aborts
  * Control: HLE_RETIRED.ABORTED counts those that were aborted
  */
 TEST(tsx, abort_events_of_rtm_count_no_elided_locks_and_those_of_memory_do, REQS(TSX_13, TSX_18),
@@ -336,17 +336,17 @@ TEST(tsx, abort_events_of_rtm_count_no_elided_locks_and_those_of_memory_do, REQS
 	}
 }
 
-#define LINES		48u	/* fewer than any processor's capacity of stores */
+#define LINES		48u	/* fewer than any processor's capacity for stores */
 #define TRIES		200u
 #define WORDS_A_LINE	8u
 
-/* Each line's words before a transaction. */
+/* The contents of each line's words before a transaction. */
 static u64 word_before(unsigned line, unsigned word)
 {
 	return 0x5a00000000000000ULL | line << 8 | word;
 }
 
-/* Words of the lines that aren't as they were before it. */
+/* The number of words in the lines that have changed. */
 static unsigned words_changed(const u64 *words)
 {
 	unsigned changed = 0;
@@ -363,9 +363,9 @@ static unsigned words_changed(const u64 *words)
  * Given  each counter samples stores; transactions store to the first word of each of many lines,
  *        whose words are known
  * When   they run until some of them were aborted by a record
- * Then   no word of the lines of an aborted one has changed
- * Control: one that commits has changed a word of each line; there are aborted ones, and a record
- *          with RTM_Abort
+ * Then   no word of the lines of an aborted transaction has changed
+ * Control: a transaction that commits has changed a word of each line; some were aborted, and there
+ *          is a record with RTM_Abort
  */
 TEST(tsx, record_of_a_store_takes_back_all_stores_of_its_transaction, REQS(TSX_02),
      NEEDS(need_perfmon, need_four_counters, need_pebs, need_rtm, need_events))

@@ -13,9 +13,9 @@
 #include "tests/tsx/transaction.h"
 
 #define FEW	4	/* loads in a transaction */
-#define NTH	3u	/* abort that overflows */
-#define RUNS	5u	/* which all abort */
-#define RELOAD	1000000u /* out of reach, times the counter's number and 1 */
+#define NTH	3u	/* the abort that overflows */
+#define RUNS	5u	/* all of them abort */
+#define RELOAD	1000000u /* times the counter's number plus 1: never reached */
 
 static const struct abort_event {
 	const struct transaction *piece;
@@ -26,7 +26,7 @@ static const struct abort_event {
 	{ &transaction_elided_pause, "HLE_RETIRED.ABORTED", EVENT_HLE_RETIRED_ABORTED },
 };
 
-/* Locks are all elided on the reference PMU; a processor may leave any out. */
+/* On the reference PMU all locks are elided; a processor may elide any of them or none. */
 static unsigned events_here(const struct test *t)
 {
 	return cpuid_get(CPUID_HLE) && test_is_strict(t) ? 2 : 1;
@@ -38,7 +38,7 @@ static unsigned events_here(const struct test *t)
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
  * Given  each counter counts RTM_RETIRED.ABORTED, with INT, and overflows on the third abort; where
- *        all is judged HLE_RETIRED.ABORTED too
+ *        every requirement is judged also HLE_RETIRED.ABORTED
  * When   XABORT ends five transactions; PAUSE five elisions
  * Then   there is one interrupt, with the status bit of its counter
  * Control: without INT there is none
@@ -83,8 +83,9 @@ TEST(tsx, overflow_of_a_counter_of_aborts_raises_its_interrupt, REQS(PMI_01),
  *        for PEBS, and no others.
  *        SDM 18.9.4.1 PEBS Record Format
  *
- * Given  each counter samples RTM_RETIRED.ABORTED, where all is judged HLE_RETIRED.ABORTED too; the
- *        threshold is after one record, and each counter has a reset value of its own
+ * Given  each counter samples RTM_RETIRED.ABORTED, where every requirement is judged also
+ *        HLE_RETIRED.ABORTED; the threshold is after one record, and each counter has a different
+ *        reset value
  * When   XABORT, or PAUSE, aborts until there is a record
  * Then   there is one interrupt, with OvfBuf and, where that is judged, without the counter's
  *        status bit; the counter holds its reset value and at most the aborts after it

@@ -11,10 +11,10 @@
 
 #define N	500		/* loads in a transaction */
 #define RUNS	2u		/* transactions in a window */
-#define PRESET	1000000ULL	/* what the counter holds before */
+#define PRESET	1000000ULL	/* value of the counter before */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 #define CPL_3	3u
-#define MOST_A_CLOCK 16u	/* loads that retire at once: more than any processor does */
+#define MOST_A_CLOCK 16u	/* more loads than any processor retires in a clock */
 #define CMASK(n) ((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
 
 static u64 run_loads(u64 piece)
@@ -22,7 +22,7 @@ static u64 run_loads(u64 piece)
 	return ((const struct transaction *)(uintptr_t)piece)->run(transaction_words(), N);
 }
 
-/* IA32_PMC2 after RUNS transactions at a CPL. *committed: how many of them did. */
+/* Run RUNS transactions at a CPL. Returns IA32_PMC2; *committed: how many committed. */
 static u64 counted(u64 select, unsigned cpl, const struct transaction *piece, unsigned *committed)
 {
 	const u64 arg = (u64)(uintptr_t)piece;
@@ -49,17 +49,18 @@ static u64 counted(u64 select, unsigned cpl, const struct transaction *piece, un
  *        loads; clocks with a load (CMASK 1); those without 255 loads (INV); times that loads
  *        begin (E)
  * When   transactions with 500 loads are ended by XABORT
- * Then   no load is left of them, no more than two clocks with a load or begins a transaction, and
- *        250 of all clocks
- * Control: with IN_TX alone more are left; with both flags those of transactions that commit are
+ * Then   of them no load is left; of clocks with a load, and of times that loads begin, at most two
+ *        a transaction; of all clocks at most 250 a transaction
+ * Control: with IN_TX alone more is left; with both flags the events of transactions that commit
+ *        are left
  */
 TEST(tsx, in_txcp_takes_back_counts_at_each_level_and_under_each_condition, REQS(TSX_07),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	static const struct {
 		const char *name;
-		u64 flags, left;	/* of each transaction, at most */
-		u64 least;		/* of all, with IN_TX alone; E may see one time alone */
+		u64 flags, left;	/* the most that stays of each transaction */
+		u64 least;		/* least of all, with IN_TX alone; E may see one rise */
 	} each[] = {
 		{ "loads", 0, 0, RUNS * N },
 		{ "clocks with a load", CMASK(1), 2, RUNS * N / MOST_A_CLOCK },

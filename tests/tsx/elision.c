@@ -9,18 +9,18 @@
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
 
-#define FEWER	10		/* loads in a piece; the difference of the two counts */
+#define FEWER	10		/* loads in a piece; the counts of two sizes are compared */
 #define MORE	60
-#define RUNS	8		/* of a piece whose ends are counted */
-#define WELL	(2 * PERIOD)	/* runs that end well: records if they counted as aborts */
+#define RUNS	8		/* runs of a piece whose ends are counted */
+#define WELL	(2 * PERIOD)	/* runs that end well: enough for records if they counted */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
 struct ends {
 	u64 started, committed, aborted, rtm;
 };
 
-/* The four counters over that many elided locks, event i on counter i + turn. *elided: how many
- * stayed so. */
+/* Count four events over so many elided locks; event i is on counter i + turn. *elided: how many
+ * were elided to their end. */
 static struct ends count_ends(const struct transaction *piece, unsigned turn, unsigned *elided)
 {
 	static const u16 events[4] = { EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT,
@@ -41,8 +41,8 @@ static struct ends count_ends(const struct transaction *piece, unsigned turn, un
 	return (struct ends){ value[0], value[1], value[2], value[3] };
 }
 
-/* locks: how many of the piece are in each other. One that aborts is done again with its lock
- * taken: whether one inside may be elided then isn't stated. */
+/* locks: the nesting depth of the piece. If one aborts, it runs again with its lock taken; the
+ * manual doesn't say whether a lock inside it may be elided then. */
 static void check_ends(struct test *t, const struct transaction *piece, unsigned locks,
 		       unsigned turn)
 {
@@ -86,7 +86,7 @@ TEST(tsx, hle_retired_counts_begins_commits_and_aborts_of_elisions, REQS(TSX_13)
 	}
 }
 
-/* Of an elision that PAUSE ends. */
+/* The record must be of an elision that PAUSE has ended. */
 static void check_instruction(struct test *t, const struct transaction_abort *abort)
 {
 	if (test_sees_exactly(t, REQ_TSX_14))
@@ -105,7 +105,7 @@ static void check_instruction(struct test *t, const struct transaction_abort *ab
  * When   elided locks are aborted by PAUSE until the counter overflows and there is a record
  * Then   there is one record. In the TX abort information at B8H bit 32 (HLE_Abort) is 1, bit 33
  *        (RTM_Abort) 0 and bits 63:40 are 0. Where bit 34 says that an instruction aborted,
- *        EventingIP is the PAUSE; where nothing else aborts, it does, and bit 35 is 0
+ *        EventingIP is the PAUSE; where nothing else aborts, bit 34 is 1, and bit 35 is 0
  * Control: elisions that end well make no record
  */
 TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
@@ -127,7 +127,7 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
 		if (abort.tx & TX_INSTRUCTION && test_sees_exactly(t, REQ_TSX_14))
 			CHECK_EQ(t, TSX_14, (u64)(uintptr_t)abort.piece->cause, abort.eventing_ip,
 				 "EventingIP: the instruction that aborts");
-		/* Elisions that end well, but for those that something aborts. */
+		/* Elisions that end well, except those that another cause aborts. */
 		ds_open(&setup);
 		pebs_arm(c, EVENT_HLE_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
 		counters_enable(pmc_one(c));
@@ -141,7 +141,7 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
 }
 
 #define LONG		1000	/* loads in an elided lock; 1 in a short one */
-#define CYCLES_MORE	(LONG / 2)	/* that LONG - 1 loads take at least */
+#define CYCLES_MORE	(LONG / 2)	/* least clocks of LONG - 1 loads */
 
 /*
  * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
@@ -209,7 +209,7 @@ TEST(tsx, hle_abort_record_of_nested_elisions_has_bit_32_and_not_bit_33, REQS(TS
  *
  * Given  elided locks that PAUSE aborts: a single one, and one inside another
  * When   each makes a record of HLE_RETIRED.ABORTED
- * Then   R/EIP is the instruction after the outer XACQUIRE: there the processor goes on, without
+ * Then   R/EIP is the instruction after the outer XACQUIRE: there the processor continues, without
  *        elision
  */
 TEST(tsx, rip_of_an_hle_abort_record_follows_the_outermost_xacquire, REQS(TSX_15),
@@ -246,8 +246,8 @@ TEST(tsx, rip_of_an_hle_abort_record_follows_the_outermost_xacquire, REQS(TSX_15
  * Then   in the TX abort information at B8H bit 32 is 1, bits 33 and 63:40 are 0, and R/EIP follows
  *        the XACQUIRE. Where nothing else aborts, bits 35 (Non_Instruction_Abort) and 38
  *        (Capacity_Writes) are the others; where all is judged, RCX and RDI are what they were at
- *        the XACQUIRE, though both were changed inside, and RAX is that of in front of it or the
- *        lock's: an elision has no status there, as a transaction has
+ *        the XACQUIRE, though both were changed inside, and RAX has its value from before the
+ *        XACQUIRE or the lock's value: unlike a transaction, an elision leaves no status there
  */
 TEST(tsx, hle_abort_record_of_too_many_stores_tells_of_the_capacity, REQS(TSX_14, TSX_15, REC_04),
      NEEDS(need_perfmon, need_pebs, need_hle))
@@ -279,7 +279,7 @@ TEST(tsx, hle_abort_record_of_too_many_stores_tells_of_the_capacity, REQS(TSX_14
 	}
 }
 
-/* Loads that IA32_PMC2 counts in RUNS pieces with MORE loads, less those with FEWER. */
+/* Loads that IA32_PMC2 counts in RUNS pieces with MORE loads, minus those with FEWER. */
 static u64 difference(u64 flags, const struct transaction *piece)
 {
 	u64 value[2];
@@ -303,7 +303,7 @@ static u64 difference(u64 flags, const struct transaction *piece)
  * Given  elided locks with 10 and with 60 loads each; those that PAUSE aborts run twice: elided,
  *        and again with the lock taken
  * When   IA32_PMC2 counts loads with no filter, IN_TX, IN_TXCP and both; the difference of the two
- *        sizes is looked at
+ *        sizes is judged
  * Then   the loads of elisions that end well count once. Those of aborted ones count twice without
  *        a filter, once with IN_TX (the elided run) or IN_TXCP (the other), never with both
  */
@@ -356,10 +356,11 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
  *        or one in another one; IA32_PMC2 and IA32_PMC3 at CPL 3, with USR alone. The next counter
  *        counts HLE_RETIRED.ABORTED
  * When   the locks run until a record of a load inside shows an abort
- * Then   XTEST finds that lock no longer elided, and the run has stored once, aborted or not. The
- *        record has HLE_Abort and not RTM_Abort, and R/EIP after the outermost XACQUIRE. Where
- *        nothing else aborts, B8H says that no instruction has: bits 34 and 39:37 are 0, 35 is 1;
- *        HLE_RETIRED.ABORTED counts those that are no longer elided, on a processor one at least
+ * Then   XTEST finds that lock no longer elided, and the run has stored once, whether it was
+ *        aborted or not. The record has HLE_Abort and not RTM_Abort, and R/EIP after the outermost
+ *        XACQUIRE. Where nothing else aborts, B8H says that no instruction has: bits 34 and 39:37
+ *        are 0, 35 is 1. HLE_RETIRED.ABORTED counts the locks that are no longer elided, on a
+ *        processor at least one
  */
 TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_13, TSX_17, TSX_14),
      NEEDS(need_perfmon, need_pebs, need_hle, need_events), .under_every_fault = true)

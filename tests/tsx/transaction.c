@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records of transactions: SDM "Intel TSX and PEBS Support", Table 18-51. Transactions also abort
- * for other reasons. Software learns of each abort, and the tests compare with these.
+ * for other reasons. Software gets a status of each abort, and the tests compare with it.
  */
 #include "tests/tsx/transaction.h"
 
@@ -12,13 +12,13 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-#define FEW		4	/* loads in a transaction that is only to end */
+#define FEW		4	/* loads in a transaction whose number of loads doesn't matter */
 #define TRIES		100
 #define WRITE_MS	10000u
-#define WELL		(2 * PERIOD)	/* runs that end well: records if they counted as aborts */
+#define WELL		(2 * PERIOD)	/* runs that end well: enough if they counted */
 #define SHORT		1		/* loads in transactions whose cycles differ */
 #define LONG		1000
-#define CYCLES_MORE	500		/* that LONG - SHORT loads take at least */
+#define CYCLES_MORE	500		/* least clocks of LONG - SHORT loads */
 
 u64 *transaction_words(void)
 {
@@ -41,7 +41,7 @@ struct writer {
 	volatile bool runs, stop;
 };
 
-/* On the other processor, up to its deadline. */
+/* Runs on the other processor until its deadline. */
 static void write_on(void *arg)
 {
 	struct writer *writer = arg;
@@ -58,7 +58,7 @@ static bool writer_runs(void *arg)
 }
 
 static struct writer writer;
-static unsigned writes_on;	/* the processor */
+static unsigned writes_on;	/* the processor that writes */
 
 bool transaction_write_on(struct test *t)
 {
@@ -118,8 +118,8 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 	ds_open(&setup);
 	pebs_arm(counter, event, COUNT_BOTH, PERIOD);
 	counters_enable(pmc_one(counter));
-	/* The record is of the overflowing abort (PDist) or of the next one: of this piece, and
-	 * right after an abort of another one. */
+	/* The record is of the abort that overflows (PDist) or of the next one. It must be of this
+	 * piece, and come directly after an abort of another piece. */
 	transaction_run(first, FEW, PERIOD - (pebs_may_have_pdist(counter) ? 1 : 0));
 	for (unsigned i = 0; i <= sampling_shadow_bound() && !ds_records(); i++) {
 		abort->piece = piece;
@@ -176,7 +176,7 @@ TEST(tsx, rtm_abort_record_has_bit_33_set, REQS(TSX_01, REC_HSW_04),
 			return;
 		CHECK_EQ(t, REC_HSW_04, TX_RTM_ABORT, abort.tx & TX_RTM_ABORT,
 			 "RTM_Abort, bit 33 of B8H, of IA32_PMC%u's record", c);
-		/* Transactions that end well, but for those that something aborts. */
+		/* Transactions that end well, except those that another cause aborts. */
 		ds_open(&setup);
 		pebs_arm(c, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
 		counters_enable(pmc_one(c));
@@ -189,7 +189,8 @@ TEST(tsx, rtm_abort_record_has_bit_33_set, REQS(TSX_01, REC_HSW_04),
 	}
 }
 
-/* What is true of every abort, and what is so of this piece's where nothing else aborts it. */
+/* Check what holds for every abort, and what holds for this piece's aborts if no other cause aborts
+ * it. */
 static void check_information(struct test *t, unsigned counter, const struct transaction *piece,
 			      u64 n, u64 want)
 {
@@ -304,8 +305,8 @@ TEST(tsx, rtm_abort_record_does_not_hold_the_cycles_of_earlier_transactions, REQ
  * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
  *
- * Given  a transaction of 4000 loads that XABORT ends; one of 4000 loads with one nested in it of
- *        as many, which XABORT ends
+ * Given  a transaction of 4000 loads that XABORT ends; one of 4000 loads with a nested one of 4000
+ *        loads, which XABORT ends
  * When   each makes a record of RTM_RETIRED.ABORTED
  * Then   bits 31:0 at B8H of the second are larger by at least 2000 cycles: a transaction begins
  *        with the outermost XBEGIN
@@ -335,8 +336,8 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_since_the_outermost_xbegin, REQS(TSX
  * Given  transactions that end by XABORT, by PAUSE, and by XABORT in a nested one
  * When   each makes a record of RTM_RETIRED.ABORTED
  * Then   R/EIP is the fallback address of the outermost XBEGIN. Where every requirement is judged,
- *        EAX tells of the abort, and RCX and RDI are what they were before, though RCX was changed
- *        inside: of such a record the manual calls none of them valid (TSX-04)
+ *        EAX reports the abort, and RCX and RDI have their values from before it, though RCX was
+ *        changed inside: the manual calls none of them valid in such a record (TSX-04)
  */
 TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05, REC_04),
      NEEDS(need_perfmon, need_pebs, need_rtm))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Aborts of a transaction and the information about them: compares SDM Table 18-51 with "RTM Abort
- * Status Definition" and "Runtime Considerations" of volume 1. The processor may abort for reasons
- * of its own, because EAX says which abort it was.
+ * Status Definition" and "Runtime Considerations" of volume 1. The processor may also abort for
+ * other reasons: EAX says which abort it was.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"
@@ -12,14 +12,14 @@
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
 
-#define FEW	4	/* loads in a transaction that is only to end */
+#define FEW	4	/* loads in a transaction whose number of loads doesn't matter */
 #define SHORTER	1	/* loads in transactions whose cycles differ */
 #define LONGER	1000
-#define CYCLES_MORE (LONGER / 2)	/* that LONGER - SHORTER loads take at least */
+#define CYCLES_MORE (LONGER / 2)	/* least clocks of LONGER - SHORTER loads */
 #define TRIES	20
 #define FILTER		2u	/* IA32_PMC2, the only one that may have IN_TXCP */
-#define LOADING_TRIES 5	/* of the transactions that load from many lines */
-#define XABORT_FIELDS 0xff000001	/* of EAX: its code, and that it was XABORT */
+#define LOADING_TRIES 5	/* tries of the transactions that load from many lines */
+#define XABORT_FIELDS 0xff000001	/* EAX: the code, and the bit of XABORT */
 
 /*
  * TSX-10  Where bit 34 of the TX abort information is set, EventingIP must be the instruction that
@@ -28,7 +28,7 @@
  *
  * Given  transactions that end by XABORT, by XABORT in a nested one, and by PAUSE
  * When   each makes a record of RTM_RETIRED.ABORTED; where something else may abort too, only
- *        those count of which EAX says that it was XABORT
+ *        records are judged for which EAX reports XABORT
  * Then   bit 34 (Instruction_Abort) at B8H is 1, and EventingIP is the XABORT or PAUSE
  */
 TEST(tsx, eventing_ip_of_an_instruction_abort_is_that_instruction, REQS(TSX_10),
@@ -54,7 +54,7 @@ TEST(tsx, eventing_ip_of_an_instruction_abort_is_that_instruction, REQS(TSX_10),
 	}
 }
 
-/* Of an abort that EAX tells of. */
+/* Check an abort's record against the status in EAX. */
 static void check_against_eax(struct test *t, const struct transaction_abort *abort)
 {
 	const char *name = abort->piece->name;
@@ -80,7 +80,7 @@ static void check_against_eax(struct test *t, const struct transaction_abort *ab
  *         SDM Table 18-51 against volume 1, RTM Abort Status Definition
  *
  * Given  transactions that end by XABORT, by PAUSE, and by stores to more lines than the L1 has;
- *        EAX after each is the measure
+ *        EAX after each gives the expected bits
  * When   each makes a record of RTM_RETIRED.ABORTED
  * Then   at B8H Retry (36), Data_Conflict (37) and Capacity_Writes or Capacity_Reads (38, 39) are
  *        1 exactly if EAX bits 1, 2 and 3 are
@@ -144,8 +144,7 @@ TEST(tsx, tx_abort_information_of_a_conflict_agrees_with_eax, REQS(TSX_11),
  * Given  a transaction that loads from more lines than the L1 has and stores nothing; SKIP where
  *        it commits
  * When   its abort makes a record
- * Then   at B8H Capacity_Writes (38) is 0; where EAX tells of an overflow, Capacity_Reads (39) is
- *        1
+ * Then   at B8H Capacity_Writes (38) is 0; where EAX reports an overflow, Capacity_Reads (39) is 1
  * Control: a transaction that stores to as many lines has Capacity_Writes alone, where nothing
  *          else aborts
  */
@@ -177,8 +176,8 @@ TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
 			   "Capacity_Writes alone, bit 38 of B8H, %s", abort.piece->name);
 }
 
-/* B8H of a record of a load after a transaction with n loads that has committed: outside, or inside
- * of the next one. */
+/* Take the record of a load after a committed transaction with n loads: outside of transactions, or
+ * inside the next one. B8H is the result. */
 static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -225,8 +224,8 @@ static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
  *        PEBS events"
  * When   a load after each is recorded
  * Then   bits 31:0 at B8H, the cycles of the last transaction, are larger by at least 500 for the
- *        second. Where every requirement is judged, bits 63:32 are 0, as nothing has aborted; that
- *        a commit clears what an earlier abort left there isn't stated
+ *        second. Where every requirement is judged, bits 63:32 are 0, as nothing has aborted; the
+ *        manual doesn't say that a commit clears the bits of an earlier abort
  */
 TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_03, TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
@@ -268,14 +267,14 @@ TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions
 		    LONGER - SHORTER);
 }
 
-#define MANY	(40 * PERIOD)	/* loads, of which a record's transaction has 4 * PERIOD at most */
+#define MANY	(40 * PERIOD)	/* loads: more than the 4 * PERIOD of a record's transaction */
 
 /*
  * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
  *
  * Given  a transaction with 2560 loads that commits; then one in which a load is recorded, from the
- *        128th on; a record of a load outside after the first tells of its cycles
+ *        128th on; a record of a load outside after the first reports its cycles
  * When   the record has aborted the second one
  * Then   bits 31:0 at B8H are less than half of the cycles of the first, and 64 at least
  * Control: EventingIP is inside
@@ -293,7 +292,7 @@ TEST(tsx, record_that_aborts_holds_the_cycles_of_the_transaction_it_aborted, REQ
 		    before & TX_CYCLES);
 }
 
-#define LINES_CYCLES (TRANSACTION_LINES / 8)	/* at least, until lines with stores are too many */
+#define LINES_CYCLES (TRANSACTION_LINES / 8)	/* before lines with stores exceed the capacity */
 
 /*
  * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
@@ -301,7 +300,7 @@ TEST(tsx, record_that_aborts_holds_the_cycles_of_the_transaction_it_aborted, REQ
  *
  * Given  short transactions that XABORT ends, then one that stores to more lines than the L1 has
  * When   its abort makes a record, on each counter
- * Then   where Capacity_Writes (38) tells of it, bits 31:0 at B8H are 128 at least
+ * Then   where Capacity_Writes (38) reports it, bits 31:0 at B8H are 128 at least
  * Control: where nothing else aborts, bit 38 is 1
  */
 TEST(tsx, capacity_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09),
@@ -331,7 +330,7 @@ TEST(tsx, capacity_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09
 #define CONFLICT_TRIES	4u	/* the writer has a deadline; a shadow may be longer */
 #define MORE_THAN_WATCHED (8 * WATCHED)	/* loads, four instructions each */
 
-/* A record of RTM_RETIRED.ABORTED on IA32_PMC0 of transaction_watch, in front of each of which a
+/* Take a record of RTM_RETIRED.ABORTED on IA32_PMC0 for transaction_watch. Before each run of it a
  * transaction with many loads commits. */
 static bool record_of_a_conflict(struct test *t, struct pebs_record *record)
 {
@@ -362,8 +361,8 @@ static bool record_of_a_conflict(struct test *t, struct pebs_record *record)
  * Given  another processor stores to a line all the time; a transaction with 16000 loads commits,
  *        then one loads 2000 times from that line
  * When   the abort of the second makes a record
- * Then   where Data_Conflict (37) tells of it, bits 31:0 at B8H are 48000 at most: they aren't
- *        those of the first
+ * Then   where Data_Conflict (37) reports it, bits 31:0 at B8H are 48000 at most: they aren't those
+ *        of the first
  * Control: where nothing else aborts, bit 37 is 1. INCONCLUSIVE where the shadow is longer than a
  *          few transactions
  */
@@ -395,12 +394,12 @@ struct overflowed {
 	const struct pmi_log *log;
 	bool committed;
 	bool shown;		/* the counter's status bit is left: no handler has cleared it */
-	u64 stores;		/* that the transaction has left */
+	u64 stores;		/* stores of the transaction that are still there */
 	u64 aborts;		/* RTM_RETIRED.ABORTED, on another counter */
-	u64 inside, kept; /* what IA32_PMC2 counts of one that nothing interrupts, and of it */
+	u64 inside, kept; /* IA32_PMC2 of an undisturbed transaction; of this one */
 };
 
-/* IA32_PMC2 over one transaction that commits. */
+/* The count of IA32_PMC2 over one transaction that commits. */
 static u64 count_commit(void)
 {
 	u64 value = 0;
@@ -415,8 +414,8 @@ static u64 count_commit(void)
 	return value;
 }
 
-/* The counter overflows half-way through a transaction: loads, or instructions. IA32_PMC2, if it
- * is another one, counts loads with IN_TX and IN_TXCP; a third one counts aborts. */
+/* The counter, of loads or instructions, overflows half-way through a transaction. IA32_PMC2, if it
+ * is another counter, counts loads with IN_TX and IN_TXCP; a third counter counts aborts. */
 static struct overflowed overflow_inside(unsigned c, u64 debugctl)
 {
 	const bool fixed = c >= PMC_FIXED(0);
@@ -480,13 +479,13 @@ static bool overflowed_inside(struct test *t, unsigned c, u64 debugctl, struct o
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  IA32_PMC0 to 3 and fixed counter 0 overflow half-way through a transaction with 1000
- *        loads, with INT; beside all but the third IA32_PMC2 counts loads with IN_TX and IN_TXCP,
- *        and beside each IA32_PMC3 or 1 counts RTM_RETIRED.ABORTED
- * When   its interrupt arrives: pended until the abort is processed, or too late for the
+ *        loads, with INT; at the same time as each except IA32_PMC2, IA32_PMC2 counts loads with
+ *        IN_TX and IN_TXCP, and at the same time as each, IA32_PMC3 or 1 counts RTM_RETIRED.ABORTED
+ * When   its interrupt is delivered: pending until the abort is processed, or too late for the
  *        transaction
  * Then   there is one, outside of the transaction, with the status bit of its counter; the
- *        transaction leaves its store, and IA32_PMC2 what it has counted, exactly if it has
- *        committed, and RTM_RETIRED.ABORTED counts it exactly if it hasn't
+ *        transaction's store and IA32_PMC2's count are left if and only if it has committed, and
+ *        RTM_RETIRED.ABORTED counts it if and only if it hasn't
  * Control: IA32_PMC2 counts the loads of one that nothing interrupts
  */
 TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_01, TSX_12, TSX_07),
@@ -569,7 +568,7 @@ TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
 	}
 }
 
-#define RELOAD	1000000u	/* out of reach, times the counter's number and 1 */
+#define RELOAD	1000000u	/* times the counter's number plus 1: never reached */
 #define RECORD_TRIES 100
 
 /*
@@ -585,11 +584,11 @@ TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
  *        SDM 18.9.4.1 PEBS Record Format
  *
  * Given  each counter samples loads, nearly all of which are inside of transactions; the threshold
- *        is after one record, and each counter has a reset value of its own
+ *        is after one record, and each counter has a different reset value
  * When   the transactions run until a load inside is recorded, which aborts its transaction
  * Then   there is one interrupt, outside of the transaction, with OvfBuf and, where that is judged,
- *        without the counter's status bit; the counter holds its reset value and at most what came
- *        after it
+ *        without the counter's status bit; the counter holds its reset value plus at most the
+ *        events after it
  * Control: EventingIP of the record is inside
  */
 TEST(tsx, record_that_aborts_reloads_its_counter_and_meets_the_threshold,
@@ -613,7 +612,7 @@ TEST(tsx, record_that_aborts_reloads_its_counter_and_meets_the_threshold,
 		for (unsigned i = 0; i < RECORD_TRIES && !found; i++) {
 			ds_open(&setup);
 			pmi_open(NULL);
-			/* With PDist a period is of the same load each time. */
+			/* With PDist a period always ends on the same load. */
 			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD + i);
 			counters_enable(pmc_one(c));
 			for (unsigned k = 0; k < TRIES && !ds_records(); k++)

@@ -12,7 +12,7 @@
 
 #define TRIES 100
 
-/* The piece until a load in its transaction is recorded by PEBS, and the branches of that run. */
+/* Run the piece until PEBS records a load in its transaction. Returns the branches of that run. */
 static bool record_with_branches(const struct transaction *piece, unsigned counter,
 				 struct lbr_stack *stack, u64 *status)
 {
@@ -104,7 +104,7 @@ TEST(lbr, abort_by_a_pebs_record_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31
 	}
 }
 
-/* The piece with its branches recorded, until EAX after its abort has that bit. */
+/* Record the branches of the piece until EAX after its abort has that bit. */
 static bool record_abort_by(const struct transaction *piece, u64 n, u64 bit,
 			    struct lbr_stack *stack)
 {
@@ -123,7 +123,7 @@ static bool record_abort_by(const struct transaction *piece, u64 n, u64 bit,
 	return false;
 }
 
-/* One entry is of the abort. */
+/* Exactly one entry must be of the abort. */
 static void check_abort(struct test *t, const struct transaction *piece,
 			const struct lbr_stack *stack)
 {
@@ -150,7 +150,7 @@ static void check_abort(struct test *t, const struct transaction *piece,
  *         SDM Table 17-14, Table 17-16: the entry occurred in a TSX region
  *
  * Given  a transaction that stores to more lines than the L1 has
- * When   its branches are recorded, until EAX tells of an overflow
+ * When   its branches are recorded, until EAX reports an overflow
  * Then   one entry has TSX_ABORT; it has IN_TX too, FROM inside, and goes to the fallback
  */
 TEST(lbr, abort_by_the_capacity_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31),
@@ -176,7 +176,7 @@ TEST(lbr, abort_by_the_capacity_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31)
  *         SDM Table 17-14, Table 17-16: the entry occurred in a TSX region
  *
  * Given  another processor stores to a line all the time; a transaction loads from it
- * When   its branches are recorded, until EAX tells of a conflict
+ * When   its branches are recorded, until EAX reports a conflict
  * Then   one entry has TSX_ABORT; it has IN_TX too, FROM inside, and goes to the fallback
  */
 TEST(lbr, abort_by_a_conflict_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31),

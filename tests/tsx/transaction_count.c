@@ -2,7 +2,7 @@
 /*
  * Counting in transactions: SDM "Performance Monitoring and Intel TSX". Only differences between
  * two sizes of one transaction are checked, because the manual doesn't say whether XBEGIN and XEND
- * are inside. A transaction that should commit may abort; this only loses some of its loads.
+ * are inside. If a transaction that should commit aborts, the counts have only fewer loads.
  */
 #include "pmu/counter.h"
 #include "pmu/event.h"
@@ -10,14 +10,15 @@
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
 
-#define FEWER	10		/* loads in a transaction; the difference of the two counts */
+#define FEWER	10		/* loads in a transaction; the counts of two sizes are compared */
 #define MORE	60
 #define RUNS	8		/* transactions in a window */
-#define OUTSIDE	100		/* loads outside of transactions, beside those of the loop */
-#define PRESET	1000000ULL	/* what a counter holds before: it must not fall below it */
+#define OUTSIDE	100		/* loads outside of transactions, in addition to the loop's */
+#define PRESET	1000000ULL	/* value of a counter before; it must not become smaller */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
-/* What a counter adds in that many transactions of n loads each. *committed: how many did. */
+/* The increase of a counter over so many transactions of n loads each. *committed: how many
+ * committed. */
 static u64 counted(unsigned counter, u16 event, u64 flags, const struct transaction *piece, u64 n,
 		   unsigned *committed)
 {
@@ -33,14 +34,14 @@ static u64 counted(unsigned counter, u16 event, u64 flags, const struct transact
 	return value;
 }
 
-/* What a transaction of n loads has of an event, for each of them. */
+/* The number of an event for each of the n loads of a transaction. */
 struct per_load {
 	const char *name;
 	u16 event;
 	u64 n;
 };
 
-/* How many more are counted of RUNS transactions with MORE - FEWER loads more each. */
+/* The counts of RUNS transactions with MORE loads, minus those with FEWER loads. */
 static u64 difference(unsigned counter, u16 event, u64 flags, const struct transaction *piece,
 		      unsigned *committed)
 {
@@ -50,10 +51,11 @@ static u64 difference(unsigned counter, u16 event, u64 flags, const struct trans
 	return counted(counter, event, flags, piece, MORE, committed) - fewer;
 }
 
-/* Of which of the RUNS transactions the loads must be counted: others may abort at any time. */
+/* The RUNS transactions whose loads must be counted; others may abort at any time. */
 enum counted_runs { COMMITTED_RUNS, ALL_RUNS };
 
-/* The difference between MORE and FEWER: those in full, and nothing beside all of them. */
+/* Check the difference between MORE and FEWER: the required runs count in full, and nothing counts
+ * in addition. */
 static void check_per_load(struct test *t, struct test_claim claim, unsigned counter,
 			   const struct per_load *what, u64 flags, const struct transaction *piece,
 			   enum counted_runs runs)
@@ -80,7 +82,7 @@ static void check_difference(struct test *t, struct test_claim claim, unsigned c
 		       runs);
 }
 
-/* "Regardless of whether that region was aborted or committed", and whatever it is nested in. */
+/* "Regardless of whether that region was aborted or committed", and at any nesting depth. */
 static void check_inside(struct test *t, unsigned c, const struct per_load *what)
 {
 	static const struct {
@@ -111,7 +113,7 @@ static void check_inside(struct test *t, unsigned c, const struct per_load *what
  * When   loads run outside of transactions; then transactions with 10 and with 60 loads, which
  *        commit, and which XABORT ends; the same where the loads are in the innermost of two and
  *        of three, and in both of two
- * Then   those outside count 0; of the others the difference of the two sizes is counted,
+ * Then   the loads outside count 0; of the others the difference of the two sizes is counted,
  *        "regardless of whether that region was aborted or committed"
  */
 TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
@@ -136,7 +138,8 @@ TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
  *
  * Given  IA32_PMC2 counts loads with IN_TXCP, which is for IA32_PERFEVTSEL2 only, from 1000000 on
  * When   transactions with 10 and with 60 loads are ended by XABORT
- * Then   both leave the same count: what was there before, and what is outside of the transactions
+ * Then   both leave the same count: the value from before, plus the loads outside of the
+ *        transactions
  * Control: without IN_TXCP the loads of aborted transactions count; with it those of transactions
  *          that commit
  */
@@ -156,7 +159,8 @@ TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
 	more = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_xabort, MORE,
 		       &committed);
 	CONTROL_EQ(t, TSX_07, 0, committed, "commits of XABORT");
-	/* What is outside of them stays, and what was there before. */
+	/* The loads outside of transactions must stay in the count, and so must the preset
+	 * value. */
 	CHECK_RANGE(t, TSX_07, PRESET, PRESET + RUNS * (MORE - FEWER), fewer,
 		    "IA32_PMC2 with IN_TXCP after %u aborted transactions, from %llu on", RUNS,
 		    PRESET);
@@ -169,14 +173,14 @@ TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
 
 #define BOTH_FILTERS (IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP)
 
-/* Architectural events, of which a transaction has as many for each load. */
+/* Architectural events, and their number for each load of a transaction. */
 static const struct per_load others[] = {
 	{ "instructions", EVENT_INST_RETIRED_ANY_P, 4 },
 	{ "branches", EVENT_BR_INST_RETIRED_ALL_BRANCHES, 1 },
 };
 #define OTHERS (sizeof(others) / sizeof(others[0]))
 
-/* Nothing is counted outside of transactions, at CPL 0 and 3. */
+/* The counter must not count outside of transactions, at CPL 0 and 3. */
 static void check_outside(struct test *t, unsigned c, const char *name, u16 event, u64 flags)
 {
 	flags |= COUNT_BOTH | IA32_PERFEVTSEL_IN_TX;
@@ -200,7 +204,7 @@ static void check_outside(struct test *t, unsigned c, const char *name, u16 even
 }
 
 #define ONE_EACH (1ULL << IA32_PERFEVTSEL_CMASK_SHIFT)
-#define MOST_A_CLOCK 16u	/* loads that retire at once: more than any processor does */
+#define MOST_A_CLOCK 16u	/* more loads than any processor retires in a clock */
 
 static const struct {
 	const char *name;
@@ -211,7 +215,7 @@ static const struct {
 	{ "times that loads begin", ONE_EACH | IA32_PERFEVTSEL_E },
 };
 
-/* Clocks of transactions that commit. */
+/* Check clocks of transactions that commit. */
 static void check_clocks_inside(struct test *t, unsigned c, const char *name, u64 flags)
 {
 	unsigned committed;
@@ -232,8 +236,8 @@ static void check_clocks_inside(struct test *t, unsigned c, const char *name, u6
  * When   code runs outside of transactions, at CPL 0 and at CPL 3; then, with the first two events,
  *        transactions with 10 and with 60 loads, which commit, and which XABORT ends, some nested;
  *        with CMASK those of 60 loads that commit
- * Then   what is outside counts 0; of the others the difference of the two sizes is counted; clocks
- *        inside count at least as many as 60 loads take, 16 in one
+ * Then   the code outside counts 0; of the others the difference of the two sizes is counted; the
+ *        clocks inside are at least those of 60 loads at 16 loads a clock
  * Control: without IN_TX the code at CPL 3 counts
  */
 TEST(tsx, in_tx_holds_for_any_event_and_privilege_level, REQS(TSX_06),
@@ -252,14 +256,14 @@ TEST(tsx, in_tx_holds_for_any_event_and_privilege_level, REQS(TSX_06),
 		check_outside(t, c, "stores", STORES, 0);
 		for (unsigned i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
 			check_outside(t, c, conditions[i].name, LOADS, conditions[i].flags);
-		/* E may see one time alone. */
+		/* With E there may be only one rise. */
 		check_clocks_inside(t, c, conditions[0].name, conditions[0].flags);
 		check_clocks_inside(t, c, conditions[1].name, conditions[1].flags);
 	}
 }
 
-/* IA32_PMC2 begins FEWER below these: the carry comes within a transaction's loads. Or it is
- * negative and doesn't overflow. */
+/* IA32_PMC2 begins FEWER below these values, so that the carry occurs within a transaction's loads.
+ * The last value is negative, and doesn't overflow. */
 static const u64 carries[] = { BIT(32), BIT(40), BIT(47), BITS(20, 47) };
 
 /*
@@ -269,8 +273,8 @@ static const u64 carries[] = { BIT(32), BIT(40), BIT(47), BITS(20, 47) };
  * Given  IA32_PMC2 counts instructions or branches with IN_TX and IN_TXCP; then loads, from 10
  *        below 2^32, 2^40 and 2^47 on, and from a negative value
  * When   transactions with 60 loads are ended by XABORT
- * Then   of instructions and branches no more than two are left of each; of loads nothing is, the
- *        upper half of the counter included
+ * Then   of instructions and branches no more than two are left of each; of loads none is left, in
+ *        the upper half of the counter too
  * Control: with IN_TX alone the counter has passed that value
  */
 TEST(tsx, in_txcp_takes_back_counts_of_any_event_and_a_carry, REQS(TSX_07),
@@ -295,7 +299,7 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_event_and_a_carry, REQS(TSX_07),
 		counter_program(FILTER, LOADS, COUNT_BOTH | flags[both]);
 		counter_write(FILTER, start);
 		if (counter_read(FILTER) != start)
-			continue;	/* without writes of the full width, or not as wide */
+			continue;	/* without full-width writes, or with a narrower counter */
 		counters_enable(pmc_one(FILTER));
 		committed = transaction_run(&transaction_xabort, MORE, RUNS);
 		counters_disable();
@@ -311,7 +315,7 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_event_and_a_carry, REQS(TSX_07),
 	CONTROL_EQ(t, TSX_07, 0, committed, "commits of XABORT");
 }
 
-#define LOOP 1000	/* loads, each of which takes a core cycle at least */
+#define LOOP 1000	/* loads, each of which takes at least one core cycle */
 
 /*
  * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
@@ -413,7 +417,7 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
 			 "IA32_PMC2 with IN_TX and IN_TXCP after %s, %u "
 			 "of %u committed",
 			 each[i].piece->name, committed, RUNS);
-		/* IN_TX alone keeps it. */
+		/* With IN_TX alone the counter keeps the count. */
 		got = counted(FILTER, event, IA32_PERFEVTSEL_IN_TX, each[i].piece, each[i].n,
 			      &committed);
 		CHECK_RANGE(t, TSX_06, PRESET + RUNS, ~0ULL, got,
@@ -421,7 +425,8 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
 	}
 }
 
-/* IA32_PMC2 with both keeps its value but for what commits; with IN_TX alone it counts. */
+/* With both bits IA32_PMC2 keeps its value, except for transactions that commit; with IN_TX alone
+ * it counts. */
 static void check_taken_back(struct test *t, const struct transaction *piece, u64 n)
 {
 	unsigned committed;
@@ -442,7 +447,7 @@ static void check_taken_back(struct test *t, const struct transaction *piece, u6
  * Given  IA32_PMC2 with IN_TX and IN_TXCP counts loads
  * When   transactions load from more lines than the L1 has; then, where there is another processor,
  *        from a line that it stores to all the time
- * Then   the counter keeps its value, but for the loads of those that commit
+ * Then   the counter keeps its value, except for the loads of those that commit
  * Control: with IN_TX alone it counts
  */
 TEST(tsx, in_txcp_takes_back_loads_of_aborts_by_memory, REQS(TSX_07),
@@ -491,8 +496,9 @@ TEST(tsx, in_txcp_takes_nested_transactions_back_to_the_outermost_xbegin, REQS(T
 }
 
 /*
- * The manual's example: of three counters of one event IA32_PMC0 with IN_TX counts what is in
- * transactions, IA32_PMC1 everything, and IA32_PMC2 with IN_TXCP leaves out what has aborted.
+ * The manual's example has three counters of one event. IA32_PMC0 with IN_TX counts inside
+ * transactions, IA32_PMC1 counts everything, and IA32_PMC2 with IN_TXCP leaves out aborted
+ * transactions.
  */
 static void three_counters(u64 n, u64 value[3], unsigned *committed)
 {
@@ -519,7 +525,8 @@ static void three_counters(u64 n, u64 value[3], unsigned *committed)
  *
  * Given  the manual's example: IA32_PMC0 with IN_TX, IA32_PMC1 without a filter and IA32_PMC2 with
  *        IN_TXCP count loads
- * When   as many transactions commit as XABORT ends, with 10 and with 60 loads each
+ * When   the same number of transactions commit and are ended by XABORT, with 10 and with 60 loads
+ *        each
  * Then   by the difference of the two sizes IA32_PMC0 counts the loads of all transactions, and
  *        IA32_PMC2 those of transactions that commit
  * Control: IA32_PMC1 counts all of them

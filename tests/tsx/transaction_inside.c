@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of instructions inside of transactions, which abort them: SDM "Intel TSX and PEBS
- * Support". Transactions also abort for other reasons. Software learns of each abort, and the tests
- * compare with these.
+ * Records of instructions inside of transactions; such a record aborts the transaction: SDM "Intel
+ * TSX and PEBS Support". Transactions also abort for other reasons. Software gets a status of each
+ * abort, and the tests compare with it.
  */
 #include "kernel/interrupt/user.h"
 #include "pmu/event.h"
@@ -13,10 +13,10 @@
 #include "tests/tsx/transaction.h"
 
 #define TRIES		100
-#define TRIES_TAGGED	(16 * TRIES)	/* where few of the loads count */
-#define LATENCY		(~0ULL)	/* instead of flags: load latency, on its usual counter */
+#define TRIES_TAGGED	(16 * TRIES)	/* tries if few of the loads count */
+#define LATENCY		(~0ULL)	/* in place of flags: load latency, on its usual counter */
 #define FILTER		2u	/* IA32_PMC2, the only one that may have IN_TXCP */
-#define PDIR_PERIOD	(3 * PERIOD)	/* no fewer than 128, a multiple of 64 */
+#define PDIR_PERIOD	(3 * PERIOD)	/* at least 128, a multiple of 64 */
 
 static u64 run_at_cpl_3(u64 inside)
 {
@@ -25,7 +25,8 @@ static u64 run_at_cpl_3(u64 inside)
 	return in->piece->run(transaction_words(), in->period ? in->period : PERIOD / 2);
 }
 
-/* What has a lock elided runs again with it taken, so that B8H has to tell. */
+/* true: the record is of the transaction. A piece with an elided lock runs again with the lock
+ * taken, so there B8H must show the abort. */
 static bool tells_of(const struct transaction_inside *in)
 {
 	return transaction_holds(in->piece, sampling_field(&in->record, RECORD_eventing_ip)) &&
@@ -55,7 +56,7 @@ bool transaction_record_inside(u16 event, unsigned counter, u64 flags, struct pm
 	for (in->runs = 0; in->runs < tries && !found; in->runs++) {
 		u64 before = *words, arg = (u64)(uintptr_t)in;
 
-		/* Nothing of what comes after it counts: most of all events are to be inside. */
+		/* Stop counting directly after the piece: most events must be inside of it. */
 		counters_enable(pmc_or(pmc_one(counter), with));
 		in->status = user ? user_call(run_at_cpl_3, arg) : run_at_cpl_3(arg);
 		counters_disable();
@@ -95,7 +96,7 @@ static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with,
  * When   the transactions run until a load inside is recorded
  * Then   that transaction doesn't commit and leaves no store; the record has R/EIP at the fallback
  *        and at B8H bit 33 (RTM_Abort), and bit 36 (Retry) exactly if EAX has bit 1;
- *        RTM_RETIRED.ABORTED counts those that don't commit, on a processor one at least
+ *        RTM_RETIRED.ABORTED counts the transactions that don't commit, on a processor at least one
  */
 TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written,
      REQS(TSX_01, TSX_02, TSX_11, ARM_08), NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
@@ -304,10 +305,10 @@ TEST(tsx, pebs_record_of_fixed_counter_0_aborts_the_transaction, REQS(ARM_08),
  * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
- * Given  IA32_PMC2 counts loads with IN_TX and IN_TXCP; what it counts of one transaction that
- *        commits is measured first
+ * Given  IA32_PMC2 counts loads with IN_TX and IN_TXCP; its count for one transaction that commits
+ *        is measured first
  * When   IA32_PMC0 samples loads until a record aborts a transaction
- * Then   IA32_PMC2 has counted what committed, and nothing of what was aborted
+ * Then   IA32_PMC2 has counted the loads that committed, and none of those that were aborted
  * Control: the first transaction's loads are counted, and a load inside a transaction is recorded
  */
 TEST(tsx, in_txcp_takes_back_loads_of_a_record_abort, REQS(TSX_07),
@@ -344,9 +345,9 @@ TEST(tsx, in_txcp_takes_back_loads_of_a_record_abort, REQS(TSX_07),
 			    in.committed);
 }
 
-#define OUTSIDE (PERIOD + SHADOW_MOST)	/* loads, enough for a record if they counted */
+#define OUTSIDE (PERIOD + SHADOW_MOST)	/* loads: if they counted, there would be a record */
 
-/* IN_TX at these levels: no record of what is outside of transactions, one of what is inside. */
+/* With IN_TX at these levels there must be no record outside of transactions, and one inside. */
 static void check_in_tx(struct test *t, struct test_claim claim, u64 level)
 {
 	if (!transaction_works(t))
@@ -392,8 +393,8 @@ TEST(tsx, counter_with_in_tx_records_only_inside_transactions, REQS(ARM_07),
  * ARM-07  The IN_TX and IN_TXCP filters of a counter must hold for its PEBS records too.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
- * Given  each counter samples loads with IN_TX and USR, without OS; all runs at CPL 3, as software
- *        that is sampled usually does
+ * Given  each counter samples loads with IN_TX and USR, without OS; everything runs at CPL 3, as
+ *        sampled software usually does
  * When   enough loads for a record run outside of transactions; then transactions run
  * Then   there is no record; then there is one of a load inside a transaction
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Transactions of two logical processors: the events, the filter and the TX abort information of
- * each are about its own.
+ * each concern only its own transactions.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/event.h"
@@ -13,20 +13,21 @@
 
 #define SHORT		1u	/* loads in transactions whose cycles differ */
 #define LONG		300u
-#define CYCLES_MORE	150u	/* that LONG - SHORT loads take at least */
+#define CYCLES_MORE	150u	/* least clocks of LONG - SHORT loads */
 #define TRIES		20u	/* until the record is of XABORT and of no earlier abort */
-#define SAMPLER		0u	/* the counter that samples, */
-#define ABORTS		1u	/* that counts RTM_RETIRED.ABORTED, */
-#define INSIDE		2u	/* that counts loads with IN_TX */
+#define SAMPLER		0u	/* the counter that samples */
+#define ABORTS		1u	/* the counter of RTM_RETIRED.ABORTED */
+#define INSIDE		2u	/* the counter of loads with IN_TX */
 #define ALL		((struct pmc_mask){ BIT(SAMPLER) | BIT(ABORTS) | BIT(INSIDE) })
 #define COUNTING	((struct pmc_mask){ BIT(ABORTS) | BIT(INSIDE) })
 
-/* The first processor runs transactions, then the other one; then the first while that loads. */
+/* First the first processor runs transactions, then the other one. Then the first one does while
+ * the other one loads. */
 struct two_transactions {
 	struct two_cpus both;
-	u64 first, second;		/* loads in each of theirs */
-	unsigned records, runs;		/* of the second processor's */
-	u64 tx;				/* bits of its record */
+	u64 first, second;		/* loads in each transaction of the first, the second */
+	unsigned records, runs;		/* records and runs of the second processor */
+	u64 tx;				/* transaction bits of its record */
 	u64 status;			/* EAX of its last transaction, which is recorded */
 	u64 aborts[2], inside[2];	/* counted, while the second runs its own */
 	u64 beside;			/* with IN_TX, by the second while the first runs its own */
@@ -41,7 +42,8 @@ static void count(void)
 	counter_write(INSIDE, 0);
 }
 
-/* XABORT, until there is a record: of a transaction with as many loads as there are to be. */
+/* Run XABORT until there is a record, which must be of a transaction with the intended number of
+ * loads. */
 static void abort_and_record(struct two_transactions *w)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -66,7 +68,7 @@ static void abort_and_record(struct two_transactions *w)
 	w->tx = sampling_field(&record, RECORD_tx_abort);
 }
 
-/* One that commits is the last one of the first processor. */
+/* The first processor's last transaction must be one that commits. */
 static void commit(u64 n)
 {
 	for (unsigned i = 0; i < PERIOD; i++)
@@ -138,12 +140,12 @@ static bool take_turns(struct test *t, unsigned cpu, u64 first, u64 second,
  * Given  two processors, of which the first has run a transaction that commits: one with 300
  *        loads, and another time with 1
  * When   XABORT ends transactions of the other one until there is a record: with 1 load, and
- *        another time with 300. RTM_RETIRED.ABORTED, and loads with IN_TX, count on both; then the
- *        other one's while it loads, and the first one runs transactions
+ *        another time with 300. RTM_RETIRED.ABORTED, and loads with IN_TX, count on both; then
+ *        those of the other processor while it loads, and the first one runs transactions
  * Then   the record has RTM_Abort, and in bits 31:0 cycles that are larger by at least 150 for 300
  *        loads. RTM_RETIRED.ABORTED counts the other processor's transactions there and none on the
- *        first; IN_TX lets loads of them in there, none on the first, and none of those that run
- *        outside while the first is in transactions
+ *        first; IN_TX counts their loads there and none on the first, and none of the loads outside
+ *        while the first is in transactions
  */
 TEST(tsx, transactions_of_each_logical_processor_are_its_own,
      REQS(TSX_01, TSX_03, TSX_06, TSX_09),

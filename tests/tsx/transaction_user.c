@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transactions at CPL 3, where sampled programs usually run: their events, and the registers of
+ * Transactions at CPL 3, where sampled programs usually run. Their events, and the registers of
  * their records: SDM "Performance Monitoring and Intel TSX", "Intel TSX and PEBS Support".
  */
 #include "kernel/interrupt/user.h"
@@ -12,20 +12,20 @@
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
 
-#define FEW	4		/* loads in a transaction */
+#define FEW	4		/* loads in a transaction whose number of loads doesn't matter */
 #define RUNS	8		/* transactions in a window */
 #define CPL_3	3u
 #define RFLAGS_OF_SUB	(RFLAGS_CF | RFLAGS_ZF | RFLAGS_SF)
-#define BELOW_0		(RFLAGS_CF | RFLAGS_SF)	/* of these, after 1 - 2 */
+#define BELOW_0		(RFLAGS_CF | RFLAGS_SF)	/* the flags after 1 - 2 */
 
-/* What runs, and what it was like: RSP at its XBEGIN. */
+/* A run of a piece. rsp: RSP at its XBEGIN. */
 struct user_run {
 	const struct transaction *piece;
 	u64 status, rsp;
-	u64 n;		/* instead of FEW */
+	u64 n;		/* loads, in place of FEW */
 };
 
-/* RFLAGS is that of 1 - 2 when the transaction begins; its loop leaves another one. */
+/* When the transaction begins, RFLAGS has the flags of 1 - 2; its loop then changes them. */
 static u64 run_once(u64 arg)
 {
 	struct user_run *run = (struct user_run *)(uintptr_t)arg;
@@ -59,7 +59,7 @@ static unsigned run_at(unsigned cpl, const struct transaction *piece, unsigned t
 	return committed;
 }
 
-/* What a counter adds in RUNS transactions at a CPL. */
+/* The increase of a counter over RUNS transactions at a CPL. */
 static u64 counted(unsigned counter, u16 event, u64 level, unsigned cpl,
 		   const struct transaction *piece, unsigned *committed)
 {
@@ -75,7 +75,8 @@ static u64 counted(unsigned counter, u16 event, u64 level, unsigned cpl,
 	return value;
 }
 
-/* The three events of the piece's transactions: at the level that the counter selects, and not. */
+/* Count the three events of the piece's transactions at the level that the counter selects, and at
+ * the other level. */
 static void check_levels(struct test *t, unsigned c, const struct transaction *piece, unsigned cpl)
 {
 	static const struct {
@@ -131,7 +132,7 @@ TEST(tsx, rtm_retired_counts_at_the_selected_privilege_levels, REQS(TSX_01, TSX_
 		}
 }
 
-/* An event, the transactions or elided locks that it is of, and which of them it counts. */
+/* An event, the transactions or elided locks that cause it, and which of these it counts. */
 struct level_row {
 	const char *name;
 	u16 event;
@@ -140,7 +141,7 @@ struct level_row {
 	enum { OF_ALL, OF_COMMITS, OF_ABORTS, OF_SIGNALS } of;
 };
 
-/* *least and *most: what is counted of RUNS, of which that many committed. */
+/* The least and the most count over RUNS transactions, of which so many committed. */
 static void bounds_of(const struct level_row *row, bool exact, unsigned committed, u64 *least,
 		      u64 *most)
 {
@@ -150,8 +151,7 @@ static void bounds_of(const struct level_row *row, bool exact, unsigned committe
 		*most = ~0ULL;
 }
 
-/* The event at a CPL with each flag, on a counter. What is counted with the flag of another level.
- */
+/* Count the event at a CPL with each flag. Returns the count with the flag of the other level. */
 static u64 check_row(struct test *t, struct test_claim claim, const struct level_row *row,
 		     unsigned c, unsigned cpl)
 {
@@ -237,7 +237,7 @@ TEST(tsx, abort_events_count_at_the_selected_privilege_levels, REQS(TSX_18, CNT_
 		const unsigned c = i % 4, cpl = i & 4 ? CPL_3 : 0;
 		u64 other;
 
-		/* So many stores take their time. */
+		/* Transactions with many stores take long: test them on one counter only. */
 		if (row->piece == &transaction_stores && c != i / 8)
 			continue;
 		other = check_row(t, AT(TSX_18), row, c, cpl);
@@ -246,7 +246,7 @@ TEST(tsx, abort_events_count_at_the_selected_privilege_levels, REQS(TSX_18, CNT_
 	}
 }
 
-/* One record of aborts of the piece at a CPL; *run is the transaction before it. */
+/* Take one record of an abort of the piece at a CPL; *run: the transaction before the record. */
 static bool record_at(struct test *t, struct test_claim claim, unsigned counter, unsigned cpl,
 		      struct user_run *run, struct pebs_record *record)
 {
@@ -267,7 +267,7 @@ static bool record_at(struct test *t, struct test_claim claim, unsigned counter,
 	return sampling_one_record(t, claim, record);
 }
 
-/* What the record says of the abort. */
+/* Check the abort information of the record. */
 static void check_told(struct test *t, unsigned cpl, const struct user_run *run,
 		       const struct pebs_record *r)
 {
@@ -295,10 +295,10 @@ static void check_told(struct test *t, unsigned cpl, const struct user_run *run,
  * When   XABORT, or PAUSE, ends them at CPL 0, and at CPL 3, until there is a record
  * Then   R/EIP is the fallback address; at B8H RTM_Abort (33) is 1, HLE_Abort (32) 0, and there are
  *        cycles. Where nothing else aborts, Instruction_Abort (34) is 1, and EventingIP is the
- *        XABORT or PAUSE. Where every requirement is judged, EAX tells of the abort, and RSP, RDI,
- *        RCX, CF, ZF and SF are what they were at XBEGIN: of such a record the manual calls none of
- *        them valid (TSX-04)
- * Control: what software itself saw of each abort, EAX
+ *        XABORT or PAUSE. Where every requirement is judged, EAX reports the abort, and RSP, RDI,
+ *        RCX, CF, ZF and SF have their values from XBEGIN: the manual calls none of them valid in
+ *        such a record (TSX-04)
+ * Control: EAX shows each abort to software
  */
 TEST(tsx, rtm_abort_record_has_the_registers_of_xbegin_at_each_level,
      REQS(TSX_01, TSX_03, TSX_05, TSX_09, TSX_10, REC_04, REC_11),

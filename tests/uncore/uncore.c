@@ -12,8 +12,8 @@
 #include "tests/frame/needs.h"
 #include "tests/uncore/uncore.h"
 
-#define TICKS		500	/* of the uncore's clock; passes while an interrupt settles */
-#define SPIN		32	/* waits for them, of about as long each */
+#define TICKS		500	/* clocks of the uncore; longer than an interrupt takes to arrive */
+#define SPIN		32	/* times TICKS: the longest wait for an overflow */
 
 void uncore_spin(void)
 {
@@ -95,11 +95,11 @@ void uncore_count_filtered(unsigned counter, u64 bits)
 	uncore_write(counter, 0);
 }
 
-/* Figures: event, umask, E 18, PMI 20, INV 23, CMASK; EN 22 stays off. */
+/* From the figures: event, umask, E 18, PMI 20, INV 23, CMASK. EN 22 stays 0. */
 #define SELECT_FIELDS	0xff94ffffULL
-#define READINGS	2	/* of a status that must stay */
+#define READINGS	2	/* reads of a status that must not change */
 
-/* Patterns that tell each bit from each other. */
+/* Patterns in which each bit differs from every other bit at least once. */
 static const u64 patterns[] = { 0, 0x0000ffffffffffff, 0x0000555555555555, 0x0000aaaaaaaaaaaa,
 				0x0000800000000001 };
 
@@ -109,12 +109,12 @@ static const u64 patterns[] = { 0, 0x0000ffffffffffff, 0x0000555555555555, 0x000
  * UNC-06  MSR_UNCORE_PERF_GLOBAL_CTRL must hold its enable, core and freeze bits.
  *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
  *
- * Given  five values of 48 bits that tell each bit from each other; an event select without its
- *        reserved bits, enable EN (bit 22) 0
+ * Given  five values of 48 bits, in which any two bits differ somewhere; an event select without
+ *        its reserved bits, enable EN (bit 22) 0
  * When   each is written to MSR_UNCORE_FIXED_CTR0 and to each MSR_UNCORE_PMC; to each
  *        MSR_UNCORE_PERFEVTSEL; each enable, core and freeze bit alone to
  *        MSR_UNCORE_PERF_GLOBAL_CTRL
- * Then   what is read is what was written
+ * Then   the value read is the value written
  */
 TEST(msr, uncore_registers_hold_every_bit, REQS(UNC_01, UNC_06), NEEDS(need_uncore))
 {
@@ -162,8 +162,8 @@ bool uncore_moves(void)
  *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
  *
  * Given  MSR_UNCORE_FIXED_CTR0, which counts the uncore's clock
- * When   it is looked at twice under each combination of EN in MSR_UNCORE_FIXED_CTR_CTRL and
- *        EN_FC0 in MSR_UNCORE_PERF_GLOBAL_CTRL
+ * When   it is read twice under each combination of EN in MSR_UNCORE_FIXED_CTR_CTRL and EN_FC0 in
+ *        MSR_UNCORE_PERF_GLOBAL_CTRL
  * Then   it has moved only where both are 1
  */
 TEST(unc, uncore_counter_counts_only_with_local_and_global_enable, REQS(UNC_02), NEEDS(need_uncore),

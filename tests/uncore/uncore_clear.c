@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Clearing the uncore's status: every bit of it is set, and each write names one. SDM "Uncore
+ * Clearing the uncore's status: every bit is set, and each write clears one. SDM "Uncore
  * Performance Monitoring Management Facility", layouts of MSR_UNCORE_PERF_GLOBAL_STATUS and
  * MSR_UNCORE_PERF_GLOBAL_OVF_CTRL.
  */
@@ -12,11 +12,11 @@
 
 #define CHG		UNCORE_PERF_GLOBAL_STATUS_CHG
 #define COUNTER_BITS	(BITS(0, UNCORE_COUNTERS - 1) | EN_FC0)
-#define PRESET		200	/* clocks until a wrap */
-#define WAITS		64	/* for all of them, of several hundred clocks each */
+#define PRESET		200	/* clocks before a wrap */
+#define WAITS		64	/* waits for all of them, each of several hundred clocks */
 #define STATUS_BITS	64u
 
-/* All nine counters wrap, the fixed one with its interrupt. The status as it is then. */
+/* All nine counters wrap, the fixed one with its interrupt. Returns the status after that. */
 static u64 set_every_bit(void)
 {
 	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
@@ -41,11 +41,11 @@ static u64 set_every_bit(void)
  *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
  *
  * Given  every counter has wrapped, the fixed one with its PMI enable: OVF_PMI is set; CHG, of
- *        which no more is stated than that it tells of a change, may be
+ *        which the manual says only that it reports a change, may be
  * When   0 is written to MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; then 1 to one of its bits, each in turn,
  *        with every bit set again before
- * Then   0 changes nothing; that one bit is gone and each other one is as it was, CHG too unless
- *        it is the one, which may tell of its own change
+ * Then   0 changes nothing; that bit alone is cleared and each other one is unchanged. CHG is
+ *        unchanged too, unless it is the written bit; then it may report its own change
  * Control: the bits of all counters and OVF_PMI were set
  */
 TEST(unc, each_write_to_the_uncore_ovf_ctrl_keeps_every_other_status_bit, REQS(UNC_04),
@@ -72,7 +72,7 @@ TEST(unc, each_write_to_the_uncore_ovf_ctrl_keeps_every_other_status_bit, REQS(U
 	}
 }
 
-/* This counter alone wraps, without its interrupt. The status as it is then. */
+/* Only this counter wraps, without its interrupt. Returns the status after that. */
 static u64 set_bit_of(unsigned c)
 {
 	const u64 bit = c < UNCORE_COUNTERS ? BIT(c) : EN_FC0;
@@ -94,13 +94,13 @@ static u64 set_bit_of(unsigned c)
  *         MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; writing 0 must have no effect.
  *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
  *
- * Given  one counter alone has wrapped, each in turn, without its interrupt; CHG, of which no more
- *        is stated than that it tells of a change, may be set
- * When   1 is written to that counter's bit of MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, which leaves no
- *        counter's bit
+ * Given  one counter alone has wrapped, each in turn, without its interrupt; CHG, of which the
+ *        manual says only that it reports a change, may be set
+ * When   1 is written to that counter's bit of MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, so that no
+ *        counter's bit is left
  * Then   CHG, if it was set, still is
- * Control: the counter's bit alone was set beside CHG, and the write has cleared it; CHG is set for
- *        some counter, or the test is INCONCLUSIVE
+ * Control: the counter's bit alone was set together with CHG, and the write has cleared it; CHG is
+ *        set for some counter, or the test is INCONCLUSIVE
  */
 TEST(unc, clearing_the_only_counter_bit_keeps_chg, REQS(UNC_04), NEEDS(need_perfmon, need_uncore))
 {

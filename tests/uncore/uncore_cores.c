@@ -19,7 +19,7 @@ struct audience {
 	u64 select;		/* bits of EN_PMI_CORES */
 	bool listens[2];
 	unsigned interrupts[2];
-	u64 shown[2];		/* bit 61 of the status at the entry of the first */
+	u64 shown[2];		/* bit 61 of the status at the entry of the first handler */
 };
 
 static void listen(void *arg)
@@ -43,7 +43,8 @@ static void listen(void *arg)
 	counters_clear(counters_status());
 }
 
-/* Interrupts that the two get of one wrap with these bits; both listen. */
+/* The interrupts of both processors for one wrap with these bits; both have IA32_DEBUGCTL[13]
+ * set. */
 static bool interrupts_of(struct test *t, unsigned partner, u64 select, unsigned got[2])
 {
 	struct audience a = { .select = select, .listens = { true, true } };
@@ -56,8 +57,8 @@ static bool interrupts_of(struct test *t, unsigned partner, u64 select, unsigned
 	return true;
 }
 
-/* Is this processor, and the partner, of a core that can be selected? A package with more than four
- * cores may have some that can't. false: the test is INCONCLUSIVE. */
+/* Can the select bits reach this processor's core and the partner's? In a package with more than
+ * four cores some can't be selected. false: the test is INCONCLUSIVE. */
 static bool both_reached(struct test *t, unsigned partner)
 {
 	unsigned got[2];
@@ -76,8 +77,8 @@ static bool both_reached(struct test *t, unsigned partner)
 	return true;
 }
 
-/* The fixed counter wraps under each combination of IA32_DEBUGCTL[13] here and on the partner. That
- * one that listens is reached is the claim. */
+/* The fixed counter wraps with each combination of IA32_DEBUGCTL[13] here and on the partner. The
+ * claim is that a processor with the bit is interrupted. */
 static void check_audience(struct test *t, struct test_claim claim, unsigned partner,
 			   const char *what)
 {
@@ -171,7 +172,8 @@ TEST(unc, uncore_interrupt_reaches_each_thread_with_debugctl_13_set,
 	check_audience(t, AT(PMI_24), smp_sibling(), "thread");
 }
 
-/* With all select bits at once, then with each alone: threads are those of one core. */
+/* First with all select bits, then with each bit alone. threads: the two processors are of one
+ * core. */
 static void check_select_bits(struct test *t, struct test_claim alone, struct test_claim sums,
 			      unsigned partner, bool threads)
 {
@@ -212,8 +214,8 @@ static void check_select_bits(struct test *t, struct test_claim alone, struct te
  * PMI-10  An uncore interrupt must reach every selected core.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
  *
- * Given  two cores of one package, both with IA32_DEBUGCTL[13] = 1; which number the uncore gives
- *        a core isn't known
+ * Given  two cores of one package, both with IA32_DEBUGCTL[13] = 1; the core's number in the uncore
+ *        isn't known
  * When   the fixed counter wraps with all four select bits, 51:48 of MSR_UNCORE_PERF_GLOBAL_CTRL,
  *        then with each alone
  * Then   one bit interrupts at most one of the two; all bits one after the other interrupt a core
@@ -246,19 +248,19 @@ TEST(unc, uncore_select_bit_interrupts_both_threads_of_a_core_or_none, REQS(PMI_
 }
 
 #define UNTIL_ASLEEP	50	/* us: HLT is a few instructions away */
-#define UNTIL_AWAKE	1500000	/* us, of one that is to wake up: other work may keep it waiting */
-#define STAYS_ASLEEP	1000	/* us, of one that isn't */
+#define UNTIL_AWAKE	1500000	/* us, for a thread that must wake: it may wait for other work */
+#define STAYS_ASLEEP	1000	/* us, for a thread that must not wake */
 #define VECTOR_WAKE	(VECTOR_IPI + 1)
 
-/* The other processor halts; the first one lets the fixed counter wrap. */
+/* The other processor executes HLT; the first one makes the fixed counter wrap. */
 struct uncore_sleeper {
 	struct two_cpus both;
 	bool listens;
-	u32 id;			/* its local APIC's */
-	volatile bool awake;	/* by an interrupt of the uncore */
-	bool in_time;		/* without the call that ends the wait */
+	u32 id;			/* local APIC id */
+	volatile bool awake;	/* an interrupt of the uncore has woken it */
+	bool in_time;		/* it woke before the call that ends the wait */
 	unsigned interrupts;
-	u64 shown;		/* bit 61 of its status at the entry of the first */
+	u64 shown;		/* bit 61 of its status at the entry of the first handler */
 };
 
 static volatile bool called;
@@ -371,7 +373,7 @@ TEST(unc, uncore_interrupt_wakes_a_halted_processor_that_listens, REQS(PMI_09, P
 	}
 }
 
-/* Registers of the package: Table 35-13. The values are of bits that all of them have. */
+/* Registers of the package: Table 35-13. The values have bits that all of these registers have. */
 static const struct {
 	u32 msr;
 	u64 value[2];
@@ -401,9 +403,9 @@ static const struct {
 
 struct correspondence {
 	struct two_cpus both;
-	u64 read[2][SHARED];	/* by side: what it has read of the other one's */
-	u64 status[3];		/* that the other side reads: before, after a wrap, cleared here */
-	u64 cleared;		/* and this side, after the other one cleared it */
+	u64 read[2][SHARED];	/* by side: the values of the other side that it read */
+	u64 status[3];		/* read by the other side: before, after a wrap, cleared here */
+	u64 cleared;		/* read by this side after the other one cleared it */
 };
 
 static void correspond(void *arg)
@@ -490,7 +492,7 @@ TEST(unc, processors_of_a_package_share_the_uncore_registers, REQS(UNC_07),
 
 struct load {
 	struct two_cpus both;
-	unsigned works;		/* which side */
+	unsigned works;		/* the side that works */
 	bool ready;
 	char reason[96];
 	u64 counted[UNCORE_COUNTERS];

@@ -11,9 +11,9 @@
 #include "tests/uncore/uncore.h"
 #include "tests/measure/window.h"
 
-#define RISES_MOST	2		/* of what always holds: when counting begins and ends */
+#define RISES_MOST	2		/* of a condition that always holds: at begin and end */
 
-/* Interrupts of a wrap of general-purpose counter c, in the middle of the misses. */
+/* Counter c wraps in the middle of the misses. Returns its interrupts. */
 static const struct pmi_log *wrap(const struct cache_workload *h, unsigned c, bool pmi)
 {
 	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
@@ -78,7 +78,7 @@ TEST(unc, uncore_counter_interrupts_only_with_its_pmi_enable, REQS(PMI_10, PMI_1
  *
  * Given  a counter of the core has wrapped without an interrupt: its bit of
  *        IA32_PERF_GLOBAL_STATUS (38EH) is 1, and bit 61 is 0
- * When   the uncore's fixed counter wraps and interrupts; the handler leaves the status alone
+ * When   the uncore's fixed counter wraps and interrupts; the handler doesn't write the status
  * Then   bit 61 is 1, and the bit of the core's counter still is
  * Control: there was one interrupt
  */
@@ -110,7 +110,7 @@ TEST(unc, uncore_interrupt_sets_bit_61_and_keeps_core_overflow_bits, REQS(PMI_11
 	}
 }
 
-/* What counter c counts over the misses with these further bits of its event select. */
+/* The count of counter c over the misses, with these further bits in its event select. */
 static u64 counted(const struct cache_workload *h, u32 c, u64 bits)
 {
 	uncore_count_filtered(c, bits);

@@ -11,12 +11,12 @@
 #include "tests/uncore/uncore.h"
 
 #define ALL_COUNTERS	BITS(0, UNCORE_COUNTERS - 1)
-#define NEVER		0	/* roles of counters in one window: no clock has so many events, */
-#define ALWAYS		1	/* each has fewer, */
-#define REACHED		2	/* clocks with an event, */
-#define BELOW		3	/* and those without one; */
-#define RISES		4	/* how often a clock without one is followed by one with one, */
-#define FALLS		5	/* and how often one with one by one without */
+#define NEVER		0	/* roles of counters in one window: CMASK that no clock reaches */
+#define ALWAYS		1	/* clocks with fewer events than that: all clocks */
+#define REACHED		2	/* clocks with an event */
+#define BELOW		3	/* clocks without an event */
+#define RISES		4	/* rises: a clock with an event follows one without */
+#define FALLS		5	/* falls: a clock without an event follows one with */
 
 static const u64 filters[] = {
 	[NEVER] = UNCORE_CMASK(255),
@@ -50,8 +50,8 @@ static unsigned counter_of(unsigned turn, unsigned role)
  * Then   CMASK 255 counts nothing; CMASK 1 counts at least half as many clocks as there are loads,
  *        and not every clock; CMASK 1 and the same with INV count together what CMASK 255 with INV
  *        does, every clock; with edge detect CMASK 1 counts at least half of the loads, and not
- *        more than without it; with INV and edge detect as many, but for the first or the last:
- *        rises and falls of a condition alternate
+ *        more than without it; with INV and edge detect it counts the same number, except for the
+ *        first or the last edge: rises and falls of a condition alternate
  * Control: there were more clocks than loads
  */
 TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_09, UNC_10),
@@ -88,7 +88,7 @@ TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_0
 	}
 }
 
-/* Values from which a count carries through each part of the width, or wraps. */
+/* Start values from which a count carries through each part of the width, or wraps. */
 static const u64 starts[UNCORE_COUNTERS] = {
 	0,
 	BIT(UNCORE_WIDTH) - 1,
@@ -107,8 +107,8 @@ static const u64 starts[UNCORE_COUNTERS] = {
  *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
  *
  * Given  all eight counters count reads that miss the L3, each from another value: two close to the
- *        end, the others before a carry into another part of the 48 bits; each counter has each of
- *        these values in turn
+ *        end, the others just below a carry into another part of the 48 bits; each counter has each
+ *        of these values in turn
  * When   flushed lines are loaded
  * Then   all add the same number, modulo 2^48, and the status shows those that have wrapped and no
  *        other
@@ -184,7 +184,8 @@ TEST(unc, each_uncore_counter_needs_both_of_its_enables, REQS(UNC_02), NEEDS(nee
 	}
 }
 
-/* EN of its control register; a general-purpose counter counts clocks, as the fixed one does. */
+/* Write EN of the counter's control register. A general-purpose counter counts clocks, as the fixed
+ * one does. */
 static void uncore_switch(unsigned c, bool on)
 {
 	if (c == UNCORE_FIXED)
@@ -194,7 +195,8 @@ static void uncore_switch(unsigned c, bool on)
 			  UNC_L3_MISS_READ | UNCORE_CLOCKS | (on ? UNCORE_PERFEVTSEL_EN : 0));
 }
 
-/* What it adds while several hundred clocks go by; what was switched before has taken effect. */
+/* The counter's increase during several hundred clocks. The first wait lets earlier writes take
+ * effect. */
 static u64 uncore_gain(unsigned c)
 {
 	u64 before;
@@ -282,7 +284,7 @@ TEST(unc, uncore_counters_count_what_code_at_cpl_3_does, REQS(UNC_08), NEEDS(nee
 
 #define READS	512
 
-/* What all counters count of these loads: of hits, or of misses. */
+/* Check all counters over these loads: with an event of hits, or of misses. */
 static void check_reads(struct test *t, const struct cache_workload *h, u16 event, bool counts)
 {
 	cache_workload_run(h, READS, (struct pmc_mask){ 0 });	/* caches as it leaves them */
@@ -307,8 +309,8 @@ static void check_reads(struct test *t, const struct cache_workload *h, u16 even
  *
  * Given  each counter counts UNC_L3_HITS.READ, then UNC_L3_MISS.READ
  * When   lines are loaded that the L2 has lost and the L3 hasn't; then flushed lines
- * Then   each counts at least half of the loads that its name is about, and at most a quarter of
- *        the others: other processors and prefetchers may change the rest
+ * Then   each counts at least half of the loads of its kind, and at most a quarter of the others:
+ *        other processors and prefetchers may change the rest
  */
 TEST(unc, uncore_events_tell_hits_of_the_l3_from_misses, REQS(UNC_14), NEEDS(need_uncore))
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The uncore's interrupts: SDM "Uncore Performance Monitoring Management Facility", Table 35-13;
- * and the last sentences of counter priority: an uncore interrupt may come together with a core's.
+ * and the last sentences on counter priority: an interrupt of the uncore may come together with one
+ * of the core.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
@@ -12,10 +13,10 @@
 #include "tests/uncore/uncore.h"
 #include "tests/measure/sampling.h"
 
-#define WRAPS	4	/* in a row, each with its interrupt */
-#define SETTLES	3	/* waits for an interrupt that is late */
+#define WRAPS	4	/* wraps in a row, each with its interrupt */
+#define SETTLES	3	/* waits for a late interrupt */
 
-/* Interrupts of one wrap of the fixed counter. */
+/* The interrupts of one wrap of the fixed counter. */
 static const struct pmi_log *interrupts(bool pmi, bool selected, bool core_listens)
 {
 	msr_write(MSR_IA32_DEBUGCTL, core_listens ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
@@ -87,7 +88,7 @@ TEST(unc, every_uncore_interrupt_finds_bit_61_set, REQS(PMI_12), NEEDS(need_perf
 	}
 }
 
-/* The fixed counter wraps, with LVTPC set up so; LVTPC's mask bit after that. */
+/* The fixed counter wraps with these settings of LVTPC. *mask: LVTPC's mask bit after that. */
 static const struct pmi_log *delivered(const struct pmi_options *options, u32 *mask)
 {
 	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
@@ -106,8 +107,8 @@ static const struct pmi_log *delivered(const struct pmi_options *options, u32 *m
  *         SDM 10.5.1 Local Vector Table
  *
  * Given  the uncore's fixed counter, which can interrupt
- * When   it wraps with LVTPC's delivery mode fixed, then NMI, with a handler that leaves LVTPC as
- *        it is; then with LVTPC masked
+ * When   it wraps with LVTPC's delivery mode fixed, then NMI, with a handler that doesn't write
+ *        LVTPC; then with LVTPC masked
  * Then   the first interrupt comes on LVTPC's vector, the second as an NMI, and both find the mask
  *        bit set by their delivery; the third doesn't come
  * Control: the status shows each time that the counter has wrapped
@@ -143,7 +144,7 @@ TEST(unc, uncore_interrupt_is_delivered_as_lvtpc_says, REQS(PMI_04, PMI_06),
  *         61 of IA32_PERF_GLOBAL_OVF_CTRL.
  *         SDM Table 35-13, Figures 18-33 and 18-34
  *
- * Given  bit 61 of IA32_PERF_GLOBAL_STATUS (38EH) is 0, and the handler leaves the status alone
+ * Given  bit 61 of IA32_PERF_GLOBAL_STATUS (38EH) is 0, and the handler doesn't write the status
  * When   the uncore's fixed counter interrupts; its status is cleared by 393H; 1 is written to bit
  *        61 of IA32_PERF_GLOBAL_OVF_CTRL (390H)
  * Then   bit 61 of 38EH is 1 after the first two, and 0 after the last
@@ -173,9 +174,9 @@ TEST(unc, uncore_interrupt_sets_bit_61_until_390h_clears_it, REQS(PMI_12),
 	uncore_off();
 }
 
-#define STATUS_TRIES 8	/* as in tests/pebs/record.c: an image may be 0 now and then */
+#define STATUS_TRIES 8	/* as in tests/pebs/record.c: some images may be 0 */
 
-/* One record of IA32_PMC0; the status in it, 0 if there is none. */
+/* Take one record of IA32_PMC0. Returns the status in it; 0: there is no record. */
 static u64 status_of_a_record(struct test *t)
 {
 	const struct ds_setup setup = sampling_setup(8);
@@ -193,7 +194,7 @@ static u64 status_of_a_record(struct test *t)
  *         assist.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  the uncore's fixed counter has interrupted, and the handler has left the status alone
+ * Given  the uncore's fixed counter has interrupted, and the handler hasn't written the status
  * When   a record is made; then another one after bit 61 of IA32_PERF_GLOBAL_STATUS was cleared
  * Then   bit 61 is 1 in the status of the first, and 0 in that of the second
  * Control: bit 61 of IA32_PERF_GLOBAL_STATUS is 1 before the first and afterwards
@@ -228,7 +229,7 @@ TEST(record, status_of_a_record_shows_ovf_uncore, REQS(REC_07),
 
 #define CORE_COUNTER 2
 
-/* The core's counter wraps with INT on, on the last of the workload's branches. */
+/* The core's counter wraps, with INT set, on the last branch of the workload. */
 static void wrap_core(void)
 {
 	counter_program(CORE_COUNTER, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
@@ -238,10 +239,11 @@ static void wrap_core(void)
 
 struct origin {
 	unsigned count;			/* interrupts */
-	u64 core, uncore, at_entry;	/* status before the handler, and in it */
+	u64 core, uncore, at_entry;	/* status before the handler; at its entry */
 };
 
-/* Both, or either, while interrupts are off; then one handler for whatever there is. */
+/* Let the core's counter, the uncore's, or both wrap while interrupts are disabled. Then one
+ * handler runs for all causes. */
 static struct origin uncore_interrupt_take(bool core, bool uncore)
 {
 	const struct pmi_log *log;
@@ -272,8 +274,8 @@ static struct origin uncore_interrupt_take(bool core, bool uncore)
  *         61 of IA32_PERF_GLOBAL_OVF_CTRL.
  *         SDM Table 35-13, Figures 18-33 and 18-34
  *
- * Given  interrupts are off
- * When   IA32_PMC2, the uncore's fixed counter, or both wrap, and then interrupts are switched on
+ * Given  interrupts are disabled
+ * When   IA32_PMC2, the uncore's fixed counter, or both wrap, and then interrupts are enabled
  * Then   38EH[2] is set exactly if IA32_PMC2 has wrapped, 392H[32] and 38EH[61] exactly if the
  *        uncore's counter has; the core's handler clears nothing of the uncore's status
  * Control: there are one or two interrupts
@@ -298,22 +300,22 @@ TEST(unc, core_and_uncore_status_name_each_cause_of_an_interrupt, REQS(PMI_11, P
 			 uncore);
 		CHECK_EQ(t, PMI_12, uncore ? CORE_UNC_OVF : 0, origin.core & CORE_UNC_OVF,
 			 "38EH[61], core %u uncore %u", core, uncore);
-		/* The core's handler has cleared its own side, and nothing of the uncore's. */
+		/* The core's handler has cleared the core's status only. */
 		CHECK_EQ(t, PMI_11, uncore ? OVF_FC0 : 0, uncore_status() & OVF_FC0,
 			 "392H[32] after the core's handler, core %u uncore %u", core, uncore);
 		uncore_off();
 	}
 }
 
-#define CORE_INSTRUCTIONS	32	/* until the first of the core's counters wraps */
-#define CORE_COUNTERS		4	/* each wraps an instruction after the one before */
-#define DISTANCES		512	/* ticks: more than pass between the two enables */
-#define ROUNDS			64	/* of branches: the core's counters wrap in them */
+#define CORE_INSTRUCTIONS	32	/* before the first of the core's counters wraps */
+#define CORE_COUNTERS		4	/* each wraps one instruction after the previous one */
+#define DISTANCES		512	/* ticks: more than between the two enabling writes */
+#define ROUNDS			64	/* rounds of branches, in which the core's counters wrap */
 
 /*
- * All wrap in one window, the uncore's counter a number of ticks after it was switched on. Over all
- * distances it also wraps together with one of the core's, where an instruction takes a tick or a
- * few.
+ * All counters wrap in one window. The uncore's counter wraps a number of ticks after it was
+ * enabled. In some of the distances it wraps together with a counter of the core, if an instruction
+ * takes only a few ticks.
  */
 static void coincide(unsigned distance)
 {
@@ -345,7 +347,8 @@ TEST(unc, coincident_core_and_uncore_overflows_are_all_shown, REQS(PMI_11),
 {
 	if (!uncore_reaches(t))
 		return;
-	/* Unmasked with an old overflow in the status a processor might interrupt for ever. */
+	/* stay_masked: with an old overflow in the status a processor might interrupt forever if
+	 * LVTPC were unmasked. */
 	static const struct pmi_options keep = { .keep_status = true, .keep_counting = true,
 						 .stay_masked = true };
 	unsigned count = 0;
@@ -363,7 +366,7 @@ TEST(unc, coincident_core_and_uncore_overflows_are_all_shown, REQS(PMI_11),
 		counters_clear(counters_status());
 		pmi_unmask();
 	}
-	/* What is late or waits is taken here, and not by the next test. */
+	/* Take late or pending interrupts here, and not in the next test. */
 	for (unsigned i = 0; i < SETTLES; i++) {
 		count = pmi_settle()->count;
 		pmi_unmask();

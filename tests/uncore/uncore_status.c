@@ -10,11 +10,11 @@
 #include "tests/measure/overflow.h"
 #include "tests/uncore/uncore.h"
 
-#define COUNTERS	(UNCORE_COUNTERS + 1)	/* the last is the fixed one */
+#define COUNTERS	(UNCORE_COUNTERS + 1)	/* the last one is the fixed counter */
 #define ALL_COUNTERS	(BITS(0, UNCORE_COUNTERS - 1) | EN_FC0)
-#define PRESET		200	/* clocks until a wrap */
-#define WAITS		64	/* for it, of several hundred clocks each */
-/* Of MSR_UNCORE_ADDR_OPCODE_MATCH: address, opcode, selection. */
+#define PRESET		200	/* clocks before a wrap */
+#define WAITS		64	/* waits for the wrap, each of several hundred clocks */
+/* Bits of MSR_UNCORE_ADDR_OPCODE_MATCH: address, opcode, selection. */
 #define MATCH_BITS	(BITS(3, 39) | BITS(40, 47) | BITS(61, 63))
 
 static unsigned counter_name(unsigned n)
@@ -22,7 +22,7 @@ static unsigned counter_name(unsigned n)
 	return n < UNCORE_COUNTERS ? n : UNCORE_FIXED;
 }
 
-/* All count clocks from 0, those in pmi with their PMI enables. */
+/* All counters count clocks from 0; those in pmi have their PMI enables set. */
 static void count_clocks(u64 pmi)
 {
 	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
@@ -33,14 +33,15 @@ static void count_clocks(u64 pmi)
 	uncore_write(UNCORE_FIXED, 0);
 }
 
-/* These bits of the status have come, or it was waited for them long enough. */
+/* Wait until these bits of the status are set, but not longer than WAITS. */
 static void wait_for(u64 bits)
 {
 	for (unsigned i = 0; i < WAITS && (uncore_status() & bits) != bits; i++)
 		uncore_spin();
 }
 
-/* What every register holds at once: no two the same, and no bit of one in all others. */
+/* The values that the registers hold at the same time: all differ, and no bit is the same in
+ * all. */
 static u64 own_count(unsigned n)
 {
 	return 0x010203040506ULL * (n + 1);
@@ -58,10 +59,10 @@ static u64 own_select(unsigned n)
  *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
  *
  * Given  the uncore's registers, nothing enabled
- * When   a value of its own is written to each counter, to each event select, to
- *        MSR_UNCORE_FIXED_CTR_CTRL and to MSR_UNCORE_PERF_GLOBAL_CTRL, and all are read after
- *        that; the same in the contrary order
- * Then   each reads what was written to it
+ * When   a different value is written to each counter, to each event select, to
+ *        MSR_UNCORE_FIXED_CTR_CTRL and to MSR_UNCORE_PERF_GLOBAL_CTRL, and all are read after that;
+ *        the same in reverse order
+ * Then   each reads the value that was written to it
  */
 TEST(msr, uncore_registers_hold_values_of_their_own_at_once, REQS(UNC_01, UNC_06),
      NEEDS(need_uncore))
@@ -90,12 +91,12 @@ TEST(msr, uncore_registers_hold_values_of_their_own_at_once, REQS(UNC_01, UNC_06
 	}
 }
 
-/* Layouts of the section: the bits that a register has, without EN and the reset of an occupancy.
- */
+/* The layouts in the manual's section: the bits of a register, without EN and the reset of an
+ * occupancy. */
 static const struct {
 	const char *name;
-	u32 msr, members;	/* of a bank */
-	u64 bits, left;	/* left alone: they start something, or read as 0 */
+	u32 msr, members;	/* number of registers in this bank */
+	u64 bits, left;	/* not written: they start something, or read as 0 */
 } layouts[] = {
 	{ "MSR_UNCORE_PERF_GLOBAL_CTRL", MSR_UNCORE_PERF_GLOBAL_CTRL, 1, PMI_FRZ | EN_PMI_CORES,
 	  ALL_COUNTERS },
@@ -110,7 +111,7 @@ static const struct {
 	  BIT(17) | BIT(22) },
 };
 
-/* Of the member of this bank. */
+/* Check the reserved bits of register n of this bank. */
 static void check_reserved(struct test *t, unsigned i, u32 n)
 {
 	const u32 msr = layouts[i].msr + n;
@@ -144,8 +145,8 @@ static void check_reserved(struct test *t, unsigned i, u32 n)
  * Given  the global control, the fixed counter and its control, the match register, each
  *        general-purpose counter and event select, with every other of its bits set;
  *        MSR_UNCORE_PERF_GLOBAL_OVF_CTRL
- * When   each bit that its layout doesn't name is written, beside the contrary of the bits that are
- *        set
+ * When   each bit that its layout doesn't name is written, together with the inverse of the bits
+ *        that are set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays, or of MSR_UNCORE_PERF_GLOBAL_OVF_CTRL each bit of its layout, was
  *        accepted
@@ -163,9 +164,8 @@ TEST(msr, uncore_registers_refuse_reserved_bits, REQS(UNC_11), NEEDS(need_uncore
  *         SDM 18.8.2.3 Uncore Address/Opcode Match MSR, layout
  *
  * Given  the bits of the layout: address 39:3, opcode 47:40, selection 63:61
- * When   each of them alone is written, and all of them, while each counter holds a value of its
- *        own
- * Then   what is read is what was written
+ * When   each of them alone is written, and all of them, while each counter holds a different value
+ * Then   the value read is the value written
  */
 TEST(msr, uncore_match_register_holds_each_bit_of_its_layout, REQS(UNC_13), NEEDS(need_uncore))
 {
@@ -264,7 +264,7 @@ TEST(unc, ovf_pmi_is_set_by_counters_with_their_pmi_enable_alone, REQS(UNC_12, U
 	}
 }
 
-/* The counter wraps, and nothing of it is programmed but its value; interrupts in all. */
+/* Let the counter wrap; only its value is written. Returns the interrupts so far. */
 static unsigned wrap_and_settle(unsigned c)
 {
 	uncore_preset(c, PRESET);
@@ -273,7 +273,7 @@ static unsigned wrap_and_settle(unsigned c)
 	return pmi_settle()->count;
 }
 
-/* Bit of each counter that has moved while some hundred clocks went by. */
+/* The bits of the counters that have moved during some hundred clocks. */
 static u64 moving(void)
 {
 	u64 before[COUNTERS], moved = 0;
@@ -362,7 +362,7 @@ static bool core_moves(void)
  *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
  *
  * Given  all nine counters of the uncore count clocks, PMI_FRZ = 1, and IA32_PMC0 of the core
- *        counts instructions; the handler leaves IA32_PERF_GLOBAL_CTRL as it is
+ *        counts instructions; the handler doesn't write IA32_PERF_GLOBAL_CTRL
  * When   a general-purpose counter of the uncore, then the fixed one, wraps with its PMI enable 1
  * Then   IA32_PERF_GLOBAL_CTRL is unchanged, and IA32_PMC0 goes on
  * Control: there was an interrupt, and all counters of the uncore stand

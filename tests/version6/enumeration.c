@@ -10,7 +10,7 @@
 #include "tests/version6/version6.h"
 
 #define EXTENDED	0x23u
-/* Registers from 0C1H and 309H on that nothing else has where there is no such counter. */
+/* So many registers, from 0C1H and from 309H on, have no other use if the counter doesn't exist. */
 #define GP_MOST		10u
 #define FIXED_MOST	7u
 #define SUBLEAVES	32u		/* bits of CPUID.(23H,0):EAX */
@@ -27,7 +27,7 @@ static u32 any_of(struct cpuid r)
  *
  * Given  CPUID.(07H,1):EAX[8]
  * When   CPUID.0H:EAX and leaf 23H, if it isn't above that, are read
- * Then   with the bit leaf 23H is there, and its sub-leaf 0 says so of itself; without it, each
+ * Then   with the bit, leaf 23H is there, and its sub-leaf 0 has its own bit; without it, each
  *        sub-leaf from 0 to 31 is 0
  */
 TEST(enumeration, leaf_23h_is_there_exactly_with_its_bit, REQS(V6_01), NEEDS(need_perfmon))
@@ -54,14 +54,15 @@ TEST(enumeration, leaf_23h_is_there_exactly_with_its_bit, REQS(V6_01), NEEDS(nee
  *        SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 23H
  *
  * Given  CPUID.(23H,0):EAX
- * When   each sub-leaf from 1 to 31 is read, and some above, for which it has no bit
- * Then   one whose bit is 0, and each above 31, has 0 in all four registers
+ * When   each sub-leaf from 1 to 31 is read, and some higher ones, for which it has no bit
+ * Then   a sub-leaf whose bit is 0, and each above 31, has 0 in all four registers
  * Control: sub-leaf 1, if its bit is 1, has counters
  */
 TEST(enumeration, subleaf_of_23h_without_its_bit_is_0, REQS(V6_02),
      NEEDS(need_perfmon, need_leaf_23h))
 {
-	/* Each is a sub-leaf that may be there, in its lower 5, 8 or 16 bits. */
+	/* Each of these is, in its lower 5, 8 or 16 bits, the number of a sub-leaf that may
+	 * exist. */
 	static const u32 above[] = { 0x20, 0x21, 0x25, 0x40, 0x101, 0x10001, 0x80000001 };
 	const u32 subleaves = cpuid_read(EXTENDED, 0).eax;
 
@@ -76,7 +77,7 @@ TEST(enumeration, subleaf_of_23h_without_its_bit_is_0, REQS(V6_02),
 			 above[i]);
 }
 
-/* A set of that many, from 0 on. */
+/* The set of the first n. */
 static u64 first(unsigned n)
 {
 	return n ? BITS(0, n - 1) : 0;
@@ -87,9 +88,9 @@ static u64 first(unsigned n)
  *        processor.
  *        SDM volume 1: CPUID leaves 0AH and 23H
  *
- * Given  the counters that CPUID.0AH:EAX[15:8], EDX[4:0] and ECX tell of
+ * Given  the counters that CPUID.0AH:EAX[15:8], EDX[4:0] and ECX report
  * When   CPUID.(23H,1):EAX and EBX are read
- * Then   each of those has its bit
+ * Then   each of those counters has its bit
  */
 TEST(enumeration, leaf_23h_has_each_counter_of_leaf_0ah, REQS(V6_04),
      NEEDS(need_perfmon, need_counter_sets, need_not_hybrid))
@@ -104,7 +105,8 @@ TEST(enumeration, leaf_23h_has_each_counter_of_leaf_0ah, REQS(V6_04),
 		 "fixed counters of CPUID.0AH that CPUID.(23H,1):EBX = %#x has", r.ebx);
 }
 
-/* The events that CPUID.0AH tells of; a hybrid's marks those that one type of core lacks. */
+/* The events that CPUID.0AH enumerates; a hybrid's leaf marks an event that one type of core
+ * lacks. */
 static u64 events_of_leaf_0ah(void)
 {
 	const unsigned length = cpuid_get(CPUID_EVENTS_LENGTH);
@@ -127,7 +129,7 @@ static bool need_events_of_leaf_0ah(char *reason, size_t size)
  *        SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 23H,
  *        sub-leaf 3
  *
- * Given  the architectural events of which CPUID.0AH:EBX tells, as many as EAX[31:24] says
+ * Given  the architectural events in CPUID.0AH:EBX, whose number is EAX[31:24]
  * When   CPUID.(23H,3):EAX is read
  * Then   bit i is 1 exactly where CPUID.0AH:EBX[i] is 0; on a hybrid, whose leaf 0AH marks what one
  *        type of core lacks, it is 1 at least there
@@ -142,7 +144,7 @@ TEST(enumeration, events_of_leaf_23h_are_those_that_leaf_0ah_has_not_as_absent, 
 			 "CPUID.(23H,3):EAX[%u], CPUID.0AH:EBX = %#x", i, absent);
 }
 
-/* What CPUID.(23H,1) tells of the processor that asks, and the counters that answer there. */
+/* CPUID.(23H,1) of the calling processor, and the counters that can be read there. */
 struct look {
 	struct two_cpus both;
 	struct {

@@ -10,7 +10,7 @@
 #include "tests/measure/window.h"
 #include "tests/version6/version6.h"
 
-#define COUNTERS	8u	/* the first: >= 1; the last: >= 7; those between them: = 1 to 6 */
+#define COUNTERS	8u	/* the first: >= 1; the last: >= 7; the others: = 1 to 6 */
 #define ROUNDS		2048u
 #define SLOTS_EVENT	7u	/* architectural event: top-down slots */
 #define SLOTS		0x01a4u
@@ -21,7 +21,7 @@ static bool need_eight_counters(char *reason, size_t size)
 	       version6_need(counter_caps()->gp >= COUNTERS, "eight counters", reason, size);
 }
 
-/* The eight from that counter on, and from IA32_PMC0 on after the last one. */
+/* The nth of eight counters, starting with `first`; IA32_PMC0 follows after the last one. */
 static unsigned nth_from(unsigned first, unsigned n)
 {
 	return (first + n) % counter_caps()->gp;
@@ -76,7 +76,7 @@ TEST(version6, equal_flag_counts_cycles_with_exactly_cmask_events, REQS(V6_09),
 
 	for (unsigned first = 0; first < caps->gp; first++) {
 		check_equal(t, EVENT_INST_RETIRED_ANY_P, first);
-		/* Several in each cycle, wherever they are there. */
+		/* Each cycle has several slots, if the event exists. */
 		if (!(caps->events_absent & BIT(SLOTS_EVENT)))
 			check_equal(t, SLOTS, first);
 	}
@@ -85,7 +85,7 @@ TEST(version6, equal_flag_counts_cycles_with_exactly_cmask_events, REQS(V6_09),
 static const struct {
 	u32 generations;
 	enum event_kind kind;
-	u32 code;		/* 23:16 the second unit mask */
+	u32 code;		/* 23:16: the second unit mask */
 	u64 counters;
 } rows[] = {
 #define EVENT_UMASK2(gens, name, event, umask, umask2, kind, flags, counters, source) \
@@ -94,8 +94,8 @@ static const struct {
 };
 
 /*
- * Far branches, or taken conditional ones that go forward, by a second unit mask: a loop has none
- * of them. 0: this processor has no such event that is known.
+ * An event of far branches, or of taken conditional branches that go forward, by a second unit
+ * mask: a loop has none of these. 0: no such event of this processor is known.
  */
 static u32 branches_outside_loops(void)
 {
@@ -151,13 +151,13 @@ TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
 	}
 }
 
-/* What such an event of these kinds counts at least and at most in a window; 0 and 0: no such. */
+/* The least and most count of such an event in a window; 0 and 0: no such event. */
 struct expected {
 	u64 least, most, value;
 	const char *of;
 };
 
-/* CPL 3 is entered by a far branch and left by another one; a loop has none. */
+/* One far branch enters CPL 3 and another one leaves it; a loop has none. */
 static bool far_branches(struct test *t, unsigned counter, u64 mask, u16 event, struct expected *e)
 {
 	(void)t;
@@ -172,7 +172,7 @@ static bool far_branches(struct test *t, unsigned counter, u64 mask, u16 event, 
 	return true;
 }
 
-/* One in two of the random ones is taken: they lead forward. */
+/* Half of the random branches are taken; they go forward. */
 static bool forward_branches(struct test *t, unsigned counter, u64 mask, u16 event,
 			     struct expected *e)
 {
@@ -182,7 +182,7 @@ static bool forward_branches(struct test *t, unsigned counter, u64 mask, u16 eve
 				     2 * ROUNDS, &e->value);
 }
 
-/* Of a round's three branches two are conditional, of which the loop's is taken. */
+/* A round has three branches, two of them conditional; the loop's branch is taken. */
 static bool conditional_branches(struct test *t, unsigned counter, u64 mask, u16 event, u64 each,
 				 struct expected *e)
 {
@@ -192,7 +192,7 @@ static bool conditional_branches(struct test *t, unsigned counter, u64 mask, u16
 				     2 * ROUNDS, &e->value);
 }
 
-/* A line that stays in L1 is loaded once a round. */
+/* Each round loads a line that stays in L1. */
 static bool hits(struct test *t, unsigned counter, u64 mask, u16 event, struct expected *e)
 {
 	*e = (struct expected){ .least = ROUNDS - ROUNDS / 8, .most = ROUNDS + ROUNDS / 8,
@@ -201,7 +201,7 @@ static bool hits(struct test *t, unsigned counter, u64 mask, u16 event, struct e
 				     2 * ROUNDS, &e->value);
 }
 
-/* false: it isn't one of these kinds, or no window could be measured. */
+/* false: the event isn't one of these kinds, or no window could be measured. */
 static bool count_kind(struct test *t, unsigned counter, enum event_kind kind, u32 code,
 		       struct expected *e)
 {
@@ -233,9 +233,9 @@ static bool count_kind(struct test *t, unsigned counter, enum event_kind kind, u
  *        hits of L1
  * When   a loop runs at CPL 3; loops with a random branch, with two conditional branches a round,
  *        and with a load of one line run 2048 rounds and 4096
- * Then   far branches are counted, fewer than half of the rounds; of the random ones between one in
- *        eight and seven in eight; two, and one taken, in each round of the next; a hit a round
- *        of the last, give or take an eighth
+ * Then   far branches are counted, fewer than half of the rounds; of the random branches between
+ *        one in eight and seven in eight; in each round of the next loop two branches, one of them
+ *        taken; of the last loop one hit a round, within an eighth
  */
 TEST(version6, event_with_a_second_unit_mask_counts_what_it_names, REQS(V6_07),
      NEEDS(need_perfmon, need_branches_outside_loops, need_branches))
@@ -255,7 +255,7 @@ TEST(version6, event_with_a_second_unit_mask_counts_what_it_names, REQS(V6_07),
 	}
 }
 
-/* Does a counter of that event record anything of a loop's branches? */
+/* Does a counter of that event make any record for a loop's branches? */
 static bool records_loop(unsigned counter, u16 event, u64 flags)
 {
 	const struct ds_setup setup = sampling_setup(1);

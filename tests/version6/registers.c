@@ -8,13 +8,13 @@
 #include "spec/msr.h"
 #include "tests/version6/version6.h"
 
-/* Addresses without another register: IA32_PMC0 + 10 on begins MSR_FSB_FREQ's neighbourhood. */
+/* Addresses that no other register has: from IA32_PMC0 + 10 on there is MSR_FSB_FREQ. */
 #define LEGACY_GP	10u
 #define BANK_GP		32u		/* 1900H to 197FH */
 #define BANK_FIXED	16u		/* 1980H to 19BFH */
 #define RDPMC_TRIED	16u
 
-/* Does the set have a counter of either kind? Positions as in IA32_PERF_GLOBAL_CTRL. */
+/* Does the set have this counter? Bit positions as in IA32_PERF_GLOBAL_CTRL. */
 static bool has(u64 set, unsigned counter)
 {
 	return set & BIT(counter);
@@ -57,7 +57,8 @@ TEST(msr, counters_are_those_of_leaf_23h, REQS(V6_03),
 			 "#GP of RDMSR of %#x, counters %#lx", version6_ctr(c), set);
 }
 
-/* A bit beside an event: taken and read back, or refused and the register as it was. */
+/* A bit is written together with an event: it must be read back, or be refused and leave the
+ * register unchanged. */
 static void check_bit(struct test *t, struct test_claim claim, u32 msr, unsigned bit, bool there)
 {
 	const u64 kept = EVENT_INST_RETIRED_ANY_P | COUNT_BOTH;
@@ -76,7 +77,7 @@ static void check_bit(struct test *t, struct test_claim claim, u32 msr, unsigned
  *        SDM volume 1, CPUID leaf 23H; Linux
  *
  * Given  each event select with an event; CPUID.(23H,0):EBX[0], or no such leaf
- * When   each of bits 47:40 is set beside the event
+ * When   each of bits 47:40 is set together with the event
  * Then   it is read back where EBX[0] is 1; elsewhere the write raises #GP and changes nothing
  */
 TEST(msr, second_unit_mask_exists_if_leaf_23h_says_so, REQS(V6_06),
@@ -94,7 +95,7 @@ TEST(msr, second_unit_mask_exists_if_leaf_23h_says_so, REQS(V6_06),
  *        SDM volume 1, CPUID leaf 23H; Linux
  *
  * Given  each event select with an event; CPUID.(23H,0):EBX[1], or no such leaf
- * When   bit 36 is set beside the event
+ * When   bit 36 is set together with the event
  * Then   it is read back where EBX[1] is 1; elsewhere the write raises #GP and changes nothing
  */
 TEST(msr, equal_flag_exists_if_leaf_23h_says_so, REQS(V6_08),
@@ -111,7 +112,8 @@ TEST(msr, equal_flag_exists_if_leaf_23h_says_so, REQS(V6_08),
  *
  * Given  each event select with an event, each fixed counter enabled; CPUID.(23H,0):EBX[2], or no
  *        such leaf
- * When   bit 37 is set beside the event, bit 33 + 4i beside the enable bits of fixed counter i
+ * When   bit 37 is set together with the event, bit 33 + 4i together with the enable bits of fixed
+ *        counter i
  * Then   it is read back where EBX[2] is 1; elsewhere the write raises #GP and changes nothing
  */
 TEST(msr, rdpmc_user_disable_exists_if_leaf_23h_says_so, REQS(V6_10),
@@ -134,8 +136,8 @@ TEST(msr, rdpmc_user_disable_exists_if_leaf_23h_says_so, REQS(V6_10),
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 }
 
-/* A value of counter c's own, within every counter's width; in odd pairs of turns each bit is the
- * other one. */
+/* A value for counter c alone, within every counter's width; in odd pairs of turns each bit is
+ * inverted. */
 static u64 own(unsigned c, unsigned turn)
 {
 	const u64 value = 0x010203040506 + 0x10000000000ULL * turn + 0x1000ULL * c;
@@ -143,7 +145,8 @@ static u64 own(unsigned c, unsigned turn)
 	return turn & 2 ? ~value : value;
 }
 
-/* Each counter of a kind gets a value of its own under one address; the other one reads it. */
+/* Write a different value to each counter of a kind by one address, and read it by the other
+ * address. */
 static void check_same(struct test *t, struct test_claim claim, u64 set, u32 (*one)(unsigned),
 		       u32 (*other)(unsigned), unsigned turn, u64 mask)
 {
@@ -178,7 +181,8 @@ static u32 fixed_address(unsigned c)
  * Given  version 6; every general-purpose counter stands still
  * When   each is written under 4C1H + n and read under 1900H + 4n; written under 1900H + 4n and
  *        read under 0C1H + n
- * Then   it reads what was written to it, of each counter another value, and then its complement
+ * Then   it reads the value that was written to it, of each counter another value, and then its
+ *        complement
  */
 TEST(msr, register_of_1900h_is_the_general_purpose_counter, REQS(V6_12),
      NEEDS(need_perfmon, need_version_6, need_full_width), .under_every_fault = true)
@@ -220,15 +224,14 @@ TEST(msr, write_to_1900h_is_not_sign_extended, REQS(V6_13), NEEDS(need_perfmon, 
  *        Linux: V6+ MSR aliasing
  *
  * Given  version 6
- * When   each event select is written under 186H + n and read under 1901H + 4n, and the other way
- *        round
- * Then   it reads what was written to it, of each counter another value
+ * When   each event select is written under 186H + n and read under 1901H + 4n, and the reverse
+ * Then   it reads the value that was written to it, of each counter another value
  */
 TEST(msr, register_of_1901h_is_the_event_select, REQS(V6_14), NEEDS(need_perfmon, need_version_6))
 {
 	const struct pmu_caps *c = counter_caps();
 	const u64 set = c->gp_mask;
-	/* Event, unit mask, USR, OS, E, INT, INV and CMASK; EN stays 0. */
+	/* Event, unit mask, USR, OS, E, INT, INV and CMASK. EN stays 0. */
 	const u64 mask = 0xff97ffff | (c->v6.umask2 ? BITS(40, 47) : 0) |
 			 (c->v6.equal ? BIT(36) : 0) | (c->baseline ? BIT(34) : 0);
 
@@ -243,8 +246,8 @@ TEST(msr, register_of_1901h_is_the_event_select, REQS(V6_14), NEEDS(need_perfmon
  *        Linux: V6+ MSR aliasing
  *
  * Given  version 6; each event select with an event
- * When   each other bit but EN is set beside it, by 186H + n and by 1901H + 4n
- * Then   both take it, or both raise #GP and keep the event alone
+ * When   each other bit except EN is set too, by 186H + n and by 1901H + 4n
+ * Then   both addresses accept it, or both raise #GP and keep the event alone
  */
 TEST(msr, register_of_1901h_refuses_what_the_event_select_refuses, REQS(V6_14),
      NEEDS(need_perfmon, need_version_6, need_refused_msrs))
@@ -279,8 +282,9 @@ TEST(msr, register_of_1901h_refuses_what_the_event_select_refuses, REQS(V6_14),
  *        Linux: V6+ MSR aliasing
  *
  * Given  version 6; the fixed counters of CPUID.(23H,1):EBX, with their gaps
- * When   each is written under 309H + i and read under 1980H + 4i, and the other way round
- * Then   it reads what was written to it, of each counter another value, and then its complement
+ * When   each is written under 309H + i and read under 1980H + 4i, and the reverse
+ * Then   it reads the value that was written to it, of each counter another value, and then its
+ *        complement
  */
 TEST(msr, register_of_1980h_is_the_fixed_counter, REQS(V6_15),
      NEEDS(need_perfmon, need_version_6, need_fixed))

@@ -12,8 +12,8 @@
 #include "tests/version6/version6.h"
 
 #define BRANCHES	EVENT_BR_INST_RETIRED_ALL_BRANCHES
-#define BELOW		100u	/* events until the overflow */
-#define ROUNDS		256u	/* of workload_load: a branch each, and no store */
+#define BELOW		100u	/* events before the overflow */
+#define ROUNDS		256u	/* rounds of workload_load: each has one branch and no store */
 #define SLACK		16u	/* branches of opening and closing the window */
 #define AMPLE		0x100000u	/* more events than a short window has */
 
@@ -30,7 +30,7 @@ static u64 below_the_end(unsigned counter, u64 n)
  * Given  186H + n selects stores, and IA32_PMCn is 5
  * When   1901H + 4n is written with branches, INT and EN, and 1900H + 4n with -100; LVTPC is
  *        masked, and a loop of loads and branches runs
- * Then   the counter has the loop's branches but a hundred, and its status bit is 1
+ * Then   the counter holds the number of the loop's branches minus 100, and its status bit is 1
  */
 TEST(version6, counter_counts_what_its_registers_of_1900h_say, REQS(V6_12, V6_14),
      NEEDS(need_perfmon, need_version_6, need_branches, need_events))

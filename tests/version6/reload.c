@@ -11,11 +11,11 @@
 #include "tests/version6/version6.h"
 
 #define EVENT		EVENT_BR_INST_RETIRED_ALL_BRANCHES
-#define ROUNDS		1024u		/* of workload_load: a branch each */
-#define CAUSE_PERIOD	256u		/* of the counter whose overflow causes the load */
+#define ROUNDS		1024u		/* rounds of workload_load: each has one branch */
+#define CAUSE_PERIOD	256u		/* period of the counter whose overflow causes the load */
 #define SLACK		16u		/* branches of opening and closing the window */
 
-/* CFG_C[31:0]: further below 0 than any window counts. */
+/* CFG_C[31:0]: farther below 0 than any window counts. */
 #define RELOAD_VALUE	(0u - 0x01000000u)
 
 static u64 loaded(unsigned counter)
@@ -23,7 +23,8 @@ static u64 loaded(unsigned counter)
 	return version6_loaded(counter, RELOAD_VALUE);
 }
 
-/* The first general-purpose counter that can be reloaded, and another one that can cause it. */
+/* The first general-purpose counter that can be reloaded, and another one that can cause the
+ * reload. */
 static bool first_pair(unsigned *reloaded, unsigned *cause)
 {
 	const struct version6 *v = &counter_caps()->v6;
@@ -46,8 +47,8 @@ static bool need_pair(char *reason, size_t size)
 			     reason, size);
 }
 
-/* One window: `cause` overflows at its branch CAUSE_PERIOD, `reloaded` counts from 0, and its CFG_B
- * names the counters of the mask. */
+/* Run one window: `cause` overflows on branch CAUSE_PERIOD, `reloaded` counts from 0, and its CFG_B
+ * names the counters in mask. */
 static void run_pair(unsigned reloaded, unsigned cause, u64 mask)
 {
 	counter_program(reloaded, EVENT, COUNT_BOTH);
@@ -92,7 +93,7 @@ static void check_reloads(struct test *t, unsigned reloaded, unsigned cause)
  *        below 0
  * When   the second overflows in a window, for each counter that can be reloaded and each that can
  *        cause it
- * Then   the first holds that value, with ones above it, and what it counted since; its own status
+ * Then   the first holds that value, with all higher bits 1, plus its later events; its own status
  *        bit is 0
  * Control: the second's status bit is 1
  */
@@ -127,7 +128,7 @@ TEST(version6, overflow_reloads_each_counter_that_names_the_one_that_overflowed,
  * Given  two counters of one event; CFG_B of the first names the second and another one,
  *        CFG_C[31:0] is a value far below 0; the second has INT = 1
  * When   the second overflows in a window, for each that can cause it
- * Then   the first holds that value, with ones above it, and what it counted since; there is one
+ * Then   the first holds that value, with all higher bits 1, plus its later events; there is one
  *        interrupt
  * Control: the second's status bit is 1 in the handler
  */
@@ -173,7 +174,7 @@ TEST(version6, overflow_that_reloads_another_counter_interrupts, REQS(V6_18, PMI
  *
  * Given  a counter that counts at CPL 3, as the one that its CFG_B names does
  * When   that one overflows at CPL 3, each two of CPUID.(23H,2) next to each other
- * Then   the first holds CFG_C[31:0], with ones above it, and what it counted since
+ * Then   the first holds CFG_C[31:0], with all higher bits 1, plus its later events
  * Control: the other one's status bit is 1
  */
 TEST(version6, overflow_at_cpl_3_reloads_the_counter_that_names_it, REQS(V6_18),
@@ -205,7 +206,7 @@ TEST(version6, overflow_at_cpl_3_reloads_the_counter_that_names_it, REQS(V6_18),
 	}
 }
 
-/* Both count branches from CAUSE_PERIOD below 0 on; CFG_B of `reloaded` is `names`. */
+/* Both count branches from CAUSE_PERIOD below 0; CFG_B of `reloaded` is `names`. */
 static void run_both_overflow(unsigned reloaded, unsigned cause, u64 names)
 {
 	counter_program(reloaded, EVENT, COUNT_BOTH);
@@ -225,7 +226,7 @@ static void run_both_overflow(unsigned reloaded, unsigned cause, u64 names)
  * Given  two counters of one event and one start; CFG_B of the first names the second
  * When   both overflow on one branch, for each counter that can be reloaded and each that can cause
  *        it
- * Then   the first holds CFG_C[31:0], with ones above it, and what it counted since
+ * Then   the first holds CFG_C[31:0], with all higher bits 1, plus its later events
  * Control: with CFG_B = 0 the two hold the same count above 0, and the status bits of both are 1;
  *          with the name in it the second's is 1
  */
@@ -262,7 +263,7 @@ TEST(version6, counter_that_overflows_with_its_cause_is_reloaded, REQS(V6_18),
 		}
 }
 
-/* General-purpose counters that can be reloaded and cause it; 0: fewer than three. */
+/* General-purpose counters that can be reloaded and can cause a reload; 0: fewer than three. */
 static u64 three_of_both(void)
 {
 	const struct version6 *v = &counter_caps()->v6;
@@ -296,7 +297,7 @@ TEST(version6, each_overflow_reloads_also_beside_another_overflow, REQS(V6_18),
 	const unsigned first = counter_next(both, 0);
 
 	FOR_EACH_COUNTER (cause, both & ~BIT(first)) {
-		/* Below it, and above it where there is none. */
+		/* A counter below `cause`, or above it if there is none below. */
 		const u64 others = both & ~BIT(first) & ~BIT(cause);
 		const unsigned beside = counter_next(others, 0);
 		const struct pmc_mask on = pmc_or(pmc_one(first),
@@ -335,8 +336,8 @@ static bool need_fixed_pair(char *reason, size_t size)
 			     "fixed counter that is reloaded or causes it", reason, size);
 }
 
-/* As run_pair(), for general-purpose and fixed counters: CFG_C[31:0] is `load`, and there are
- * windows until `cause` has overflowed. */
+/* Like run_pair(), for counters of both kinds: CFG_C[31:0] is `load`, and windows run until `cause`
+ * has overflowed. */
 static void run_any_pair(unsigned reloaded, unsigned cause, u32 load, u64 mask)
 {
 	counter_program(reloaded, EVENT, COUNT_BOTH);
@@ -358,7 +359,8 @@ static void run_any_pair(unsigned reloaded, unsigned cause, u32 load, u64 mask)
  * Given  two counters; CFG_B of the first names the second, CFG_C[31:0] is a value far below 0
  * When   the second overflows, for each two of CPUID.(23H,2), general-purpose and fixed ones: the
  *        first of EAX or EBX, the second of ECX or EDX
- * Then   the first is less than 2^24 above that value, with ones above it; its own status bit is 0
+ * Then   the first is less than 2^24 above that value, with all higher bits 1; its own status bit
+ *        is 0
  * Control: the second's status bit is 1; with CFG_B = 0 the first stays above 0
  */
 TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V6_18),
@@ -369,7 +371,8 @@ TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V
 
 	FOR_EACH_COUNTER (reloaded, v->reloadable)
 		FOR_EACH_COUNTER (cause, v->causes & ~BIT(reloaded)) {
-			/* No other pair's value, and further below 0 than the windows count. */
+			/* A value that no other pair has, farther below 0 than the windows
+			 * count. */
 			const u32 load = 0u - (reloaded % 32 + 2 * (cause % 32) + 3) * COUNTED;
 			const u64 least = version6_loaded(reloaded, load);
 
@@ -393,8 +396,8 @@ TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V
 }
 
 /*
- * `first` counts from 0 on, and its CFG_B names `named`, which stays far from its overflow; windows
- * until `beside` overflows.
+ * `first` counts from 0, and its CFG_B names `named`, which stays far from its overflow. Windows
+ * run until `beside` overflows.
  */
 static void run_beside(unsigned first, unsigned named, unsigned beside)
 {
@@ -413,8 +416,7 @@ static void run_beside(unsigned first, unsigned named, unsigned beside)
 		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS, on);
 }
 
-/* Does `beside`, and it alone, show an overflow? Fixed counters from 4 on count what a window may
- * have none of. */
+/* Does `beside` alone show an overflow? A window may have no events of fixed counters from 4 on. */
 static bool overflowed(struct test *t, struct test_claim control, unsigned named, unsigned beside)
 {
 	const u64 status = counters_status() & (BIT(beside) | BIT(named));
@@ -447,7 +449,7 @@ TEST(version6, overflow_that_cfg_b_does_not_name_reloads_nothing, REQS(V6_18, V6
 {
 	enum {
 		COUNTED = 0x1000000
-	}; /* more events than the windows have, and below what is loaded */
+	}; /* more events than the windows have, and less than the loaded value */
 	const u64 fixed = (u64)counter_caps()->fixed_mask << PMC_FIXED(0);
 	const u64 all = counter_caps()->gp_mask | fixed;
 	const u64 both = three_of_both();
@@ -461,7 +463,8 @@ TEST(version6, overflow_that_cfg_b_does_not_name_reloads_nothing, REQS(V6_18, V6
 		FOR_EACH_COUNTER (beside, all & ~BIT(first) & ~BIT(named)) {
 			const bool listed = counter_caps()->v6.causes & BIT(beside);
 
-			/* One name will do with what is slow, or no cause at all. */
+			/* For a slow counter, or for one that can't be a cause, one named counter
+			 * is enough. */
 			if ((!listed || beside >= PMC_FIXED(0)) &&
 			    named != counter_next(both & ~BIT(first), 0))
 				continue;
@@ -488,12 +491,12 @@ static bool need_counter_that_reloads_itself(char *reason, size_t size)
 }
 
 #define SELF_PERIOD		256u
-/* Of fixed counter 2, whose clock is slow: windows enough for several overflows. */
+/* For fixed counter 2, whose clock is slow: enough windows for several overflows. */
 #define SELF_SLOW_PERIOD	1024u
 #define SELF_SLOW_WINDOWS	8u
 
-/* The counter counts from -n on, its CFG_B being `names`, until it has had several times n events;
- * LVTPC is masked. */
+/* The counter counts from -n, with CFG_B = `names`, over several times n events; LVTPC is
+ * masked. */
 static void run_self(unsigned reloaded, u64 n, u64 names, u64 interrupt)
 {
 	static const struct pmi_options masked = { .masked = true };
@@ -549,7 +552,7 @@ TEST(version6, counter_that_names_itself_sets_no_status_bit, REQS(V6_19),
 				 reloaded, names[i / 2], i % 2);
 			stop_pair(reloaded, reloaded);
 		}
-		/* The same twice where there is no other one. */
+		/* The counter is tested twice if there is no other one. */
 		for (unsigned i = 0; i < 2; i++) {
 			const u64 not_itself = i ? one : 0;
 
@@ -564,7 +567,7 @@ TEST(version6, counter_that_names_itself_sets_no_status_bit, REQS(V6_19),
 	}
 }
 
-/* General-purpose counters that aren't in CPUID.(23H,2):ECX. */
+/* General-purpose counters that CPUID.(23H,2):ECX doesn't have. */
 static u64 counters_that_are_no_cause(void)
 {
 	return counter_caps()->gp_mask & ~counter_caps()->v6.causes;
@@ -584,11 +587,11 @@ static bool need_counter_that_is_no_cause(char *reason, size_t size)
  *        sub-leaf 2
  *
  * Given  a counter that CPUID.(23H,2):ECX doesn't have, another one that can be reloaded
- * When   CFG_B of the latter gets the bit of the former, if the write isn't refused, and the former
- *        overflows
+ * When   CFG_B of the counter that can be reloaded gets the other counter's bit, if the write isn't
+ *        refused, and the other one overflows
  * Then   the one that can be reloaded counts on from 0
- * Control: the former's status bit is 1; a counter of CPUID.(23H,2):ECX does reload it, or nothing
- *          is decided: how is practice
+ * Control: the other counter's status bit is 1; a counter of CPUID.(23H,2):ECX does reload it, or
+ *          nothing is judged, because only practice shows how a counter is reloaded
  */
 TEST(version6, overflow_of_a_counter_that_cannot_cause_it_reloads_no_other, REQS(V6_20),
      NEEDS(need_perfmon, need_counter_that_is_no_cause, need_branches))

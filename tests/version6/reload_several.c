@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Auto counter reload of several counters by one overflow, or by two on one instruction, as a group
- * of Linux has it: intel_pmu_enable_acr(); and together with PEBS, whose reload value is the same
- * field. No source says how many events are between the overflow and the load, so a range is
+ * Auto counter reload of several counters by one overflow, or by two on one instruction, as in a
+ * group of Linux: intel_pmu_enable_acr(). Also together with PEBS, whose reload value is in the
+ * same field. No source says how many events are between the overflow and the load, so a range is
  * checked.
  */
 #include "kernel/interrupt/fault.h"
@@ -11,17 +11,18 @@
 #include "tests/measure/overflow.h"
 #include "tests/version6/version6.h"
 
-#define ROUNDS		1024u		/* of workload_load: a branch each */
-#define CAUSE_PERIOD	256u		/* of the counter whose overflow causes the loads */
+#define ROUNDS		1024u		/* rounds of workload_load: each has one branch */
+#define CAUSE_PERIOD	256u		/* period of the counter whose overflow causes the loads */
 #define COUNTED		0x1000000u	/* more events than the windows have */
 
-/* CFG_C[31:0] of each counter: no other one's, and further below 0 than any window counts. */
+/* CFG_C[31:0] of each counter: a unique value, farther below 0 than any window counts. */
 static u32 load_of(unsigned counter)
 {
 	return 0u - (counter % 32 + (PMC_IS_FIXED(counter) ? 32 : 0) + 3) * COUNTED;
 }
 
-/* The causes overflow together, the others of the group count from 0; their CFG_B is `names`. */
+/* The causes overflow on one instruction; the others of the group count from 0, with CFG_B =
+ * `names`. */
 static void run_group(u64 group, u64 causes, u64 names)
 {
 	const bool slow = causes == BIT(OVERFLOW_SLOW);
@@ -75,11 +76,11 @@ static void check_group(struct test *t, u64 causes)
  *        CFG_C[31:0].
  *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
  *
- * Given  CFG_B of every counter that can be reloaded, but of the cause, names the cause;
- *        CFG_C[31:0] of each is a value of its own far below 0
+ * Given  CFG_B of every counter that can be reloaded, except that of the cause, names the cause;
+ *        CFG_C[31:0] of each is a different value far below 0
  * When   the cause overflows: each counter of CPUID.(23H,2):ECX and EDX in turn; two of them that
  *        count the same from the same start, CFG_B naming both
- * Then   each of the others is less than 2^24 above its own value, with ones above it
+ * Then   each of the others is less than 2^24 above its own value, with all higher bits 1
  * Control: the status bits are those of the causes; with CFG_B = 0 the others stay above 0
  */
 TEST(version6, overflow_reloads_every_counter_that_names_it, REQS(V6_18),
@@ -111,8 +112,8 @@ static bool need_reload_with_pebs(char *reason, size_t size)
 			     "two counters that reload each other and have PEBS", reason, size);
 }
 
-/* CFG_B of `reloaded`, which counts from 0, names `cause`, which overflows; one of them makes
- * records. Bytes of records. */
+/* CFG_B of `reloaded`, which counts from 0, names `cause`, which overflows; one of the two makes
+ * records. Returns the bytes of the records. */
 static u64 run_with_pebs(unsigned reloaded, unsigned cause, unsigned sampler)
 {
 	const u16 event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
@@ -142,11 +143,11 @@ static u64 run_with_pebs(unsigned reloaded, unsigned cause, unsigned sampler)
  *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
  *
  * Given  two counters of one event; CFG_B of the first names the second, CFG_C[31:0] of each is a
- *        value of its own far below 0
+ *        different value far below 0
  * When   the second overflows, with CFG_C[63] of the second, so that it makes a record, and with
  *        CFG_C[63] of the first; for each counter that can be reloaded and each that can cause it,
  *        of those that have PEBS
- * Then   the first is less than 2^24 above its value, with ones above it
+ * Then   the first is less than 2^24 above its value, with all higher bits 1
  * Control: with CFG_C[63] of the second there is a record; with that of the first there is none
  */
 TEST(version6, overflow_reloads_counters_that_make_records_and_by_those_that_do, REQS(V6_18),

@@ -6,11 +6,11 @@
 #include "spec/msr.h"
 #include "tests/random/draw_sampling.h"
 
-#define CAPACITY_MOST	6		/* greatest records that the buffer has room for */
-#define AREA_WORDS	60		/* how far before a page's end the DS area begins */
+#define CAPACITY_MOST	6		/* records of the largest size that fit */
+#define AREA_WORDS	60		/* words, at most, from its begin to a page's end */
 #define BASE_WORDS	160
-#define LEVELS_SHIFT	16		/* of USR and OS in an event select */
-#define CYCLES_SHIFTS	4	/* cycles of an instruction: 1 to 8 */
+#define LEVELS_SHIFT	16		/* position of USR and OS in an event select */
+#define CYCLES_SHIFTS	4	/* cycles of an instruction are 1 to 8 */
 
 static u64 draw_config(const struct draw_env *env, struct prng *p)
 {
@@ -28,14 +28,16 @@ static u64 draw_config(const struct draw_env *env, struct prng *p)
 		config |= a->counters & PEBS_DATA_CFG_METRICS;
 	if (prng_one_in(p, 2))
 		config |= a->counters & PEBS_DATA_CFG_CNTR;
-	/* Metrics with these bits and without the group aren't used (docs/READINGS.md). */
+	/* The metrics aren't drawn if these bits are set and the group isn't selected
+	 * (docs/READINGS.md). */
 	if (config & PEBS_DATA_CFG_CNTR || !(config & PEBS_DATA_CFG_METRICS))
 		config |= a->counters & (PEBS_DATA_CFG_CNTR_GP | PEBS_DATA_CFG_CNTR_FIXED) &
 			  prng_next(p);
 	return config;
 }
 
-/* Places of the area, of the buffer, and of index, maximum and threshold in it. */
+/* Draw the places of the area and the buffer, and the index, maximum and threshold in the
+ * buffer. */
 static void draw_buffer(struct prng *p, struct draw_case *c)
 {
 	const int size = (int)draw_adaptive_bytes(c->ds.config);
@@ -57,7 +59,8 @@ static void draw_buffer(struct prng *p, struct draw_case *c)
 		c->ds.threshold = (int16_t)(c->ds.threshold + 8 * (int)prng_below(p, 20));
 }
 
-/* Off strict a counter gets no precise event whose records of it aren't sure. */
+/* true: the counter may get this event. Outside of strict runs it gets no precise event whose
+ * records aren't certain on this counter. */
 static bool may_record(const struct draw_env *env, const struct draw_event *e, unsigned counter)
 {
 	return e->counters >> counter & 1 &&
@@ -69,14 +72,14 @@ static u64 draw_any_event(const struct draw_env *env, struct prng *p, unsigned c
 	for (unsigned tries = 0; tries < 16; tries++) {
 		const struct draw_event *e = &env->event[prng_below(p, env->events)];
 
-		/* Most of them precise. */
+		/* Prefer precise events. */
 		if (may_record(env, e, counter) && (e->pebs >> counter & 1 || prng_one_in(p, 8)))
 			return e->code;
 	}
 	return 0;
 }
 
-/* A start value: within so many events of the end, which soon makes a record. */
+/* Draw a start value at most so many events before the end, so that there is soon a record. */
 static u64 draw_start(const struct draw_env *env, struct prng *p, const struct trace *trace,
 		      const struct draw_event *event, u64 events)
 {
@@ -85,7 +88,7 @@ static u64 draw_start(const struct draw_env *env, struct prng *p, const struct t
 	return draw_near(env, p, events / 2 + 1);
 }
 
-/* What is loaded after a record: as often far from the end, so that the case goes on. */
+/* Draw a reset value. Half of the values are far from the end, so that the case goes on. */
 static u64 draw_reset(const struct draw_env *env, struct prng *p, const struct trace *trace,
 		      const struct draw_event *event, u64 events)
 {
@@ -114,7 +117,8 @@ static void draw_gp(const struct draw_env *env, struct prng *p, struct draw_case
 	c->pebs_enable |= BIT(i);
 	c->preset[i] = draw_start(env, p, trace, event, events) & draw_ones(env->gp_width);
 	c->ds.reset[i] = draw_reset(env, p, trace, event, events) & draw_ones(env->gp_width);
-	/* Now and then with the counter before it: both are due on one instruction. */
+	/* Sometimes take the settings of the previous counter: then both are due on one
+	 * instruction. */
 	if (i && c->pebs_enable >> (i - 1) & 1 && prng_one_in(p, 3) &&
 	    may_record(env, draw_event_of(env, c->select[i - 1]), i)) {
 		c->select[i] = c->select[i - 1];
@@ -137,7 +141,7 @@ static void draw_fixed(const struct draw_env *env, struct prng *p, struct draw_c
 	c->fixed_control |= levels << 4 * i;
 	if (!prng_one_in(p, 3))
 		c->fixed_control |= IA32_FIXED_CTR_CTRL_ADAPTIVE0 << 4 * i;
-	/* Bit 0 is CPL 0, as OS; bit 1 is as USR. */
+	/* Bit 0 (CPL 0) is like OS; bit 1 is like USR. */
 	events = draw_total(env, c, trace, event,
 			    (levels & 1 ? IA32_PERFEVTSEL_OS : 0) |
 				    (levels & 2 ? IA32_PERFEVTSEL_USR : 0));
@@ -151,8 +155,8 @@ void draw_adaptive(const struct draw_env *env, struct prng *p, struct draw_case 
 		   const struct trace *trace)
 {
 	c->ds.config = draw_config(env, p);
-	/* Each instruction takes longer then. Legacy branch records are switched on in
-	 * IA32_DEBUGCTL, as freezing is. */
+	/* Then each instruction takes longer. IA32_DEBUGCTL enables legacy branch records, and also
+	 * freezing. */
 	c->ds.recording = c->ds.config & PEBS_DATA_CFG_LBR && prng_one_in(p, 24) && !c->freeze;
 	draw_buffer(p, c);
 	for (unsigned i = 0; i < env->gp; i++)

@@ -8,7 +8,7 @@
 #include "tests/adaptive/adaptive.h"
 #include "tests/lbr/branches.h"
 
-#define BRANCHES	11u	/* with the first one fewer than there are entries: others stay 0 */
+#define BRANCHES	11u	/* with the first branch fewer than the entries: some stay 0 */
 
 unsigned entries_most(void)
 {

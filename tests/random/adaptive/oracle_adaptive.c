@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adaptive records, where baseline is 1: the instruction and the counters of each record, and its
- * effects. Any event makes records. The record of an event that isn't precise may name any
+ * Adaptive records, with baseline = 1: the instruction and the counters of each record, and its
+ * effects. Any event can make records. The record of an event that isn't precise may be of any
  * instruction after the overflow. So after the overflow the counter is loose: it may be armed. The
  * applicable counters of a record name its counters. Linux, KVM and kvm-unit-tests
  * (docs/READINGS.md); SDM "Processor Event Based Sampling".
@@ -21,7 +21,7 @@ static u64 sampling(const struct oracle *o)
 	return counters;
 }
 
-/* Those whose event is precise: only it makes their records. */
+/* Counters with a precise event: only this event makes their records. */
 static u64 precise(const struct oracle *o)
 {
 	return oracle_those(o, oracle_records);
@@ -37,7 +37,7 @@ static u64 adaptive(const struct oracle *o)
 	return counters;
 }
 
-/* What INT does beside PEBS isn't stated. */
+/* false: a PEBS counter has INT too. The manual doesn't define that. */
 static bool is_told(const struct oracle *o)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
@@ -47,13 +47,13 @@ static bool is_told(const struct oracle *o)
 	return true;
 }
 
-/* There are records more than have been kept. */
+/* There are more records than were kept. */
 static bool is_beyond(const struct oracle *o)
 {
 	return o->record == DRAW_RECORDS_SEEN && o->seen->records > DRAW_RECORDS_SEEN;
 }
 
-/* A record at an address that isn't the program's: where it stands in the order isn't known. */
+/* The record's address isn't in the program, so its position in the order of events isn't known. */
 static bool is_elsewhere(struct oracle *o)
 {
 	const struct pebs_record *r = oracle_next_record(o);
@@ -75,7 +75,7 @@ void oracle_loosen(struct oracle *o, u64 counters)
 	o->must &= ~counters;
 }
 
-/* A record, or an assist without room, may have been for them too. */
+/* A record, or an assist without room, may have been for these counters too. */
 static void lose(struct oracle *o, u64 counters)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
@@ -85,7 +85,7 @@ static void lose(struct oracle *o, u64 counters)
 	oracle_loosen(o, counters);
 }
 
-/* "Loaded with its reset value", and the overflow bit cleared. */
+/* "Loaded with its reset value", and the overflow bit is cleared. */
 static void reload(struct oracle *o, u64 counters)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
@@ -97,7 +97,7 @@ static void reload(struct oracle *o, u64 counters)
 	o->armed &= ~counters;
 	o->loose &= ~counters;
 	o->wrapped &= ~counters;
-	/* Its overflow bit may be set once more (Intel's event files, CPU_CLK_UNHALTED.REF_TSC). */
+	/* Its overflow bit may be set again (Intel's event files, CPU_CLK_UNHALTED.REF_TSC). */
 	lose(o, counters & BIT(draw_status_bit(DRAW_GP + FIXED_REF_TSC)));
 }
 
@@ -108,8 +108,8 @@ static bool has_room(const struct oracle *o, u64 size)
 	return (int64_t)o->index >= 0 && (int64_t)(o->index + size) <= o->c->ds.maximum;
 }
 
-/* The size of a record for these counters: of the least one, or of the greatest. With both kinds
- * of Adaptive_Record bits it may be either (docs/READINGS.md). */
+/* The size of a record for these counters: the smallest possible, or the greatest. If only some of
+ * them have their Adaptive_Record bit set, it may be either (docs/READINGS.md). */
 static u64 size_of(const struct oracle *o, u64 counters, bool greatest)
 {
 	u64 with = counters & adaptive(o);
@@ -121,8 +121,8 @@ static u64 size_of(const struct oracle *o, u64 counters, bool greatest)
 
 /* ---- a record */
 
-/* Bits 31:0 of the format word: MSR_PEBS_DATA_CFG where the Adaptive_Record bit is set, else 0;
- * 47:32: 0 without retire latency; 63:48: the size. The size. */
+/* Check the format word: bits 31:0 are MSR_PEBS_DATA_CFG if the Adaptive_Record bit is set, else 0;
+ * bits 47:32 are 0 without retire latency; bits 63:48 are the size. Returns the size. */
 static u64 judge_format(struct oracle *o, const struct pebs_record *r, u64 named)
 {
 	const u64 config = o->c->ds.config, most = size_of(o, named, true);
@@ -152,9 +152,9 @@ static void after_record(struct oracle *o, u64 size)
 }
 
 /*
- * "Every counter that overflowed and is PEBS-enabled is loaded": also one that the record doesn't
- * name. Not stated of one that overflows on the record's own instruction, or whose overflow bit
- * the program has cleared.
+ * "Every counter that overflowed and is PEBS-enabled is loaded": also a counter that the record
+ * doesn't name. The manual doesn't say so for a counter that overflows on the record's own
+ * instruction, or whose overflow bit the program has cleared.
  */
 static void reload_others(struct oracle *o, u64 others)
 {
@@ -164,7 +164,7 @@ static void reload_others(struct oracle *o, u64 others)
 	lose(o, others & ~sure);
 }
 
-/* PEBS counters that have overflowed, or may have: which an assist may be for. */
+/* PEBS counters that have overflowed or may have: an assist may be for them. */
 static u64 able_ones(const struct oracle *o)
 {
 	return (o->must | o->may | o->armed | o->wrapped | o->loose) & sampling(o);
@@ -208,8 +208,8 @@ static void record(struct oracle *o, unsigned step, u64 *due, u64 may)
 	next = oracle_next_record(o);
 	if (next && oracle_is_here(o, step, next))
 		return;
-	/* Of two that are due on one instruction both are named, by one record or by two, if there
-	 * is room for the second one. */
+	/* If two counters are due on one instruction, one record names both, or two records do if
+	 * there is room for the second. */
 	if (rest && !has_room(o, size_of(o, able & ~named, true))) {
 		o->may |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 		lose(o, rest);
@@ -226,14 +226,15 @@ static void record(struct oracle *o, unsigned step, u64 *due, u64 may)
 
 /* ---- no record */
 
-/* A counter that may record the overflow itself is less exact than calibration has seen others. */
+/* A counter that may record the overflow itself needn't be as exact as those that calibration has
+ * measured. */
 static bool is_exact(const struct oracle *o, u64 due)
 {
 	return o->env->shadow_exact && (o->env->strict || !(due & o->env->adaptive.soon));
 }
 
-/* No room: the overflow bits may be cleared (SDM "Enhancements to
- * IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]"), and nothing is loaded. */
+/* There is no room: the overflow bits may be cleared (SDM "Enhancements to
+ * IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]"), and no counter is reloaded. */
 static void full(struct oracle *o, u64 due)
 {
 	u64 others = sampling(o) & (o->must | o->may) & ~due;
@@ -262,8 +263,8 @@ static void none(struct oracle *o, u64 due)
 	}
 }
 
-/* The opening write, and the way back from CPL 3: a record's address is none of the program's, and
- * which of several instructions there it is of can't be told. */
+/* The opening write, or the return from CPL 3: a record of an instruction there has an address
+ * outside of the program, and the instruction isn't known. */
 static void away(struct oracle *o, u64 counters)
 {
 	oracle_loosen(o, counters);
@@ -283,7 +284,7 @@ void oracle_adaptive_assists(struct oracle *o, unsigned step)
 		return;
 	}
 	oracle_loosen(o, o->wrapped & sampling(o) & ~exact);
-	/* A record of fixed counter 0 may be of the next instruction, whatever its level. */
+	/* A record of fixed counter 0 may be of the next instruction, at any level. */
 	may = (o->armed & (o->may_hit | FIXED0)) | soon |
 	      (o->loose & (~exact | FIXED0 | o->may_hit));
 	if (o->loose && !has_room(o, size_of(o, able_ones(o), true)))
@@ -313,11 +314,12 @@ void oracle_adaptive_begin(struct oracle *o)
 		return;
 	oracle_expect(o, DRAW_CLAIM_SIZE, o->seen->index, 0, o->seen->walked,
 		      "where the sizes of %lu records lead", o->seen->records);
-	/* What isn't a record by its own format word can't be judged as one. */
+	/* If the sizes in the format words don't lead to the index, the records can't be judged. */
 	o->vague = o->seen->index != o->seen->walked;
 }
 
-/* Has the program a way back from CPL 3, or another handler? A record elsewhere may be of those. */
+/* Does the program have a return from CPL 3, or another handler? A record outside of the program
+ * may be of those. */
 static bool is_elsewhere_twice(const struct oracle *o)
 {
 	for (unsigned i = 0; i < o->trace->steps; i++)
@@ -326,8 +328,8 @@ static bool is_elsewhere_twice(const struct oracle *o)
 	return o->seen->interrupts > 1;
 }
 
-/* Of which instruction of the handler it is isn't known, nor whether it has been written when the
- * handler reads the status. */
+/* A record of an instruction of the handler. Neither the instruction is known, nor whether the
+ * record was written before the handler read the status. */
 static void record_of_handler(struct oracle *o)
 {
 	const struct pebs_record *r = oracle_next_record(o);
@@ -362,14 +364,14 @@ static void record_of_handler(struct oracle *o)
 void oracle_adaptive_handler(struct oracle *o)
 {
 	oracle_loosen(o, o->armed & o->may_hit);
-	/* Those of an earlier handler may have been this one's. */
+	/* A record of an earlier handler may instead be of this one. */
 	if (o->handlers && sampling(o) & o->may_hit)
 		o->may |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	while (!o->vague && o->loose && is_elsewhere(o)) {
 		record_of_handler(o);
 		o->handlers = true;
 	}
-	/* Those that weren't kept may have reached the threshold. */
+	/* Records that weren't kept may have reached the threshold. */
 	if (is_beyond(o))
 		o->vague = true;
 }

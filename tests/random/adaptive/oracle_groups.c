@@ -2,7 +2,7 @@
 /*
  * The contents of the groups of an adaptive record: Linux setup_pebs_adaptive_sample_data,
  * __setup_pebs_counter_group; docs/READINGS.md, "What the tests of Ice Lake read" and "What the
- * tests of the counters group read". A group that isn't in the record isn't judged.
+ * tests of the counters group read". Groups that a record doesn't have aren't judged.
  */
 #include "tests/random/oracle_internal.h"
 
@@ -15,7 +15,7 @@ static unsigned lowest(u64 counters)
 	return i;
 }
 
-/* "Between an RDTSC before arming and one after reading the buffer", and not falling. */
+/* "Between an RDTSC before arming and one after reading the buffer", and not decreasing. */
 static void judge_tsc(struct oracle *o, const struct pebs_record *r)
 {
 	u64 least = o->tsc > o->seen->begin ? o->tsc : o->seen->begin, tsc;
@@ -42,8 +42,8 @@ static void judge_vectors(struct oracle *o, const struct trace_step *step,
 		}
 }
 
-/* With recording on and every branch kept out they stay as they are; with recording off they may
- * be 0 too (docs/READINGS.md, "The LBR group while IA32_DEBUGCTL[0] is 0"). */
+/* If recording is on and every branch is filtered out, the entries don't change; if recording is
+ * off, they may also be 0 (docs/READINGS.md, "The LBR group while IA32_DEBUGCTL[0] is 0"). */
 static void judge_entries(struct oracle *o, const struct draw_groups *g)
 {
 	const struct draw_adaptive *a = &o->env->adaptive;
@@ -60,7 +60,8 @@ static void judge_entries(struct oracle *o, const struct draw_groups *g)
 				      o->record);
 }
 
-/* The counter's value at the record; what its instruction adds may be in it or not. */
+/* Check the counter's value at the record, which may or may not include the record's
+ * instruction. */
 static void judge_value(struct oracle *o, const struct trace_step *step, unsigned i, u64 got)
 {
 	const struct counter *k = &o->counter[i];
@@ -75,7 +76,7 @@ static void judge_value(struct oracle *o, const struct trace_step *step, unsigne
 		      "a counter's value, less the least one, in record %lu", o->record);
 }
 
-/* Counters that the record may be for have been reloaded, or not yet. */
+/* Counters that the record may be for aren't judged: they may or may not have been reloaded. */
 static void judge_values(struct oracle *o, const struct trace_step *step,
 			 const struct draw_groups *g)
 {
@@ -103,7 +104,7 @@ static void judge_values(struct oracle *o, const struct trace_step *step,
 	}
 }
 
-/* step: NO_STEP for an instruction that isn't the program's. */
+/* step: NO_STEP if the instruction isn't in the program. */
 void oracle_judge_groups(struct oracle *o, unsigned step, const struct pebs_record *r,
 			 const struct draw_groups *groups, u64 named)
 {
@@ -111,7 +112,7 @@ void oracle_judge_groups(struct oracle *o, unsigned step, const struct pebs_reco
 	u64 tx;
 
 	judge_tsc(o, r);
-	/* What comes after INT n is at CPL 0, with another stack. */
+	/* After INT n the registers are those of CPL 0, with another stack. */
 	if (at && !(at->row->flags & ROW_TO_KERNEL)) {
 		oracle_expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
 				    "RIP of record %lu");
@@ -120,7 +121,7 @@ void oracle_judge_groups(struct oracle *o, unsigned step, const struct pebs_reco
 	if (record_get(r, RECORD_tx_abort, &tx))
 		oracle_expect(o, DRAW_CLAIM_TX, 0, 0, tx & o->env->adaptive.tx_bits,
 			      "TX abort information of record %lu", o->record);
-	/* Of a record for several counters the address is that of one of their events. */
+	/* The address in a record of several counters is of the event of one of them. */
 	if (at && !(named & (named - 1)))
 		oracle_judge_address(o, at, lowest(named), r);
 	judge_entries(o, groups);

@@ -10,17 +10,17 @@
 #include "pmu/lbr/arch.h"
 #include "pmu/version6/arch_record.h"
 
-#define PLACES		4u	/* pages at which a buffer may begin, after a guard */
+#define PLACES		4u	/* pages at which a buffer may begin, after a guard page */
 #define LARGEST		4u	/* size: 10000H bytes */
 #define BUFFER_BYTES	((u64)ARCH_PEBS_LEAST_BUFFER << LARGEST)
 #define MEMORY_BYTES	(PAGE_SIZE + (PLACES - 1) * PAGE_SIZE + BUFFER_BYTES + PAGE_SIZE)
 #define LBR_DEPTH	16
-#define NO_HEADER	BIT(44)	/* a bit of a header that no group has */
+#define NO_HEADER	BIT(44)	/* a header bit that belongs to no group */
 
 static struct arch_buffer {
-	u64 *memory;			/* a guard, places and the buffer, a guard */
-	u64 base;			/* what IA32_PEBS_BASE holds */
-	u64 config[DRAW_COUNTERS];	/* ... and CFG_C */
+	u64 *memory;			/* a guard page, the places with the buffer, a guard page */
+	u64 base;			/* contents of IA32_PEBS_BASE */
+	u64 config[DRAW_COUNTERS];	/* contents of each CFG_C */
 } buffers[CPU_MAX];
 
 static struct arch_buffer *arch_buffer_here(void)
@@ -57,7 +57,7 @@ static void set_config(struct arch_buffer *b, unsigned i, u64 value)
 	b->config[i] = value;
 }
 
-/* They stay off. A depth that isn't the greatest, where there is one. */
+/* LBRs stay off. Use a depth other than the greatest, if there is one. */
 static void learn_lbr(struct draw_arch_env *env)
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();
@@ -106,7 +106,7 @@ void arch_buffer_open(const struct draw_env *env, const struct draw_case *c)
 /* ---- what was written */
 
 struct reader {
-	const u8 *bytes;		/* of the record */
+	const u8 *bytes;		/* bytes of the record */
 	struct draw_arch_record *to;
 	struct pebs_record *fields;
 };
@@ -194,7 +194,8 @@ static void read_fragment(const struct reader *r, const struct arch_fragment *f)
 		read_counters(r, f);
 }
 
-/* The record at bytes, of which size are in the buffer. Its bytes; 0: there is none. */
+/* Read the record at bytes; size: bytes from there to the buffer's end. Returns the record's
+ * length; 0: there is no record. */
 static u64 read_record(const u8 *bytes, u64 size, struct draw_arch_record *to,
 		       struct pebs_record *fields)
 {
@@ -214,7 +215,8 @@ static u64 read_record(const u8 *bytes, u64 size, struct draw_arch_record *to,
 	return (to->bytes + ARCH_PEBS_UNIT - 1) & ~(u64)(ARCH_PEBS_UNIT - 1);
 }
 
-/* Where runs of records begin: at the first WR, and at each that the program has written. */
+/* Find the begins of the runs of records: the first WR, and each WR that the program has
+ * written. */
 static void find_runs(const struct draw_case *c, const struct trace *trace,
 		      u64 first[DRAW_ARCH_RUNS], struct draw_arch_seen *seen)
 {
@@ -229,7 +231,7 @@ static void find_runs(const struct draw_case *c, const struct trace *trace,
 	}
 }
 
-/* One run's records, from the byte where it begins. The byte after them. */
+/* Read the records of one run, which begins at byte `from`. Returns the offset after them. */
 static u64 read_run(const struct arch_buffer *b, u64 from, u64 size, struct draw_observation *seen)
 {
 	const u8 *bytes = (const u8 *)(uintptr_t)(b->base & ~(u64)(PAGE_SIZE - 1));
@@ -248,8 +250,8 @@ static u64 read_run(const struct arch_buffer *b, u64 from, u64 size, struct draw
 	return from;
 }
 
-/* The byte after what was written from there on, whether records or not: the next run may have been
- * written over the last record. */
+/* The end of the bytes that were written from that offset on, records or not: another run may have
+ * overwritten the last record. */
 static u64 end_of_run(const struct arch_buffer *b, u64 from, u64 size)
 {
 	u64 word = ((b->base & ~(u64)(PAGE_SIZE - 1)) - (u64)(uintptr_t)b->memory + from) / 8;
@@ -270,7 +272,8 @@ static bool is_in_a_run(const u64 first[DRAW_ARCH_RUNS], const struct draw_arch_
 	return false;
 }
 
-/* Bytes that were written, a page before the buffer and a page after it too: the pattern again. */
+/* Write the pattern again over all changed bytes, also in the page before the buffer and the page
+ * after it. */
 static void clean(const struct arch_buffer *b, const u64 first[DRAW_ARCH_RUNS], u64 size,
 		  struct draw_arch_seen *seen)
 {
@@ -307,7 +310,7 @@ void arch_buffer_look(const struct draw_env *env, const struct draw_case *c,
 			seen->arch.overlap |= k != i && first[i] <= first[k] &&
 					      first[k] < end_of_run(b, seen->arch.after[i], size);
 	clean(b, first, size, &seen->arch);
-	/* The program may have written CFG_C. What is due ends with the enable. */
+	/* The program may have written CFG_C. Clearing it also disarms the counter. */
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
 		if (exists(env, i) && (c->arch.config[i] & IA32_PMC_GP0_CFG_C_PEBS_EN)) {
 			msr_write(version6_cfg_c(draw_status_bit(i)), 0);

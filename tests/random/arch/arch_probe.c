@@ -7,11 +7,11 @@
 #include "spec/msr.h"
 
 #define WINDOWS		3
-#define LOADS_BEFORE	3	/* of the program: then it overflows */
+#define LOADS_BEFORE	3	/* loads of the program before the overflow */
 #define LOADS		EVENT_MEM_UOPS_RETIRED_ALL_LOADS
 
-/* Architectural events have other rows where PEBS counts them. Of these the reference PMU alone is
- * known to record the next one. */
+/* The events that PEBS counts have separate rows for architectural events. Only the reference PMU
+ * is known to record the next event for these. */
 u32 arch_precise(const struct draw_env *env)
 {
 	u32 precise = 0;

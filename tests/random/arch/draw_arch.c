@@ -7,14 +7,14 @@
 #include "tests/random/draw_sampling.h"
 
 #define PLACES		4	/* pages at which a buffer may begin */
-#define ZONES		DRAW_ARCH_RUNS	/* quarters of the buffer: one for each run of records */
-#define ZONE_ROOM	16	/* where in its quarter a run may begin, in units */
-#define UNITS_MOST	64	/* of a few records: where thresholds are drawn */
+#define ZONES		DRAW_ARCH_RUNS	/* quarters of the buffer, one for each run of records */
+#define ZONE_ROOM	16	/* units: a run may begin anywhere in so many of its quarter */
+#define UNITS_MOST	64	/* units of a few records, the range of drawn thresholds */
 #define NEAR_END	40	/* units before the buffer's end */
 
 #define KINDS	    (IA32_PMC_GP0_CFG_C_CNTR_GP | IA32_PMC_GP0_CFG_C_CNTR_FIXED)
 #define LBR_CODES	3
-#define LBR_EACH	8	/* entries of code 1; twice as many of code 2 */
+#define LBR_EACH	8	/* entries of code 1; code 2 has twice as many */
 
 u64 draw_arch_xmm(const struct draw_arch *arch, unsigned half)
 {
@@ -32,14 +32,14 @@ static u64 units_of(const struct draw_arch *arch)
 	return ((u64)ARCH_PEBS_LEAST_BUFFER << arch->size) / ARCH_PEBS_UNIT;
 }
 
-/* Each run of records begins in a quarter of its own. */
+/* Each run of records begins in a different quarter. */
 static u64 draw_begin(struct prng *p, const struct draw_arch *arch, unsigned run)
 {
 	return (arch->write * ZONES / units_of(arch) + run) % ZONES * units_of(arch) / ZONES +
 	       prng_below(p, ZONE_ROOM);
 }
 
-/* Above WR: what comes of a threshold that is reached from the beginning isn't told. */
+/* The threshold is above WR: no source defines a threshold that is reached from the beginning. */
 static u64 draw_threshold(struct prng *p, u64 write)
 {
 	if (prng_one_in(p, 2))
@@ -74,13 +74,13 @@ static u64 draw_groups(const struct draw_env *env, struct prng *p)
 	if (prng_one_in(p, 4) &&
 	    (code == ARCH_PEBS_LBR_BY_DEPTH || LBR_EACH * code <= env->arch.lbr_depth))
 		groups |= code << IA32_PMC_GP0_CFG_C_LBR_SHIFT;
-	/* Without any counter in it the group may be left out. */
+	/* A group without counters may be left out of the record. */
 	if (prng_one_in(p, 3))
 		groups |= (KINDS & prng_next(p)) | IA32_PMC_GP0_CFG_C_ALLOW_IN_RECORD;
 	return groups & env->arch.groups;
 }
 
-/* The lower half of a negative count: ones are above it. */
+/* The lower half of a negative count; the bits above it are ones. */
 static u64 draw_reload(const struct draw_env *env, struct prng *p, u64 events, bool far)
 {
 	if (far || prng_one_in(p, 3))
@@ -93,7 +93,7 @@ static bool may_record(const struct draw_env *env, unsigned i)
 	return env->arch.pebs >> draw_status_bit(i) & 1;
 }
 
-/* One of which it is told which instructions have it, on this counter. */
+/* Draw an event whose instructions are known on this counter. */
 static u64 draw_event(const struct draw_env *env, struct prng *p, unsigned counter)
 {
 	for (unsigned tries = 0; tries < 16; tries++) {
@@ -106,8 +106,8 @@ static u64 draw_event(const struct draw_env *env, struct prng *p, unsigned count
 	return EVENT_INST_RETIRED_ANY_P;
 }
 
-/* USR and OS. Where there is a part at another level, that one alone more often: which instruction
- * of the way back a record is of isn't told. */
+/* Draw USR and OS. If the program has a part at another level, that level alone is more likely:
+ * records of the return path have no known instruction. */
 static u64 draw_levels(struct prng *p, const struct trace *trace)
 {
 	bool user = false;
@@ -126,7 +126,8 @@ static void draw_general(const struct draw_env *env, struct prng *p, struct draw
 	c->select[i] = select;
 	c->preset[i] = (0 - (u64)env->period_least - prng_below(p, events / 2 + 1)) &
 		       draw_ones(env->gp_width);
-	/* Now and then with the counter before it: both overflow on one instruction. */
+	/* Sometimes take the settings of the previous counter: then both overflow on one
+	 * instruction. */
 	if (i && c->arch.config[i - 1] & IA32_PMC_GP0_CFG_C_PEBS_EN &&
 	    draw_event_of(env, c->select[i - 1])->counters >> i & 1 && prng_one_in(p, 3)) {
 		c->select[i] = c->select[i - 1];
@@ -145,7 +146,7 @@ static void draw_fixed(const struct draw_env *env, struct prng *p, struct draw_c
 	events = draw_sampling_events(env, c, trace,
 				      EVENT_INST_RETIRED_ANY_P | (field & 2) << 15 |
 					      (field & 1) << 17);
-	/* Where a counter of cycles overflows can't be told. */
+	/* The place of a cycle counter's overflow can't be known. */
 	if (i && (i == FIXED_REF_TSC || prng_one_in(p, 2)))
 		c->fixed_preset[i] = prng_below(p, 1000);
 	else if (i)
@@ -156,7 +157,7 @@ static void draw_fixed(const struct draw_env *env, struct prng *p, struct draw_c
 	c->arch.config[DRAW_GP + i] |= draw_reload(env, p, events / 2, far);
 }
 
-/* Units of one to three records of a counter whose records have AUX and GPR alone, or neither. */
+/* Units of one to three records of a counter whose groups are AUX, GPR, both or neither. */
 static u64 draw_records_units(struct prng *p, const struct draw_case *c)
 {
 	u64 bytes = ARCH_PEBS_HEADER_BYTES + ARCH_PEBS_BASIC_BYTES, config = 0;
@@ -197,7 +198,7 @@ void draw_arch(const struct draw_env *env, struct prng *p, struct draw_case *c,
 	}
 	if (c->arch.threshold != DRAW_ARCH_NEVER && prng_one_in(p, 2))
 		c->arch.threshold = (u32)(c->arch.write + draw_records_units(p, c));
-	/* Records and no other interrupts: more of them. */
+	/* Mostly records without other interrupts: then there are more records. */
 	if (!prng_one_in(p, 5)) {
 		for (unsigned i = 0; i < env->gp; i++)
 			c->select[i] &= ~IA32_PERFEVTSEL_INT;
@@ -248,7 +249,7 @@ static struct draw_operation write_config(const struct draw_env *env, struct prn
 	default:
 		value = (value & ~reload) | draw_reload(env, p, 20, false);
 	}
-	/* What is loaded must have bit 31. */
+	/* The reload value must have bit 31 set. */
 	return operation(version6_cfg_c(draw_status_bit(i)), value | BIT(31));
 }
 

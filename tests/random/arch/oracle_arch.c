@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural PEBS: Linux intel_pmu_drain_arch_pebs(), handle_pmi_common(). A record is taken
- * where it was seen. It must be of a counter that has overflowed, and one is missing only where
- * the event that makes it is told. What comes of a record without room isn't told.
+ * Architectural PEBS: Linux intel_pmu_drain_arch_pebs(), handle_pmi_common(). The oracle accepts a
+ * record at the instruction where it was seen. The record must be of a counter that has overflowed.
+ * A record is missing only if the event that makes it is known. No source defines what happens to a
+ * record without room.
  */
 #include "tests/random/arch/oracle_arch.h"
 
@@ -10,7 +11,7 @@
 
 #define THRESHOLD	IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD
 #define ENABLE		IA32_PMC_GP0_CFG_C_PEBS_EN
-#define FRAGMENTS	0x80u	/* headers of more fragments than one, at most */
+#define FRAGMENTS	0x80u	/* most bytes of further fragments' headers */
 
 static u64 size_of_buffer(const struct oracle *o)
 {
@@ -37,7 +38,7 @@ static u64 recorders(const struct oracle *o)
 	return oracle_those(o, oracle_arch_records);
 }
 
-/* A counter that may have passed its end has perhaps. */
+/* Counters that may have passed their end. */
 static u64 perhaps(const struct oracle *o)
 {
 	u64 counters = 0;
@@ -60,8 +61,8 @@ void oracle_arch_disturb(struct oracle *o, u64 counters)
 	o->changed |= o->c->arch.used ? counters : 0;
 }
 
-/* The event of a counter, where intel/perfmon says that PEBS is precise about it: not one that
- * CMASK, INV, E or AnyThread changes. */
+/* Does the counter have an event that is precise with PEBS (intel/perfmon)? CMASK, INV, E and
+ * AnyThread change an event, so that it isn't precise. */
 static bool is_precise(const struct oracle *o, unsigned i)
 {
 	const struct draw_event *event = oracle_event_of(o, i);
@@ -95,7 +96,7 @@ static bool is_here(const struct oracle *o, unsigned step)
 	       ip && ip == o->trace->step[step].ip;
 }
 
-/* The most that a record with this CFG_C takes. */
+/* The greatest size of a record with this CFG_C. */
 static u64 most_bytes(const struct oracle *o, u64 config)
 {
 	u64 bytes = ARCH_PEBS_HEADER_BYTES + ARCH_PEBS_BASIC_BYTES + FRAGMENTS;
@@ -113,7 +114,7 @@ static u64 most_bytes(const struct oracle *o, u64 config)
 	return bytes;
 }
 
-/* Has each record of these counters surely room? */
+/* Is there certainly room for one record of each of these counters? */
 static bool has_room(const struct oracle *o, u64 counters)
 {
 	u64 bytes = 0;
@@ -124,8 +125,9 @@ static bool has_room(const struct oracle *o, u64 counters)
 	return o->index + bytes <= size_of_buffer(o);
 }
 
-/* "When WR reaches THRESH" bit 54 is set and an interrupt raised. Whether a record beyond it
- * interrupts too, while WR stays, isn't stated, nor what one does while the bit is set. */
+/* "When WR reaches THRESH" bit 54 is set and an interrupt is raised. No source says whether a
+ * later record interrupts too while WR stays above THRESH, nor what happens while the bit is
+ * already set. */
 static void reach(struct oracle *o, u64 before)
 {
 	const u64 threshold = o->threshold * ARCH_PEBS_UNIT;
@@ -145,8 +147,8 @@ static void reach(struct oracle *o, u64 before)
 		o->may |= THRESHOLD;
 }
 
-/* CFG_C[31:0] and ones above it. Where the record isn't the first event's, what came between the
- * record and its instruction may be counted after the reload. */
+/* The counter is loaded with CFG_C[31:0] and ones above it. If the record isn't of the first event,
+ * events between the record and its instruction may be counted after the reload. */
 static void reload(struct oracle *o, unsigned i, unsigned step)
 {
 	struct counter *k = &o->counter[i];
@@ -167,12 +169,13 @@ static bool may_record(const struct oracle *o, unsigned i, const struct trace_st
 
 	if ((perhaps(o) | o->wrapped_by_now | before) & bit)
 		return true;
-	/* On the very instruction: with PDist, or where it has more such events than one. */
+	/* A record of the overflowing instruction itself: with PDist, or if the instruction has
+	 * several such events. */
 	return o->armed & bit && (o->env->arch.pdist & bit || !is_precise(o, i) ||
 				  !o->env->arch.exact || oracle_counted(o, i, step).most > 1);
 }
 
-/* false: it can't be this one's. */
+/* false: the record can't be of this instruction. */
 static bool is_justified(struct oracle *o, const struct draw_arch_record *r, unsigned step,
 			 u64 before)
 {
@@ -219,7 +222,7 @@ static void take(struct oracle *o, unsigned step, u64 before)
 
 static void arm(struct oracle *o, u64 fresh, u64 late)
 {
-	/* Whether the overflow shows before its record isn't told. */
+	/* No source says whether the overflow bit is set before the record. */
 	o->must &= ~(fresh | late);
 	o->may |= fresh | late;
 	o->armed |= fresh | late;
@@ -232,19 +235,19 @@ static u64 with_interrupt(const struct oracle *o)
 	return oracle_those(o, oracle_has_interrupt);
 }
 
-/* Is it told what the counters of which a record is due come to on this step? */
+/* Is the outcome of this step defined for the counters whose record is due? */
 static bool is_told(const struct oracle *o, unsigned step)
 {
 	const u64 pending = oracle_arch_pending(o);
 	const struct trace_step *at = &o->trace->step[step == NO_STEP ? 0 : step];
 
-	/* Not what INT does beside PEBS, nor which CFG_C the overflow of a write meets. */
+	/* Not defined: INT together with PEBS, and the CFG_C that an overflow of a write uses. */
 	if (pending & (with_interrupt(o) | o->changed) || o->seen->arch.overlap)
 		return false;
-	/* The opening write's own address isn't one of the program's. */
+	/* The opening write's address isn't in the program. */
 	if (step == NO_STEP)
 		return !(pending & (o->env->arch.pdist | ~precise(o)));
-	/* Nor are those of the way back from CPL 3. */
+	/* Nor are the addresses of the return from CPL 3. */
 	if (!at->ip || at->row->flags & ROW_TO_KERNEL)
 		return !(pending & (~precise(o) | o->hit | o->may_hit));
 	return true;
@@ -252,8 +255,8 @@ static bool is_told(const struct oracle *o, unsigned step)
 
 #define ENTRY_EVENTS	16	/* more than the code around a program has of any event */
 
-/* The code that leads to the program may have the events that a counter was short of. Then its
- * record comes first, of an instruction that isn't the program's. */
+/* The code before the program may have the last events before an overflow. Then the record is of an
+ * instruction outside of the program. */
 static bool begins_outside(const struct oracle *o)
 {
 	const struct draw_arch_record *r = next_record(o);
@@ -282,20 +285,20 @@ void oracle_arch_assists(struct oracle *o, unsigned step)
 	}
 	while (!o->vague && is_here(o, step))
 		take(o, step, before);
-	/* More records than are looked at. */
+	/* There may be more records than were kept. */
 	o->vague = o->vague || o->record == DRAW_RECORDS_SEEN;
 	if (o->vague)
 		return;
-	/* What is due beside a record that freezes isn't told. */
+	/* If a record freezes the counters, no source defines the other records that are due. */
 	if (due & o->armed && !o->freezes && has_room(o, oracle_arch_pending(o)))
 		oracle_wrong(o, DRAW_CLAIM_RECORD, "record %lu is missing", o->record);
-	/* For one there is perhaps no room. */
+	/* A due record may not have room. */
 	o->vague = due & o->armed || !has_room(o, oracle_arch_pending(o));
 }
 
 /* ---- registers */
 
-/* The counter that a CFG_C belongs to; DRAW_COUNTERS: none. */
+/* The counter whose CFG_C this is; DRAW_COUNTERS: none. */
 static unsigned counter_of_config(u32 msr)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
@@ -329,13 +332,13 @@ void oracle_arch_write(struct oracle *o, u32 msr, u64 value)
 		write_index(o, value);
 	if (msr == MSR_IA32_FIXED_CTR_CTRL)
 		oracle_arch_disturb(o, STATUS_COUNTERS & ~BITS(0, 31));
-	/* Whether an arm outlasts these isn't told. */
+	/* No source says whether an armed counter stays armed after these writes. */
 	if ((msr == MSR_IA32_PERF_GLOBAL_CTRL || msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL) &&
 	    !o->env->strict)
 		o->sure = 0;
 }
 
-/* A handler that came before may have made records, too. */
+/* An earlier handler may have made records too. */
 static void read_index(struct oracle *o, u64 got)
 {
 	if (!o->most)
@@ -367,8 +370,8 @@ bool oracle_arch_read(struct oracle *o, u32 msr, u64 got)
 
 /* ---- interrupts, the status, the end */
 
-/* SDM "Freezing LBR and Performance Counters on PMI". A processor may freeze a little later, and
- * whether what a mask holds back freezes isn't told. */
+/* SDM "Freezing LBR and Performance Counters on PMI". A processor may freeze a little later, and no
+ * source says whether an interrupt that is masked in LVTPC freezes. */
 void oracle_arch_freeze(struct oracle *o)
 {
 	o->frozen = true;

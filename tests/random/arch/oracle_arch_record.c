@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The contents of an architectural PEBS record: Linux struct arch_pebs_header, arch_pebs_basic,
- * arch_pebs_xer_header, arch_pebs_lbr_header, arch_pebs_cntr_header. The registers and the address
- * are judged like those of other records.
+ * arch_pebs_xer_header, arch_pebs_lbr_header, arch_pebs_cntr_header. Registers and the address are
+ * checked as in other records.
  */
 #include "tests/random/arch/oracle_arch.h"
 
-/* Bits of a header's first quadword that are reserved. */
+/* The reserved bits of a header's first quadword. */
 #define RESERVED	(BITS(16, 29) | BITS(32, 34) | BITS(42, 48) | BITS(51, 52) | BITS(56, 60))
 #define KINDS		(IA32_PMC_GP0_CFG_C_CNTR_GP | IA32_PMC_GP0_CFG_C_CNTR_FIXED)
-/* Bits 63:36 of CFG_C but for the enable. Bit 35 and 39 of a header aren't explained. */
+/* Bits 63:36 of CFG_C without the enable. No source explains bits 35 and 39 of a header. */
 #define ASKED		(BITS(36, 38) | BITS(40, 62))
 #define XMM_BIT		BIT(IA32_PMC_GP0_CFG_C_XER_SHIFT + ARCH_PEBS_XER_XMM)
-#define LBR_EACH	8	/* entries of code 1; twice as many of code 2 */
+#define LBR_EACH	8	/* entries of code 1; code 2 has twice as many */
 
-/* Counters whose value CFG_C[35] allows, of the kinds that the record asks for. */
+/* Counters of the kinds that the record selects, if CFG_C[35] allows their values. */
 static u64 allowed(const struct oracle *o, u64 config)
 {
 	u64 counters = 0;
@@ -35,10 +35,10 @@ static void judge_header(struct oracle *o, const struct draw_arch_record *r, u64
 		      "64-bit mode in the header of record %lu", o->record);
 	oracle_expect(o, DRAW_CLAIM_RESERVED, 0, 0, (r->header & RESERVED) | r->reserved,
 		      "reserved bits of the header of record %lu", o->record);
-	/* A group without any counter, and one of registers that are all 0, may be left out. */
+	/* A group without counters, or with registers that are all 0, may be left out. */
 	if (!allowed(o, config))
 		groups &= ~KINDS;
-	/* Of either kind none, and the other kind some: its bit isn't told. */
+	/* If only one kind has counters, no source defines the other kind's bit. */
 	if (!(allowed(o, config) & BITS(0, 31)))
 		groups &= ~IA32_PMC_GP0_CFG_C_CNTR_GP;
 	if (!(allowed(o, config) >> 32))
@@ -87,8 +87,8 @@ static void judge_lbr(struct oracle *o, const struct draw_arch_record *r, u64 co
 		      r->lbr_entries, "last branch records of record %lu", o->record);
 }
 
-/* The values are those of the moment of the record: before or after its instruction. Of the
- * counters that it reloads, and of those that wrap on it, either. */
+/* The values are those before or after the record's instruction. Counters that the record reloads,
+ * or that wrap on its instruction, may have either value. */
 static void judge_counters(struct oracle *o, unsigned step, const struct draw_arch_record *r,
 			   u64 config)
 {
@@ -125,7 +125,7 @@ void oracle_arch_judge(struct oracle *o, unsigned step, const struct draw_arch_r
 	unsigned counter = 0;
 
 	judge_basic(o, r);
-	/* Of several counters: whose groups it has isn't told. */
+	/* If a record is of several counters, no source says whose groups it has. */
 	if (r->applicable & (r->applicable - 1))
 		return;
 	while (counter < DRAW_COUNTERS - 1 && !(r->applicable & oracle_bit(counter)))

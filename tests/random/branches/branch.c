@@ -9,7 +9,7 @@
 
 const struct branch_kind *branch_kind_get(enum lbr_kind kind)
 {
-	/* By the names of spec/arch_lbr.def. */
+	/* The names are those of spec/arch_lbr.def. */
 	enum {
 		JCC = LBR_CONDITIONAL,
 		NEAR_IND_JMP = LBR_INDIRECT_JUMP,
@@ -41,7 +41,7 @@ static enum lbr_kind kind_of(u32 flags)
 	return flags & ROW_INDIRECT ? LBR_INDIRECT_JUMP : LBR_RELATIVE_JUMP;
 }
 
-/* The way back from CPL 3 has one branch: its RET. */
+/* The return from CPL 3 has one branch: its RET. */
 static u64 address_of(const struct draw_env *env, const struct trace_step *step)
 {
 	return step->row->flags & ROW_NOT_HERE ? env->branches.gate_return : step->ip;

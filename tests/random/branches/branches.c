@@ -8,7 +8,8 @@
 #include "tests/lbr/arch.h"
 #include "tests/random/decide.h"
 
-/* What isn't about last branch records: counts, reads of counters, interrupts. */
+/* The number of wrong claims that aren't about last branch records: counts, reads of counters,
+ * interrupts. */
 static unsigned wrong_others(const struct session *s)
 {
 	unsigned n = 0;
@@ -24,14 +25,14 @@ static unsigned wrong_others(const struct session *s)
  * LBR-16, LBR-23, LBR-25, LBR-30, PMI-19, MSR-28, CNT-44 (claims/requirement.def has their
  * sentences).
  *
- * Given  drawn cases: MSR_LBR_SELECT, MSR_LASTBRANCH_TOS and what the newest entries held before
- *        are drawn, and so are the program, at CPL 0 and partly at CPL 1, 2 or 3, its place, and
- *        what it writes and reads of these registers; now and then a counter overflows, and its
- *        interrupt freezes, or is recorded
+ * Given  drawn cases: MSR_LBR_SELECT, MSR_LASTBRANCH_TOS and the old contents of the newest entries
+ *        are drawn. So are the program, at CPL 0 and partly at CPL 1, 2 or 3, its place, and its
+ *        reads and writes of these registers. Sometimes a counter overflows, and its interrupt
+ *        freezes, or is recorded
  * When   each program runs once, IA32_DEBUGCTL[0] written 1 at its beginning and 0 at its end
- * Then   MSR_LASTBRANCH_TOS and the entries that are looked at are those of the branches that were
- *        let in, the newest ones; older entries stay
- * Control: entries with a branch of the program have been looked at
+ * Then   MSR_LASTBRANCH_TOS and the entries that are examined are those of the branches that were
+ *        selected, the newest ones; older entries stay
+ * Control: entries with a branch of the program have been examined
  */
 TEST(random, drawn_branches_are_recorded_as_the_oracle_has_it,
      REQS(LBR_02, LBR_04, LBR_05, LBR_06, LBR_07, LBR_09, LBR_10, LBR_11, LBR_12, LBR_13, LBR_14,
@@ -76,14 +77,14 @@ TEST(random, drawn_branches_are_recorded_as_the_oracle_has_it,
  * ALBR-20, ALBR-21, ALBR-22, ALBR-27, ALBR-29, ALBR-30, FRZ-20, MSR-28, CNT-44
  * (claims/requirement.def has their sentences).
  *
- * Given  drawn cases: IA32_LBR_CTL, IA32_LBR_DEPTH and what the newest entries held before are
- *        drawn, and so are the program, at CPL 0 and partly at CPL 1, 2 or 3, its place, and what
- *        it writes and reads of these registers; now and then a counter overflows, and its
- *        interrupt freezes, or is recorded
+ * Given  drawn cases: IA32_LBR_CTL, IA32_LBR_DEPTH and the old contents of the newest entries are
+ *        drawn. So are the program, at CPL 0 and partly at CPL 1, 2 or 3, its place, and its reads
+ *        and writes of these registers. Sometimes a counter overflows, and its interrupt freezes,
+ *        or is recorded
  * When   each program runs once, IA32_LBR_CTL[0] written 1 at its beginning and 0 at its end
- * Then   the entries that are looked at are those of the branches that were let in since the depth
+ * Then   the entries that are examined are those of the branches that were selected since the depth
  *        was written, the newest first; older ones follow them
- * Control: entries with a branch of the program have been looked at
+ * Control: entries with a branch of the program have been examined
  */
 TEST(random, drawn_branches_are_recorded_by_architectural_records_as_the_oracle_has_it,
      REQS(ALBR_04, ALBR_06, ALBR_08, ALBR_09, ALBR_10, ALBR_11, ALBR_12, ALBR_13, ALBR_15, ALBR_20,

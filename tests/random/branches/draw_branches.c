@@ -6,9 +6,9 @@
 #include "spec/msr.h"
 #include "tests/random/branches/branch.h"
 
-#define OLD_MOST	4		/* entries that are written before */
-#define LOOK_NEWEST	8		/* entries that are read: these at most */
-#define LOOK_OTHERS	4		/* and so many anywhere */
+#define OLD_MOST	4		/* entries that are written before the program */
+#define LOOK_NEWEST	8		/* entries that are read: at most so many of the newest */
+#define LOOK_OTHERS	4		/* and so many others */
 
 #define NOT_IN_CALL_STACK							\
 	(LBR_SELECT_JCC | LBR_SELECT_NEAR_IND_JMP | LBR_SELECT_NEAR_REL_JMP |	\
@@ -40,14 +40,13 @@ static bool calls_only(const struct draw_env *env, const struct draw_case *c)
 				      c->operation[DRAW_SLOT_BEGIN].low & IA32_LBR_CTL_CALL_STACK;
 }
 
-/* A handler comes while branches are recorded: its own are kept out. */
+/* true: a handler runs while branches are recorded, so its near branches are filtered out. */
 static bool far_alone(const struct draw_case *c)
 {
 	return c->global && !c->branches.freeze && c->lvt != DRAW_LVT_MASKED;
 }
 
-/* Most kinds are let in, now and then all. */
-/* far: no near branch, such as those of a handler. */
+/* Most kinds are recorded, sometimes all. far: no near branch, such as those of a handler. */
 static u64 draw_select(const struct draw_env *env, struct prng *p, bool calls, bool far)
 {
 	static const u64 levels[] = {
@@ -66,8 +65,8 @@ static u64 draw_select(const struct draw_env *env, struct prng *p, bool calls, b
 	for (unsigned kind = LBR_CONDITIONAL; kind < LBR_KINDS_END; kind++)
 		if (prng_one_in(p, 3))
 			select |= BIT(kind);
-	/* The bits of jumps may keep out what they aren't about: then that is kept out by its own.
-	 */
+	/* An erratum lets the bits of jumps filter out other branches too: then their own bits are
+	 * set as well. */
 	if (env->errata & BIT(ERRATUM_JUMP_FILTERS) && select & JUMPS)
 		select |= WITH_JUMPS;
 	return select;
@@ -80,7 +79,7 @@ static u64 draw_control(const struct draw_env *env, struct prng *p, bool calls, 
 			       IA32_LBR_CTL_OS };
 	u64 control = levels[prng_below(p, sizeof(levels) / sizeof(levels[0]))];
 
-	/* An interrupt and its return are at two levels. */
+	/* An interrupt and its return are between two levels. */
 	if (far)
 		control = levels[2 + prng_below(p, 3)];
 	if (prng_one_in(p, 24))
@@ -141,7 +140,7 @@ static struct draw_operation draw_read(const struct draw_env *env, struct prng *
 	const bool legacy = env->branches.legacy;
 	u32 n = (u32)prng_below(p, legacy ? env->branches.deepest : ARCH_LBR_DEPTH_UNIT);
 
-	/* Of architectural ones the newest. */
+	/* With architectural records, often the newest entry. */
 	if (!legacy && prng_one_in(p, 2))
 		n = 0;
 	switch (prng_below(p, 6)) {
@@ -164,7 +163,7 @@ static void draw_begin_and_end(const struct draw_env *env, struct prng *p, struc
 {
 	struct draw_operation *begin = &c->operation[DRAW_SLOT_BEGIN];
 	struct draw_operation *end = &c->operation[DRAW_SLOT_END];
-	/* Freezing beside it: a PMI near a call or return moves the top by one (Linux). */
+	/* With freezing: a PMI near a call or return moves the top of the stack by one (Linux). */
 	const bool far = far_alone(c);
 	const bool calls = env->branches.call_stack && !c->branches.freeze && !far &&
 			   prng_one_in(p, 4);
@@ -235,7 +234,7 @@ static void draw_overflow(const struct draw_env *env, struct prng *p, struct dra
 	if (!c->branches.freeze && env->branches.architectural &&
 	    !(env->branches.control & BRANCH_CONTROL_KINDS))
 		c->lvt = DRAW_LVT_MASKED;
-	/* Clearing LBR_FRZ, it would end the freeze. */
+	/* The handler must not clear LBR_FRZ: this would end the freeze. */
 	c->keep_status = c->stay_masked = env->branches.streamlined;
 }
 

@@ -53,7 +53,7 @@ struct draw_branch_env machine_branches_learn(bool strict)
 		learn_architectural(&env);
 	else
 		learn_legacy(&env);
-	/* By how much a freeze is late is known of the reference PMU alone. */
+	/* Only the reference PMU's delay of a freeze is known. */
 	env.freeze = strict && need_freeze(reason, sizeof(reason));
 	env.streamlined = need_version_4(reason, sizeof(reason));
 	return env;
@@ -89,7 +89,7 @@ void machine_branches_look(const struct draw_env *env, const struct draw_case *c
 	struct draw_branches_seen *b = &seen->branches;
 	unsigned depth = env->branches.deepest;
 
-	/* A program that is made smaller may leave recording on. */
+	/* A program that the shrinker has made smaller may leave recording on. */
 	msr_write(env->branches.architectural ? MSR_IA32_LBR_CTL : MSR_IA32_DEBUGCTL, 0);
 	if (env->branches.architectural)
 		b->depth = depth = arch_lbr_depth();

@@ -85,7 +85,7 @@ static bool lets_kind_in(const struct oracle *o, enum lbr_kind kind)
 	       b->control & branch_kind_get(kind)->control;
 }
 
-/* Architectural: branches at a level. */
+/* Architectural records: are branches at this level recorded? */
 static bool lets_level_in(const struct oracle *o, bool user)
 {
 	const u64 levels = IA32_LBR_CTL_OS | IA32_LBR_CTL_USR;
@@ -103,7 +103,7 @@ static bool lets_levels_in(const struct oracle *o, const struct branch *branch)
 	return lets_level_in(o, branch->from_user) || lets_level_in(o, branch->to_user);
 }
 
-/* The claim by which it makes no entry; DRAW_CLAIMS: it makes one. */
+/* The claim by which a branch makes no entry; DRAW_CLAIMS: it makes one. */
 static enum draw_claim kept_out_by(const struct oracle *o, const struct branch *branch)
 {
 	if (o->branches->frozen)
@@ -117,7 +117,7 @@ static enum draw_claim kept_out_by(const struct oracle *o, const struct branch *
 
 /* ---- entries */
 
-/* From here on there are both: paths where the choice was made so, and otherwise. */
+/* From here on each path exists twice: with the choice and without it. */
 static void meet(struct branch_paths *b, enum branch_choice choice)
 {
 	if (b->met & BIT(choice))
@@ -143,7 +143,7 @@ static void pop(const struct branch_paths *b, struct branch_stack *stack)
 	stack->top = (stack->top + b->depth - 1) % b->depth;
 }
 
-/* Is it the return from the newest call? */
+/* Is this the return from the newest call? */
 static bool is_its_return(const struct oracle *o, const struct branch_stack *stack,
 			  const struct branch *branch)
 {
@@ -176,7 +176,8 @@ static void return_in_call_stack(struct oracle *o, const struct branch *branch)
 			pop(b, &b->path[i]);
 }
 
-/* state: ENTRY_BRANCH and its like; that of an entry whose FROM is hidden is one more. */
+/* state: ENTRY_BRANCH, or another state of a visible entry. The state of an entry with a hidden
+ * FROM is greater by one. */
 static void add_entry(struct oracle *o, const struct branch *branch, enum entry_state state,
 		      unsigned step)
 {
@@ -204,7 +205,7 @@ static void add_entry(struct oracle *o, const struct branch *branch, enum entry_
 	}
 }
 
-/* How near an overflow its freeze is, is exact by our reading alone. */
+/* The manual doesn't say how late a freeze is: only a strict run judges what follows. */
 static void freeze(struct oracle *o)
 {
 	if (!o->env->strict)
@@ -242,7 +243,7 @@ void oracle_branch(struct oracle *o, unsigned step)
 
 /* ---- interrupts */
 
-/* Are there branches of a handler's, other than IRET, that are let in? */
+/* Does recording include branches of the handler other than IRET? */
 static bool lets_handler_in(const struct oracle *o)
 {
 	const struct branch_paths *b = o->branches;
@@ -270,7 +271,7 @@ void oracle_interrupt_branches(struct oracle *o, unsigned step)
 	const struct branch there = { .kind = LBR_FAR, .from_user = user };
 	const struct branch back = { .kind = LBR_FAR, .to_user = user };
 
-	/* The handler clears LBR_FRZ, and goes on. */
+	/* The handler clears LBR_FRZ, and recording continues. */
 	if (b->paths && b->frozen && !o->c->keep_status)
 		o->vague = true;
 	if (!oracle_branches_on(o))
@@ -313,7 +314,7 @@ void oracle_write_branches(struct oracle *o, u32 msr, u64 value)
 		clear(b, (unsigned)value);
 }
 
-/* Paths that don't fit what was read aren't the processor's. false: none fits, and all stay. */
+/* Keep the paths that agree with the value that was read. false: none agrees, and all are kept. */
 static bool keep_paths(struct branch_paths *b, const bool *fits)
 {
 	unsigned kept = 0;

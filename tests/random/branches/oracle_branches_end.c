@@ -8,7 +8,7 @@
 
 /* ---- one entry */
 
-/* An entry that is looked at. */
+/* The comparison of one entry. */
 struct look {
 	struct oracle *o;
 	unsigned n;
@@ -23,7 +23,8 @@ static void look_at(struct look *l, enum draw_claim claim, u64 want, u64 got, co
 		oracle_expect(l->o, claim, want, 0, got, what, l->n);
 }
 
-/* It begins with another address than it must: what was recorded there, or wasn't. */
+/* The claim for an entry with the wrong FROM: a branch was recorded that must not be, or one is
+ * missing. */
 static enum draw_claim blamed(const struct oracle *o, u64 from, enum draw_claim wanted)
 {
 	const int step = branch_find(o->env, o->trace, from);
@@ -76,8 +77,8 @@ static enum draw_claim claim_of_entry(struct branch_entry e, const struct branch
 	return e.state == ENTRY_BRANCH ? branch_claim(branch->kind) : DRAW_CLAIM_LBR_INTERRUPT;
 }
 
-/* The branch that the entry must be of. An interrupt's FROM is the instruction that comes after its
- * handler; where IRET is in the handler isn't known. false: of none. */
+/* The branch of this entry. An interrupt's FROM is the instruction at which the program continues
+ * after the handler; the address of IRET in the handler isn't known. false: it is of no branch. */
 static bool entry_branch(const struct oracle *o, struct branch_entry e, struct branch *branch)
 {
 	const struct draw_branch_env *env = &o->env->branches;
@@ -174,8 +175,8 @@ static unsigned compare_path(struct oracle *o, const struct branch_stack *stack,
 	return wrongs + (stack->top != seen->top);
 }
 
-/* A guest loses its entries when it is scheduled while recording is off (KVM, intel_pmu_cleanup).
- */
+/* A guest loses its entries if it is rescheduled while recording is off (KVM,
+ * intel_pmu_cleanup). */
 static bool are_lost(const struct oracle *o)
 {
 	const struct draw_branches_seen *seen = &o->seen->branches;
@@ -194,7 +195,7 @@ void oracle_end_branches(struct oracle *o)
 
 	if (!b->paths)
 		return;
-	/* What comes after the program is recorded too. */
+	/* Branches after the program are recorded too. */
 	if (oracle_branches_on(o) || are_lost(o)) {
 		o->vague = true;
 		return;

@@ -5,14 +5,14 @@
 #include "spec/msr.h"
 #include "tests/random/draw_sampling.h"
 
-/* Bits that no processor has: counters end before 20, event selects at 47, the fields of fixed
- * counters at 59. */
+/* Bits that no processor has: there are fewer than 20 counters, event selects end at bit 47, fields
+ * of fixed counters at bit 59. */
 #define ABSENT_COUNTER	20
 #define ABSENT_COUNTERS 12
 #define ABSENT_SELECT	48
 #define ABSENT_FIELD	60
 
-/* Of the value the rest is legal, and differs from what the register holds. */
+/* The other bits of the value are legal, and differ from the register's contents. */
 static struct draw_operation refused(u32 msr, u64 value, unsigned from, unsigned bits,
 				     struct prng *p)
 {
@@ -44,7 +44,7 @@ static struct draw_operation of_arch(const struct draw_env *env, struct prng *p,
 		       p);
 }
 
-/* Of IA32_PMC4 to 7, of which the processor has none. */
+/* The address of one of IA32_PMC4 to 7, which the processor doesn't have. */
 static u32 absent_msr(struct prng *p)
 {
 	u32 first = prng_one_in(p, 2) ? MSR_IA32_PERFEVTSEL0 : MSR_IA32_PMC0;

@@ -34,14 +34,14 @@ static enum draw_claim claim_of(const struct trace_step *step, u32 msr)
 	return DRAW_CLAIM_REFUSED_CONFIG;
 }
 
-/* Without #GP nothing of what follows is as the program has it. */
+/* Without #GP the program doesn't continue as drawn, so nothing after it can be judged. */
 void oracle_refuse(struct oracle *o, const struct trace_step *step)
 {
 	const struct draw_result *r = &o->seen->result[step->slot];
 	const u32 msr = o->c->operation[step->slot].msr;
 
 	oracle_expect(o, claim_of(step, msr), 0, 0, r->rax, "error code of #GP by %#lx", msr);
-	/* The error code has been popped. */
+	/* The handler must have popped the error code. */
 	if (r->rax)
 		o->vague = true;
 	else

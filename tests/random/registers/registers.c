@@ -15,13 +15,13 @@
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
 
-#define STREAM		0x5e6157e6ULL	/* of prng_begin() */
-#define WRITES		48		/* of a case */
-#define LOOKS		3		/* at other registers after each of them */
-#define TOLD		4		/* lines about what was wrong */
-#define RENEW_EVERY	8		/* cases */
-#define PEBS_COUNTERS	4		/* that have a bit of IA32_PEBS_ENABLE without baseline */
-/* Of IA32_FIXED_CTR_CTRL: enables, and interrupts, of each counter. */
+#define STREAM		0x5e6157e6ULL	/* stream number for prng_begin() */
+#define WRITES		48		/* writes in a case */
+#define LOOKS		3		/* reads of other registers after each write */
+#define TOLD		4		/* log lines about wrong values */
+#define RENEW_EVERY	8		/* cases between two renewals */
+#define PEBS_COUNTERS	4		/* with bits in IA32_PEBS_ENABLE, no baseline */
+/* Bits of IA32_FIXED_CTR_CTRL: the enables, and the interrupts, of each counter. */
 #define FIXED_ENABLES	0x3333333333333333ULL
 #define FIXED_PMIS	0x8888888888888888ULL
 /* Of an event select: Adaptive_Record, EN_LBR_LOG, and what keeps RDPMC from CPL 3 (V6-10). */
@@ -31,7 +31,7 @@ struct tally {
 	unsigned looked, wrong;
 };
 
-/* Requirements that a reserved bit may be about: enum requirement_id of register_bits.refuses. */
+/* The requirements about reserved bits: values of register_bits.refuses. */
 static const enum requirement_id refusals[] = {
 	REQ_MSR_29, REQ_MSR_30, REQ_MSR_31, REQ_MSR_33, REQ_MSR_34, REQ_MSR_35, REQ_MSR_36,
 	REQ_MSR_05, REQ_MSR_16, REQ_MSR_25, REQ_LBR_17, REQ_ALBR_05,
@@ -44,7 +44,7 @@ static struct drawn_registers {
 	struct tally holds, sign, rdpmc, status, in_use, in_use_later, refused[REFUSALS];
 	unsigned told;
 	bool strict;
-	u64 number;		/* of the case */
+	u64 number;		/* number of the case */
 } drawn;
 
 static struct shadow_row *add(struct shadow *s, struct register_bits bits, enum shadow_kind kind)
@@ -66,9 +66,9 @@ static void add_address(struct shadow *s, const char *name, u32 msr, u64 writabl
 }
 
 /*
- * What a case leaves out. Either event selects and IA32_FIXED_CTR_CTRL have no enable bits, or
- * IA32_PERF_GLOBAL_CTRL stays 0. Either they have no interrupt bits, or no bit of the status is
- * set: whether that interrupts isn't stated.
+ * Bits that a case leaves out. Either event selects and IA32_FIXED_CTR_CTRL have no enable bits, or
+ * IA32_PERF_GLOBAL_CTRL stays 0. And either they have no interrupt bits, or no status bit is set:
+ * the manual doesn't say whether both together interrupt.
  */
 struct left_out {
 	bool enables, interrupts;
@@ -122,7 +122,7 @@ static void add_fixed(struct shadow *s, unsigned i)
 		add_address(s, "IA32_PMC_FXm_CTR", version6_ctr(PMC_FIXED(i)), bits.writable, 0);
 }
 
-/* CFG_B and CFG_C of a counter, where it has them. Of CFG_B it isn't stated what is refused. */
+/* CFG_B and CFG_C of a counter, if it has them. No source says which bits of CFG_B are refused. */
 static void add_configuration(struct shadow *s, unsigned c)
 {
 	const struct version6 *v = &counter_caps()->v6;
@@ -138,8 +138,8 @@ static void add_configuration(struct shadow *s, unsigned c)
 		add(s, all, SHADOW_PLAIN);
 }
 
-/* Are the bits of IA32_PEBS_ENABLE known? A processor that doesn't tell of all that its generation
- * has may have others. */
+/* Are the bits of IA32_PEBS_ENABLE known? A processor that doesn't enumerate all that its
+ * generation has may have other bits. */
 static bool has_pebs_enable(const struct pmu_caps *caps)
 {
 	const u32 known = FAC_LOAD_LATENCY | FAC_PEBS_BASELINE;
@@ -192,7 +192,7 @@ static void add_all(struct shadow *s, const struct left_out *out)
 	}
 	if (out->enables)
 		add(s, bits_of_global_control(), SHADOW_PLAIN);
-	/* Those that are no counter, select or control of counters. */
+	/* The registers other than counters, event selects and control registers. */
 	for (unsigned i = 0; i < rest; i++)
 		if (all[i].msr == MSR_IA32_DS_AREA || all[i].msr == MSR_PEBS_LD_LAT_THRESHOLD ||
 		    all[i].msr == MSR_OFFCORE_RSP_0 || all[i].msr == MSR_OFFCORE_RSP_1)
@@ -214,7 +214,7 @@ static void add_all(struct shadow *s, const struct left_out *out)
 		add(s, bits_of_lbr_select(), SHADOW_PLAIN);
 }
 
-/* One comparison: wrong ones are told, the first few. */
+/* Make one comparison. The first few wrong ones are printed. */
 static void compare(struct test *t, struct tally *tally, u64 want, u64 got, const char *name,
 		    u32 msr)
 {
@@ -343,7 +343,7 @@ static void run_case(struct test *t, u64 number)
 		counters_clear(s->settable);
 }
 
-/* How many. */
+/* Returns the number of cases. */
 static unsigned run_cases(struct test *t)
 {
 	const struct draw_options *options = draw_options();
@@ -380,13 +380,13 @@ static unsigned run_cases(struct test *t)
  * Given  event selects, counters, controls, IA32_PEBS_ENABLE, IA32_DS_AREA, IA32_DEBUGCTL, the
  *        latency threshold, off-core response registers, MSR_PEBS_FRONTEND, MSR_LBR_SELECT or
  *        IA32_LBR_CTL; where every requirement is judged MSR_PEBS_DATA_CFG, registers from 1900H
- *        on, CFG_B and CFG_C as well; no counter has both of its enables
- * When   drawn values are written to drawn ones of them, by each of their addresses; in one write
- *        of three, where there are reserved bits, with some of these; from version 4 on bits of
- *        the status are set and cleared in between
+ *        on, CFG_B and CFG_C too; no counter has both of its enables
+ * When   drawn values are written to drawn registers, through each of their addresses; one write of
+ *        three has some reserved bits set, where there are such; from version 4 on bits of the
+ *        status are set and cleared in between
  * Then   a write with a reserved bit raises #GP and changes nothing; each register holds what was
  *        last written to it by any address; RDPMC, the status and IA32_PERF_GLOBAL_INUSE agree
- * Control: writes of legal values are taken, among them those that follow a refused one
+ * Control: writes of legal values are accepted, also after a refused one
  */
 TEST(random, drawn_register_writes_change_what_they_name_alone,
      REQS(MSR_04, MSR_05, MSR_16, MSR_25, MSR_28, MSR_29, MSR_30, MSR_31, MSR_33, MSR_34, MSR_35,

@@ -4,8 +4,8 @@
 
 #include "spec/msr.h"
 
-#define SIGN		31u	/* of EAX */
-#define FIXED_BITS	4u	/* of IA32_FIXED_CTR_CTRL for each fixed counter */
+#define SIGN		31u	/* sign bit of EAX */
+#define FIXED_BITS	4u	/* bits of IA32_FIXED_CTR_CTRL for each fixed counter */
 
 void shadow_begin(struct shadow *s)
 {
@@ -14,7 +14,7 @@ void shadow_begin(struct shadow *s)
 	s->status = 0;
 }
 
-/* Any, few bits, most bits, or what is held with one bit otherwise. */
+/* Draw any value, one with few bits or with most bits, or the held value with one bit changed. */
 static u64 drawn_value(struct prng *p, u64 held, u64 writable)
 {
 	u64 few = writable;
@@ -54,7 +54,8 @@ void shadow_draw(const struct shadow *s, struct prng *p, struct shadow_write *w)
 	if (row->kind == SHADOW_COUNTER)
 		w->value = prng_next(p);
 	else if (s->refuses && row->bits.reserved && prng_one_in(p, 3)) {
-		/* One, any, or all of them: those above a sign look like its copies. */
+		/* One, any, or all of the reserved bits: reserved bits above a sign bit may look
+		 * like copies of it. */
 		u64 refused = BIT(prng_below(p, 64)) & row->bits.reserved;
 
 		if (prng_one_in(p, 4))
