@@ -34,7 +34,7 @@ struct fault_state {
 	bool two_wrapped;	/* another counter overflowed on the last overflow's instruction */
 	bool nmi_comes;		/* an NMI was delivered, and hasn't been recorded yet */
 	u64 uncore_signalled, uncore_froze;	/* uncore counters that have signalled, frozen,
-						 * since their control was written */
+					     * since their control was written */
 	u64 uncore_began[UNCORE_GP + 1];	/* MSR_UNCORE_PERF_GLOBAL_CTRL when it last set */
 	bool uncore_enabled[UNCORE_GP + 1];	/* the counter's bit; its own enable then */
 	bool lbr_thawed;	/* there was no branch since LBR_Frz was cleared */
