@@ -62,6 +62,8 @@ static const struct event_row *event_of(struct model *m, unsigned n)
 
 	if (event && !(event->counters & BIT(n)) && !model_is_total_cycles(m, n))
 		event = NULL;
+	if (model_event_is_uncounted(m, selected_code(m, n)))
+		event = NULL;
 	return fault_event(m, n, event);
 }
 
@@ -192,7 +194,7 @@ static struct counter_setting setting_of(struct model *m, unsigned i)
 	else if (model_has_counter(m, i))
 		decode_fixed(m, i - FIRST_FIXED, &setting);
 	fault_counter_setting(m, i, &setting);
-	if (!setting.enabled)
+	if (!setting.enabled || (i >= FIRST_FIXED && m->latitude[LAT_UNCOUNTED_EVENTS] == 3))
 		setting.rule = (struct model_rule){ .kind = EK_NONE };
 	return setting;
 }

@@ -86,6 +86,47 @@ const struct event_row *model_event(const struct model *m, u32 code)
 	return NULL;
 }
 
+static bool is_of_cycles_or_instructions(u32 code)
+{
+	return code == EVENT_INST_RETIRED_ANY_P || code == EVENT_UNHALTED_CORE_CYCLES ||
+	       code == EVENT_UNHALTED_REF_CYCLES;
+}
+
+static bool is_architectural(u32 code)
+{
+	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
+		if (code == model_architectural_event(i))
+			return true;
+	return false;
+}
+
+bool model_event_is_uncounted(const struct model *m, u32 code)
+{
+	switch (m->latitude[LAT_UNCOUNTED_EVENTS]) {
+	case 0:
+		return false;
+	case 1:
+		return !is_architectural(code);
+	case 2:
+		return !is_of_cycles_or_instructions(code);
+	default:
+		return code != EVENT_INST_RETIRED_ANY_P;
+	}
+}
+
+/* Xen's list ends before the top-down slots. */
+bool model_event_is_refused(const struct model *m, u16 code)
+{
+	switch (m->latitude[LAT_REFUSED_EVENTS]) {
+	case 0:
+		return false;
+	case 1:
+		return !is_architectural(code) || code == EVENT_TOPDOWN_SLOTS_P;
+	default:
+		return !is_of_cycles_or_instructions(code);
+	}
+}
+
 /*
  * All cycles as a precise event, such as INST_RETIRED.TOTAL_CYCLES_PS of Table 18-56: with INV and
  * a CMASK above what can retire in a cycle. With precise distribution it may have the event and

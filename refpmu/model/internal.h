@@ -213,6 +213,9 @@ void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i);
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
 const struct event_row *model_event(const struct model *m, u32 code);
+/* Latitude uncounted-events and refused-events: what a hypervisor does with a select of it. */
+bool model_event_is_uncounted(const struct model *m, u32 code);
+bool model_event_is_refused(const struct model *m, u16 code);
 /* The architectural events in the order of CPUID.0AH:EBX. */
 #define MODEL_ARCHITECTURAL_EVENTS	13
 u16 model_architectural_event(unsigned n);

@@ -75,6 +75,8 @@ void model_request_pmi(struct model *m, const struct pmi *pmi)
 
 	if (m->host->trace)
 		m->host->trace(m->host->ctx, pmi->action, pmi->counter);
+	if (m->latitude[LAT_NO_PMI])
+		return;
 	freeze(m, pmi);
 	fault_request(m, pmi, &plan);
 	for (unsigned t = 0; t < CORE_THREADS; t++)

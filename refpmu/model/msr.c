@@ -349,7 +349,8 @@ static struct msr_result try_to_write(struct model *m, const struct msr_ref *p, 
 
 	if (!model_msr_exists(m, p))
 		return absent_answers(m, p) ? done : gp;
-	if (is_filtered(m, p->reg, value))
+	if (is_filtered(m, p->reg, value) ||
+	    (p->reg == MODEL_REG_PERFEVTSEL && model_event_is_refused(m, (u16)value)))
 		return gp;
 	if (m->facts & FACT_MISC_ENABLE_FIXED && p->reg == MODEL_REG_MISC_ENABLE &&
 	    (value ^ m->misc_enable) & GUARDED && fault_guards_misc_enable(m, true))

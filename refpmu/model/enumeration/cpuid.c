@@ -137,6 +137,8 @@ static const char *hypervisor_signature(const struct model *m)
 		return "KVMKVMKVM\0\0";
 	if (m->facts & FACT_HYPERV_SIGNATURE)
 		return hyper_v;
+	if (m->facts & FACT_XEN_SIGNATURE)
+		return "XenVMMXenVMM";
 	return m->facts & FACT_VMWARE_SIGNATURE ? "VMwareVMware" : NULL;
 }
 
