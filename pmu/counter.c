@@ -161,9 +161,13 @@ static void select(unsigned counter, u16 event, u64 flags, bool enable)
 		u64 all = msr_read(MSR_IA32_FIXED_CTR_CTRL) & ~field;
 		u64 control = enable ? fixed_control(index, flags) : 0;
 
+		if (enable)
+			written_note_fixed(index);
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, all | control);
 		written_note_bits(MSR_IA32_FIXED_CTR_CTRL, field, control);
 	} else {
+		if (event)
+			written_note_select(event);
 		msr_write(MSR_IA32_PERFEVTSEL0 + counter,
 			  event | flags | (enable ? IA32_PERFEVTSEL_EN : 0));
 	}

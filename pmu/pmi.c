@@ -14,6 +14,7 @@
 #include "kernel/processor/time.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
+#include "pmu/written.h"
 
 /* An interrupt may be late by some time, or by thousands of instructions. */
 #define SETTLE_US		20
@@ -128,6 +129,7 @@ void pmi_open(const struct pmi_options *wanted)
 {
 	struct pmi *pmi = pmi_this_cpu();
 
+	written_note_listening();
 	drain_latched(pmi);
 	pmi->options = wanted ? *wanted : (struct pmi_options){ .nmi = false };
 	memset(&pmi->log, 0, sizeof(pmi->log));

@@ -60,6 +60,7 @@ static const struct item {
 static struct reset {
 	u32 left;		/* bit n: item n is left alone */
 	u64 status;		/* status bits that can be cleared */
+	u64 select;		/* value of an event select that counts nothing */
 } cpus[CPU_MAX];
 
 static struct reset *reset_this_cpu(void)
@@ -128,7 +129,9 @@ static u32 address(const struct item *item, unsigned counter)
 
 static u64 value_of(enum reset_item item)
 {
-	return item == RESET_STATUS ? reset_this_cpu()->status : 0;
+	return item == RESET_STATUS    ? reset_this_cpu()->status :
+	       item == RESET_PERFEVTSEL ? reset_this_cpu()->select :
+					  0;
 }
 
 /* Write consecutive registers of counters with one call. */
@@ -209,6 +212,17 @@ static void learn_status(void)
 		drop_refused(reset, BIT(c));
 }
 
+/* A hypervisor that takes the events of a list alone refuses 0 too (Xen core2_vpmu_do_wrmsr with
+ * vpmu=ipc or vpmu=arch): instructions at no level, then. */
+static void learn_select(void)
+{
+	if (!counter_caps()->hypervisor || reset_put(RESET_PERFEVTSEL))
+		return;
+	reset_this_cpu()->select = EVENT_INST_RETIRED_ANY_P;
+	if (!reset_put(RESET_PERFEVTSEL))
+		reset_this_cpu()->select = 0;
+}
+
 void reset_learn(void)
 {
 	struct reset *reset = reset_this_cpu();
@@ -222,6 +236,8 @@ void reset_learn(void)
 			continue;
 		if (item == RESET_STATUS)
 			learn_status();
+		if (item == RESET_PERFEVTSEL)
+			learn_select();
 		value = 0;
 		if (items[i].may_be_left && !reset_put(item) &&
 		    (msr_try_read(items[i].msr, &value).raised || !(value & items[i].disturbs)))

@@ -3,6 +3,7 @@
 #include "pmu/written.h"
 
 #include "kernel/interrupt/fault.h"
+#include "kernel/memory/string.h"
 #include "kernel/output/fmt.h"
 #include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
@@ -36,6 +37,39 @@ void written_note_bits(u32 msr, u64 mask, u64 value)
 void written_note(u32 msr, u64 value)
 {
 	written_note_bits(msr, ~0ULL, value);
+}
+
+static struct written_selects selects[CPU_MAX];
+
+void written_note_select(u16 event)
+{
+	struct written_selects *s = &selects[cpu_index()];
+	unsigned i = 0;
+
+	while (i < s->events && s->event[i] != event)
+		i++;
+	if (i == s->events && i < WRITTEN_EVENTS)
+		s->event[s->events++] = event;
+}
+
+void written_note_fixed(unsigned index)
+{
+	selects[cpu_index()].fixed |= (u32)BIT(index);
+}
+
+void written_note_listening(void)
+{
+	selects[cpu_index()].listened = true;
+}
+
+const struct written_selects *written_selects_of(unsigned cpu)
+{
+	return &selects[cpu];
+}
+
+void written_forget_selects(void)
+{
+	memset(selects, 0, sizeof(selects));
 }
 
 bool written_differs(struct written_change *change)

@@ -11,6 +11,16 @@
 
 #include "spec/types.h"
 
+#define WRITTEN_EVENTS	24u
+
+/* What counters were set to count since written_forget_selects(); events beyond those are lost. */
+struct written_selects {
+	u16 event[WRITTEN_EVENTS];	/* of general-purpose counters, each once */
+	unsigned events;
+	u32 fixed;			/* bit i: fixed counter i */
+	bool listened;			/* for interrupts of the PMU */
+};
+
 struct written_change {
 	const char *name;
 	u32 msr;
@@ -21,6 +31,15 @@ struct written_change {
 void written_note(u32 msr, u64 value);
 /* The same for the bits of mask only. */
 void written_note_bits(u32 msr, u64 mask, u64 value);
+/* Note that a counter was set to count this event. */
+void written_note_select(u16 event);
+/* Note that a fixed counter was set to count. */
+void written_note_fixed(unsigned index);
+/* Note that LVTPC was set up for an interrupt. */
+void written_note_listening(void);
+const struct written_selects *written_selects_of(unsigned cpu);
+/* Forget the notes of all processors. Call while no other processor works. */
+void written_forget_selects(void);
 /* Does one of them have another value? Then *change describes it. */
 bool written_differs(struct written_change *change);
 /* "IA32_FIXED_CTR_CTRL (0x38d) is 0x330, 0 was written". Returns text. */

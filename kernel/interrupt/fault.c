@@ -31,6 +31,30 @@ static bool is_fault(u64 vector)
 	return vector == VECTOR_UD || vector == VECTOR_GP || vector == VECTOR_PF;
 }
 
+#define OPCODE_WRMSR	0x300fu		/* 0F 30 */
+
+void (*fault_on_refused_write)(u32 msr, u64 value);
+
+bool fault_is_wrmsr(const struct trap_frame *frame, u32 *msr, u64 *value)
+{
+	const u8 *code = (const u8 *)(uintptr_t)frame->rip;
+
+	if (frame->vector != VECTOR_GP || (code[0] | code[1] << 8) != OPCODE_WRMSR)
+		return false;
+	*msr = (u32)frame->reg.rcx;
+	*value = (u32)frame->reg.rax | frame->reg.rdx << 32;
+	return true;
+}
+
+static void tell_of_refused_write(const struct trap_frame *frame)
+{
+	u64 value;
+	u32 msr;
+
+	if (fault_on_refused_write && fault_is_wrmsr(frame, &msr, &value))
+		fault_on_refused_write(msr, value);
+}
+
 bool extable_fix(struct trap_frame *frame, u64 cr2)
 {
 	if (!is_fault(frame->vector))
@@ -38,6 +62,7 @@ bool extable_fix(struct trap_frame *frame, u64 cr2)
 	for (const struct extable_row *row = extable_begin; row < extable_end; row++) {
 		if (target(&row->rip) != frame->rip)
 			continue;
+		tell_of_refused_write(frame);
 		*(struct fault *)frame->reg.rdi = (struct fault){
 			.raised = true,
 			.vector = (u8)frame->vector,

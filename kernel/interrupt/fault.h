@@ -35,6 +35,9 @@ struct fault {
 	u64 rip, cr2;			/* cr2 is of VECTOR_PF only */
 };
 
+/* Is this the #GP of a WRMSR? Of that value to that register. The code at RIP can be read. */
+bool fault_is_wrmsr(const struct trap_frame *frame, u32 *msr, u64 *value);
+
 /* #GP and nothing else: the access was refused. */
 static inline bool fault_is_gp(struct fault fault)
 {
@@ -48,6 +51,10 @@ struct fault msr_try_write(u32 msr, u64 value);
  * any. */
 struct fault msr_try_write_row(u32 first, unsigned stride, unsigned count, u64 value);
 struct fault rdpmc_try(u32 ecx, u64 *value);
+
+/* Called after each refused WRMSR of the functions above, on the processor that executed it. NULL:
+ * nothing is called. */
+extern void (*fault_on_refused_write)(u32 msr, u64 value);
 
 /* For accesses that must succeed: a fault ends the test. */
 u64 msr_read(u32 msr);

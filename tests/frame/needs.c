@@ -10,6 +10,7 @@
 #include "pmu/event.h"
 #include "pmu/uncore.h"
 #include "spec/msr.h"
+#include "tests/frame/denied.h"
 
 static bool need_counters(unsigned least, char *reason, size_t size)
 {
@@ -253,13 +254,23 @@ bool need_four_counters_only(char *reason, size_t size)
 	return false;
 }
 
+/* A hypervisor may refuse selects of an event that CPUID promises (Xen, vpmu=ipc). */
+static bool is_taken(u16 event, char *reason, size_t size)
+{
+	if (!denied_select(event))
+		return true;
+	fmt_print(reason, size, "hypervisor \"%s\" refuses to select event %#x (#GP)",
+		  counter_caps()->host.signature, event);
+	return false;
+}
+
 /* Bits of CPUID.0AH:EBX, of Table 18-1. */
-static bool need_event(unsigned bit, const char *name, char *reason, size_t size)
+static bool need_event(unsigned bit, u16 event, const char *name, char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 
 	if (!(c->events_absent & BIT(bit)))
-		return true;
+		return is_taken(event, reason, size);
 	fmt_print(reason, size, "event \"%s\" isn't available (CPUID.0AH:EAX = %#x EBX = %#x)",
 		  name, c->leaf_0a_eax, c->leaf_0a_ebx);
 	return false;
@@ -267,28 +278,32 @@ static bool need_event(unsigned bit, const char *name, char *reason, size_t size
 
 bool need_cycles(char *reason, size_t size)
 {
-	return need_event(0, "unhalted core cycles", reason, size);
+	return need_event(0, EVENT_UNHALTED_CORE_CYCLES, "unhalted core cycles", reason, size);
 }
 
 bool need_instructions(char *reason, size_t size)
 {
-	return need_event(1, "instructions retired", reason, size);
+	return need_event(1, EVENT_INST_RETIRED_ANY_P, "instructions retired", reason, size);
 }
 
 bool need_branches(char *reason, size_t size)
 {
-	return need_event(5, "branch instructions retired", reason, size);
+	return need_event(5, EVENT_BR_INST_RETIRED_ALL_BRANCHES, "branch instructions retired",
+			  reason, size);
 }
 
 bool need_slots(char *reason, size_t size)
 {
-	return need_event(7, "top-down slots", reason, size);
+	return need_event(7, EVENT_TOPDOWN_SLOTS_P, "top-down slots", reason, size);
 }
 
 bool need_events(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
+	struct event loads;
 
+	if (event_get(EK_LOADS, 0, &loads))
+		return is_taken(loads.code, reason, size);
 	if (c->generation)
 		return true;
 	if (c->shown) {

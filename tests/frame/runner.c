@@ -17,6 +17,7 @@
 #include "pmu/pmi.h"
 #include "pmu/pmu.h"
 #include "tests/frame/calibration.h"
+#include "tests/frame/denied.h"
 #include "tests/frame/disturbance.h"
 #include "tests/frame/needs.h"
 
@@ -422,6 +423,7 @@ static void run_undisturbed(struct test *t)
 		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
 			arounds[cpu].disturbed = false;
 		forget(t);
+		denied_forget();
 		run_guarded(t);
 		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++) {
 			disturbed |= arounds[cpu].disturbed;
@@ -440,8 +442,41 @@ static void run_undisturbed(struct test *t)
 			return;
 	}
 	forget(t);
+	denied_forget();
 	test_inconclusive(t, "disturbed in each of %u runs%s%s", DISTURBED_TRIES,
 			  changed[0] ? ": after an SMI " : "", changed);
+}
+
+static void look_for_denial(void *arg)
+{
+	struct test *t = arg;
+	char reason[TEST_TEXT];
+
+	if (denied_explains(reason, sizeof(reason)))
+		test_excuse(t, reason);
+}
+
+/* A guest's host may keep from it what CPUID promises: that fails no test, nor is it an error. */
+static void excuse_what_is_denied(struct test *t)
+{
+	const struct guard_report guard = t->guard;
+	u64 value;
+	u32 msr;
+
+	if (t->platform == PLATFORM_STRICT || !counter_caps_of(t->cpu)->hypervisor ||
+	    (!t->failed && t->ended != VERDICT_ERROR))
+		return;
+	if (guard.outcome == GUARD_EXCEPTION) {
+		if (!fault_is_wrmsr(&guard.frame, &msr, &value) || !denied_is_select(msr))
+			return;
+		denied_note_refusal(msr, value);
+	} else if (guard.outcome != GUARD_DONE && guard.outcome != GUARD_DEADLINE) {
+		return;
+	}
+	run_under_guard(t, look_for_denial, DEADLINE_MS);
+	if (t->guard.outcome != GUARD_DONE)
+		run_on_cpu(t->cpu, before, &arounds[t->cpu]);
+	t->guard = guard;
 }
 
 enum verdict runner_run(struct test *t)
@@ -453,6 +488,7 @@ enum verdict runner_run(struct test *t)
 		if (t->before)
 			t->before();
 		run_undisturbed(t);
+		excuse_what_is_denied(t);
 	}
 	verdict = judge(t, &known);
 	report_test(t, verdict, &known);

@@ -60,6 +60,10 @@ struct test {
 /* Run a test and print its test point. Returns the final verdict. */
 enum verdict runner_run(struct test *t);
 
+/* Report the failures of the test without a verdict, and make the test INCONCLUSIVE, because the
+ * platform explains them: see tests/frame/denied.h. (tests/frame/checks.c) */
+void test_excuse(struct test *t, const char *reason);
+
 /* Read the capabilities and allocate memory, on each processor. Once. guest: see struct
  * suite_config. false: no memory for a DS save area, or a processor that didn't complete this. */
 bool runner_init(bool guest);

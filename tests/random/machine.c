@@ -21,6 +21,7 @@
 #include "pmu/written.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
+#include "tests/frame/denied.h"
 #include "tests/frame/needs.h"
 #include "tests/random/arch/arch_buffer.h"
 #include "tests/random/arch/arch_probe.h"
@@ -213,6 +214,8 @@ static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 coun
 		}
 	/* No existing counter certainly counts it. */
 	if (!(counters & counter_caps()->gp_mask))
+		return;
+	if (!env->strict && (denied_select(code) || denied_event(code)))
 		return;
 	if (env->events == DRAW_EVENTS || draw_event_of(env, code))
 		return;

@@ -110,6 +110,35 @@ test_guests_are_judged_as_guests()
 	tail -n 1 "$out" | grep -q '^# NOT TESTED: hypervisor "Microsoft Hv" gives this guest no P'
 }
 
+# What a hypervisor keeps from its guest makes no test red, nor an error, and the reason names it.
+takes 25 test_what_a_hypervisor_denies_is_inconclusive
+test_what_a_hypervisor_denies_is_inconclusive()
+{
+	local knob
+
+	expect 0 ./run-qemu.sh --profile kvm-filtered --tests 'count.*,random.drawn_programs*' \
+		--out "$log/denied"
+	refute grep '^not ok' "$out"
+	grep -qP '^ok \d+ - count\.loads_are.* INCONCLUSIVE: event 0x81d0 is never count' "$out"
+	grep -qP '^ok \d+ - count\.instructions_are_counted_exactly \[CNT-01\]$' "$out"
+	grep -qP '^ok \d+ - random\.drawn_programs_are_counted_as_the_oracle_counts.*\]$' "$out"
+	for knob in uncounted-events:3 refused-events:1; do
+		expect 0 ./run-qemu.sh --profile kvm --latitude "$knob" --tests 'count.*,fixed.*' \
+			--out "$log/denied"
+		refute grep '^not ok' "$out"
+	done
+	expect 0 ./run-qemu.sh --profile xen-ipc --tests 'count.*,msr.*' --out "$log/denied"
+	refute grep '^not ok' "$out"
+	grep -qP '^ok .* SKIP hypervisor "XenVMMXenVMM" refuses to select event 0xc4 ' "$out"
+	grep -qP '^ok .* INCONCLUSIVE: hypervisor "XenVMMXenVMM" refuses to select event' "$out"
+	expect 0 ./run-qemu.sh --profile kvm-no-apic --tests 'count.i*,pmi.*' --out "$log/denied"
+	refute grep '^not ok' "$out"
+	grep -qP '^ok .* INCONCLUSIVE: no overflow interrupts here: hypervisor "KVMK' "$out"
+	# One counter of several is no denial.
+	expect 1 ./run-qemu.sh --profile kvm --fault kvm-counter-dead --tests '@KVM-02' \
+		--out "$log/denied"
+}
+
 # --pmu host says in words what the host can't give, before anything is booted. The host is a folder
 # here: a server that can do it all, from which each way to have no PMU differs in one thing.
 test_the_host_is_asked_first()
