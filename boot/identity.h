@@ -5,7 +5,7 @@
 
 #include "kernel/output/tap.h"
 
-/* Read them from the firmware. After firmware_setup(), while the firmware has the machine. */
+/* Read them from the firmware, while the firmware has the machine. */
 void identity_read(void);
 /* Comments "firmware: ", "bios: ", "system: ", "board: ", "acpi: "; all but the first where SMBIOS
  * and ACPI have them. */

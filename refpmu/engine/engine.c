@@ -35,7 +35,8 @@
 
 #define REACH		12	/* instructions: fewer are emulated faster than one world switch */
 #define ROUNDS		256	/* most rounds between two external checks */
-#define PATIENCE	4	/* twice the misses at a place */
+/* At a place each miss adds 2, each hit subtracts 1. A place that reaches this is left alone. */
+#define PATIENCE	4
 #define UNTRUSTED_TRIES	4	/* most runs of untrusted pages in a row */
 #define MANY_UNTRUSTED	64	/* so many of them in a row are many */
 #define LINGER_LEAST	100000	/* TSC ticks that some exits take */

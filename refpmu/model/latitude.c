@@ -95,8 +95,8 @@ static void schedule_steal(struct model *m)
 	m->steal_in = rate ? between(m, 1, 2 * (MILLION / rate)) : 0;
 }
 
-/* Firmware that uses the PMU itself enables two fixed counters, at every privilege level. */
 #define SMM_ARMS_GLOBALLY 2	/* refpmu/model/latitude.def */
+/* Firmware that uses the PMU itself enables two fixed counters, at every privilege level. */
 #define SMM_FIXED_CTRL	(IA32_FIXED_CTR_CTRL_EN1 | IA32_FIXED_CTR_CTRL_EN2)
 
 /* An SMI's handler has run. */

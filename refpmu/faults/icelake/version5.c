@@ -147,8 +147,8 @@ struct msr_result fault_rdpmc_metrics(struct model *m, struct msr_result result)
 	return result;
 }
 
-/* Fault metrics-not-frozen: the number that has been counted when they are read again. */
 #define BACKEND_BOUND		3	/* of the four categories */
+/* Fault metrics-not-frozen: so many slots pass from one read to the next. */
 #define SLOTS_BETWEEN_READS	BIT(20)
 
 u64 fault_metrics(struct model *m, u64 value)
