@@ -369,7 +369,10 @@ if [ -n "$out" ] && {
 }; then
 	bad "--out $out isn't a folder to write to"
 fi
-work=$(mktemp -d "$PWD/$BUILD/run.XXXXXX" 2> /dev/null || mktemp -d "$BUILD/run.XXXXXX")
+case $BUILD in
+/*) work=$BUILD/run.$$.$RANDOM ;;
+*) work=$PWD/$BUILD/run.$$.$RANDOM ;;
+esac
 children=()
 # shellcheck disable=SC2317 # called by traps
 stop_children()
@@ -384,6 +387,8 @@ stop_children()
 trap 'stop_children; wait; rm -rf "$work"' EXIT
 # HUP: the terminal was closed.
 trap 'exit 130' INT TERM HUP
+# After the traps: a signal may come as soon as the folder exists.
+(umask 077 && mkdir "$work")
 
 # Does generation $1 have cores of two types here? The first core, of two threads, is a P-core.
 is_hybrid()
