@@ -196,7 +196,7 @@ static const struct {
 TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_asked_to,
      REQS(PMI_19, FRZ_20, APEBS_43),
      NEEDS(need_perfmon, need_arch_pebs, need_branches, need_freeze, need_arch_lbr),
-     .deadline_ms = 5000)
+     .deadline_ms = 15000)
 {
 	const u64 recording = arch_lbr_everything();
 
