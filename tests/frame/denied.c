@@ -46,7 +46,7 @@ void denied_forget(void)
 	written_forget_selects();
 }
 
-/* By itself, in a counter that counts at no level. */
+/* Does this select alone raise #GP? With OS and USR 0 the counter counts nothing. */
 static bool is_refused(u16 event)
 {
 	const bool raised = msr_try_write(MSR_IA32_PERFEVTSEL0, event).raised;
@@ -62,7 +62,7 @@ bool denied_select(u16 event)
 	       !is_refused(EVENT_INST_RETIRED_ANY_P);
 }
 
-/* Whatever occurs[] names, and the line is fetched from memory each time. */
+/* A piece of code with all events of occurs(). It fetches its line from memory in each round. */
 static void exercise(void)
 {
 	static u8 lines[3 * LINE] __attribute__((aligned(64)));
@@ -87,7 +87,7 @@ static void exercise(void)
 				 : "rax", "cc", "memory");
 }
 
-/* What a counter counts of it; the event of a fixed counter is its own. */
+/* The count of exercise() on one counter. A fixed counter ignores the event. */
 static u64 counted(unsigned counter, u16 event)
 {
 	u64 value;
@@ -102,7 +102,7 @@ static u64 counted(unsigned counter, u16 event)
 	return value;
 }
 
-/* On some general-purpose counter. */
+/* Does any general-purpose counter count the event in exercise()? */
 static bool is_counted(u16 event)
 {
 	for (unsigned i = 0; i < WINDOWS; i++)
@@ -120,7 +120,8 @@ static bool is_fixed_counted(unsigned index)
 	return false;
 }
 
-/* Without that it isn't an event that is missing. */
+/* Does any counter count instructions, cycles or its own event? If none does, the PMU is dead, and
+ * no event is denied. */
 static bool something_is_counted(void)
 {
 	if (is_counted(EVENT_INST_RETIRED_ANY_P) || is_counted(EVENT_UNHALTED_CORE_CYCLES))
@@ -146,7 +147,7 @@ static bool is_of_table_18_1(u16 event)
 	return false;
 }
 
-/* In exercise(). */
+/* Does the event occur in exercise()? */
 static bool occurs(u16 event)
 {
 	static const enum event_kind kinds[] = {
@@ -175,7 +176,8 @@ bool denied_event(u16 event)
 				 !is_counted(loads.code));
 }
 
-/* All of them: a filter's list that forgets them. A single one that is dead is a breach. */
+/* Does no fixed counter count, while another counter does? Then the host's filter denies them all.
+ * One dead fixed counter among others is a fault of the PMU. */
 static bool are_fixed_denied(void)
 {
 	FOR_EACH_COUNTER (c, counters_fixed().bits)
@@ -184,7 +186,7 @@ static bool are_fixed_denied(void)
 	return something_is_counted();
 }
 
-/* Does the overflow of this counter interrupt? *wrapped: it has overflowed, at any rate. */
+/* Does an overflow of this counter raise an interrupt? *wrapped becomes true if it overflows. */
 static bool interrupts(unsigned counter, u16 event, bool *wrapped)
 {
 	const struct pmi_log *log;
@@ -201,7 +203,7 @@ static bool interrupts(unsigned counter, u16 event, bool *wrapped)
 	return log->count;
 }
 
-/* Counters overflow, and none interrupts. */
+/* Do counters overflow without any interrupt? */
 static bool are_interrupts_denied(void)
 {
 	const u16 event = is_counted(EVENT_INST_RETIRED_ANY_P) ? EVENT_INST_RETIRED_ANY_P :
@@ -247,7 +249,7 @@ bool denied_explains(char *reason, size_t size)
 
 	if (!counter_caps()->hypervisor || counter_caps()->version < 2 || !counter_caps()->gp)
 		return false;
-	/* What is tried here isn't the test's. */
+	/* The tries below note their own selects, so those of the test are copied first. */
 	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
 		used[cpu] = *written_selects_of(cpu);
 	for (unsigned i = 0; i < n; i++)

@@ -3,8 +3,8 @@
  * What a hypervisor keeps from its guest although CPUID promises it: an event that is accepted and
  * never counted (KVM_SET_PMU_EVENT_FILTER; Google Cloud's PMU types), one whose select raises #GP
  * (Xen, vpmu=ipc and vpmu=arch), interrupts of overflows (KVM without a local APIC of its own). A
- * test that fails is told so; what it has used is tried once more, by itself. All of it asks the
- * processor that calls, and is false without a hypervisor.
+ * test that fails is compared with that: each thing that the test used is tried once more, alone.
+ * These functions look at the processor that calls them, and return false without a hypervisor.
  */
 #ifndef TESTS_FRAME_DENIED_H
 #define TESTS_FRAME_DENIED_H
@@ -15,22 +15,22 @@
 bool denied_select(u16 event);
 
 /*
- * It isn't counted by any general-purpose counter, though it occurs, and something else is counted.
- * Where it isn't known to occur: it is an event of the model, and loads are denied. Counters are
- * off, and reset afterwards.
+ * Does no general-purpose counter count this event, although it occurs and other events are
+ * counted? An event that may not occur here is denied only if it belongs to the processor model and
+ * loads are denied as well. Call with counters off; they are reset afterwards.
  */
 bool denied_event(u16 event);
 
 /* Is it one of IA32_PERFEVTSELx? */
 bool denied_is_select(u32 msr);
 
-/* A test begins. */
+/* Forget the notes of the test before. Call when a test begins. */
 void denied_forget(void);
-/* Such a WRMSR of the test was refused. Those that it expects are noted by themselves. */
+/* Note a refused WRMSR of an event select. Refusals that a test expects are noted automatically. */
 void denied_note_refusal(u32 msr, u64 value);
 /*
- * Has the test that has ended used something that is denied? Then reason says what. Interrupts are
- * on, counters off; they are reset afterwards.
+ * Has the last test used an event, an event select or an interrupt that is denied? Then reason
+ * names it. Call with interrupts on and counters off; counters are reset afterwards.
  */
 bool denied_explains(char *reason, size_t size);
 
