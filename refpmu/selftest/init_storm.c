@@ -44,13 +44,16 @@ static void selftest_init_storm_command(u8 apic_id, u32 low)
 }
 
 /* Until the processor has begun anew, and gone round that many times since. An INIT takes effect
- * when the other processor looks, so what it counts till then is of the time before. */
+ * when the other processor looks, so what it counts till then is of the time before. A SIPI that
+ * waits while an INIT comes still starts a processor under QEMU: after the duels of second.c
+ * another processor may write one of the two values before they are cleared, and the other value
+ * after that. So both are waited for. */
 static bool progress(u32 rounds)
 {
 	u64 begin = tsc();
 	u32 first;
 
-	while (!page->vendor)
+	while (!page->vendor || !page->signature)
 		if (tsc() - begin > TIMEOUT_TICKS)
 			return false;
 	first = page->rounds;
