@@ -161,7 +161,10 @@ def profiles_of(cpu):
     rows = table("refpmu/model/profile.def", "PROFILE_ON", ["profile", "cpu"])
     named = {row["profile"] for row in rows}
     here = {row["profile"] for row in rows if row["cpu"] == cpu}
-    return [row for row in profiles() if row["token"] in here or row["token"] not in named]
+    never = table("refpmu/model/profile.def", "PROFILES_NOT_ON", ["begins", "cpu", "source"])
+    without = tuple(row["begins"] for row in never if row["cpu"] == cpu)
+    return [row for row in profiles() if row["token"] in here or
+            row["token"] not in named and not row["name"].startswith(without)]
 
 
 def untested():
