@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Read the X-macro tables (spec/, claims/, refpmu/faults/, refpmu/model/) through the preprocessor.
 
-spec.py list WHAT     cpus, faults, requirements, groups, latitude or profiles: one line an item,
-                      name, tab, sentence
+spec.py list WHAT     cpus, hybrids, faults, requirements, groups, latitude or profiles: one line
+                      an item, name, tab, sentence
 spec.py json          all requirements, with the names of the cpus that they apply to, for the
                       report's pages
 spec.py layouts       layouts of PEBS records, names of their bits, likewise
