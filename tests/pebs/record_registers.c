@@ -135,6 +135,9 @@ static const struct {
 };
 
 #define MOVING_TURNS	4u
+/* Marks between the records of two turns: more loads than the WRMSR that begins the window may have,
+ * which bring the record forward. */
+#define MOVING_APART	4u
 
 /* The mark that the record is of, by EventingIP or by the next instruction; -1: none. */
 static int moving_mark(unsigned kind, const struct pebs_record *record)
@@ -156,7 +159,7 @@ static int moving_mark(unsigned kind, const struct pebs_record *record)
  *
  * Given  marked calls, returns, pushes and pops, each of which moves RSP by 8
  * When   IA32_PMC0 makes records of them by events of stores, loads, calls and returns, where the
- *        event has PEBS; each is one mark after the previous one
+ *        event has PEBS; each is four marks after the previous one
  * Then   RSP has the value after the call, return, push or pop that the record names
  */
 TEST(record, stack_pointer_in_a_record_is_that_after_its_call_return_push_or_pop,
@@ -174,7 +177,7 @@ TEST(record, stack_pointer_in_a_record_is_that_after_its_call_return_push_or_pop
 			u64 moved;
 			int mark;
 
-			if (!take_record(t, AT(REC_04), w, event, k, &record))
+			if (!take_record(t, AT(REC_04), w, event, MOVING_APART * k, &record))
 				return;
 			mark = moving_mark(kind, &record);
 			if (mark < 0)
