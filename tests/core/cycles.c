@@ -377,7 +377,7 @@ TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT
 
 	if (!count_waits(t, &w))
 		return;
-	most = w.declared + SWITCHING;
+	most = w.declared + SWITCHING + window_slack(t, PMC_FIXED(0));
 	CONTROL_RANGE(t, CNT_08, w.declared, most, w.instructions, "instructions of %u fenced %s",
 		      STALLS, w.h.name);
 	CONTROL_RANGE(t, IDS(CNT_08, CNT_09), 2 * most + 1, ~0ULL, w.cycles,

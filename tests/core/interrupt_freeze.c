@@ -425,7 +425,8 @@ TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(PMI_18),
 		return;
 	CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
 		 "IA32_PERF_GLOBAL_CTRL at the entry of the first handler");
-	CHECK_EQ(t, PMI_18, 1, ds_records(), "records up to the freeze");
+	CHECK_RANGE(t, PMI_18, 1, overflow_most(t, 1, ds_records()), ds_records(),
+		    "records up to the freeze");
 	CHECK_RANGE(t, PMI_18, 1, overflow_before_freeze(t, whole), counter_read(1),
 		    "instructions until the freeze, of %lu", whole);
 }

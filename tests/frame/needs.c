@@ -292,6 +292,12 @@ bool need_branches(char *reason, size_t size)
 			  reason, size);
 }
 
+bool need_mispredicts(char *reason, size_t size)
+{
+	return need_event(6, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, "branch misses retired", reason,
+			  size);
+}
+
 bool need_slots(char *reason, size_t size)
 {
 	return need_event(7, EVENT_TOPDOWN_SLOTS_P, "top-down slots", reason, size);

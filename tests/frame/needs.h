@@ -31,6 +31,7 @@ bool need_offcore(char *reason, size_t size);		/* off-core response: a register 
 bool need_offcore_2(char *reason, size_t size);		/* two */
 bool need_four_counters_only(char *reason, size_t size);
 bool need_branches(char *reason, size_t size);		/* the architectural branch event */
+bool need_mispredicts(char *reason, size_t size);	/* that of mispredicted branches */
 bool need_instructions(char *reason, size_t size);	/* the architectural instruction event */
 bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
 bool need_slots(char *reason, size_t size);

@@ -40,6 +40,12 @@ static bool has_bit(const struct mem_sample_record *record, u64 bit)
 	return record->source & bit;
 }
 
+/* Which of several loads is tagged isn't stated. */
+static u64 codes_of_another(struct test *t, u64 codes)
+{
+	return test_is_strict(t) ? 0 : codes;
+}
+
 static void check_codes(struct test *t, struct test_claim claim, enum access access, u64 codes,
 			const char *what)
 {
@@ -71,12 +77,13 @@ TEST(ll, l1_hit_has_data_source_01h, REQS(LL_31), NEEDS(need_perfmon, need_pebs,
  * Given  four loads of each line that was just flushed: the first brings it, the other three find
  *        it on its way
  * When   records are made
- * Then   most have code 02H in bits 3:0 at A0H
+ * Then   most have code 02H in bits 3:0 at A0H; or the first load's, a code of memory
  */
 TEST(ll, load_of_a_pending_line_has_data_source_02h, REQS(LL_32),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	check_codes(t, AT(LL_32), ACCESS_PENDING, BIT(0x2), "have code 02H");
+	check_codes(t, AT(LL_32), ACCESS_PENDING,
+		    BIT(0x2) | codes_of_another(t, mem_sample_codes_of_memory(t)), "have code 02H");
 }
 
 /*
@@ -303,14 +310,16 @@ TEST(ll, latency_record_of_a_split_load_has_the_stlb_miss_bit, REQS(LL_28),
  *
  * Given  loads after INVLPG of a line that is in the L1, and such loads of two flushed lines
  * When   records are made of each
- * Then   most of the first have code 01H, most of the second a code of memory: what the page walk
- *        takes is no matter
+ * Then   most of the first have code 01H, most of the second a code of memory, or of a line that
+ *        has come: what the page walk takes is no matter
  */
 TEST(ll, data_source_code_of_a_load_with_a_page_walk_is_that_of_its_line, REQS(LL_31, LL_35),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	check_codes(t, AT(LL_31), ACCESS_PAGE_WALK, BIT(0x1), "have code 01H");
-	check_codes(t, AT(LL_35), ACCESS_SLOW, mem_sample_codes_of_memory(t),
+	/* A load across a line's end is two accesses, of which the manual picks none. */
+	check_codes(t, AT(LL_35), ACCESS_SLOW,
+		    mem_sample_codes_of_memory(t) | codes_of_another(t, BIT(0x1) | BIT(0x2)),
 		    "have a code of memory");
 }
 

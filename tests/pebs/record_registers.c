@@ -135,8 +135,8 @@ static const struct {
 };
 
 #define MOVING_TURNS	4u
-/* Marks between the records of two turns: more loads than the WRMSR that begins the window may have,
- * which bring the record forward. */
+/* Marks between the records of two turns: more loads than the WRMSR that begins the window may
+ * have, which bring the record forward. */
 #define MOVING_APART	4u
 
 /* The mark that the record is of, by EventingIP or by the next instruction; -1: none. */
