@@ -214,8 +214,19 @@ void runner_begin_group(void)
 static struct around {
 	struct attempt attempt;
 	bool clean, disturbed;
+	u64 stuck;		/* overflow bits that the reset hasn't cleared */
 	unsigned spurious;
 } arounds[CPU_MAX];
+
+static u64 overflow_bits(void)
+{
+	u64 status;
+
+	if (counter_caps()->version < 2 ||
+	    msr_try_read(MSR_IA32_PERF_GLOBAL_STATUS, &status).raised)
+		return 0;
+	return status & counters_all().bits;
+}
 
 static void before(void *arg)
 {
@@ -223,6 +234,7 @@ static void before(void *arg)
 
 	disturbance_begin(&around->attempt);
 	around->clean = counter_reset();
+	around->stuck = overflow_bits();
 	pmi_spurious();
 	ds_use(0);
 }
@@ -317,6 +329,8 @@ static void run_guarded(struct test *t)
 		    (!run_on_cpu(cpu, before, &arounds[cpu]) || !arounds[cpu].clean)) {
 			say_refusal(t, cpu);
 			return;
+		} else if (has_part(t, cpu)) {
+			t->stuck |= arounds[cpu].stuck;
 		}
 	run_on_its_processor(t);
 	t->us = (tsc_read() - start) / time_tsc_per_us;
@@ -367,13 +381,31 @@ static void say_not_judged(struct test *t)
 		  verdict_unjudged(r, t->platform, t->subject));
 }
 
+/* Some processors keep an overflow bit for good. What an earlier test left isn't judged here. */
+static bool is_spoilt(struct test *t)
+{
+	if (!t->stuck || t->ended != VERDICT_NONE || counter_caps()->hypervisor ||
+	    !test_erratum(t, ERRATUM_STATUS_STUCK))
+		return false;
+	fmt_print(t->reason, sizeof(t->reason),
+		  "bits %#lx of IA32_PERF_GLOBAL_STATUS couldn't be cleared before the test",
+		  t->stuck);
+	return true;
+}
+
+static enum verdict verdict_of_failure(struct test *t, struct known_issue *known)
+{
+	return all_known(t, known) ? VERDICT_KNOWN :
+	       is_spoilt(t)	   ? VERDICT_INCONCLUSIVE :
+				     VERDICT_FAIL;
+}
+
 static enum verdict judge(struct test *t, struct known_issue *known)
 {
 	enum verdict verdict = t->ended;
 
 	if (t->failed)
-		verdict = verdict_worst(verdict,
-					all_known(t, known) ? VERDICT_KNOWN : VERDICT_FAIL);
+		verdict = verdict_worst(verdict, verdict_of_failure(t, known));
 	if (verdict != VERDICT_NONE)
 		return verdict;
 	if (t->checks)

@@ -50,6 +50,7 @@ struct test {
 	unsigned seen_count;
 	bool missed;			/* test_missed() */
 	u64 errata;			/* that the log names: bit n is enum erratum n */
+	u64 stuck;   /* overflow bits that were set before the test, though cleared */
 	enum verdict ended;		/* by test_skip() and the like; NONE otherwise */
 	char reason[TEST_TEXT];
 	struct guard_report guard;
