@@ -11,7 +11,7 @@
 #include "tests/version6/version6.h"
 
 #define COUNTERS	8u	/* the first: >= 1; the last: >= 7; the others: = 1 to 6 */
-#define ROUNDS		2048u
+#define ROUNDS		512u
 #define SLOTS_EVENT	7u	/* architectural event: top-down slots */
 #define SLOTS		0x01a4u
 
@@ -125,7 +125,7 @@ static bool need_recording(char *reason, size_t size)
  *
  * Given  an event that counts far branches, or taken conditional ones that go forward, with a
  *        second unit mask, and all branches without it
- * When   a loop whose branches go backward runs, with 2048 rounds and with 4096
+ * When   a loop whose branches go backward runs, with 512 rounds and with 1024
  * Then   with the mask it counts none of them
  * Control: without it each one
  */
@@ -232,7 +232,7 @@ static bool count_kind(struct test *t, unsigned counter, enum event_kind kind, u
  *        processor: far branches, conditional ones, taken ones of these, those that go forward,
  *        hits of L1
  * When   a loop runs at CPL 3; loops with a random branch, with two conditional branches a round,
- *        and with a load of one line run 2048 rounds and 4096
+ *        and with a load of one line run 512 rounds and 1024
  * Then   far branches are counted, fewer than half of the rounds; of the random branches between
  *        one in eight and seven in eight; in each round of the next loop two branches, one of them
  *        taken; of the last loop one hit a round, within an eighth
@@ -286,7 +286,7 @@ static bool records_loop(unsigned counter, u16 event, u64 flags)
  * Given  each general-purpose counter that can record, with an event that counts far branches, or
  *        taken conditional ones that go forward, and with all branches: with a second unit mask,
  *        and without it
- * When   a loop whose branches go backward runs 2048 rounds, and the period is 64
+ * When   a loop whose branches go backward runs 512 rounds, and the period is 64
  * Then   with the mask there is no record
  * Control: without it there is one
  */
