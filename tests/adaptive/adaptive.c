@@ -61,14 +61,14 @@ static void stop(const struct adaptive_run *run)
 
 void adaptive_window(const struct adaptive_run *run)
 {
-	const struct workload *w = run->workload ? run->workload : &workload_sample;
-	u16 event = run->event ? run->event : LOADS;
+	const struct workload *w = run->workload ? run->workload : sampling_any_piece();
+	u16 event = run->event ? run->event : sampling_any_event();
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(run, &layout);
 
 	ds_open(&setup);
 	arm(run, event,
-	    calibration_period(event, PERIOD + run->later) + pebs_has_pdist(run->counter));
+	    calibration_period(event, PERIOD + run->later) + pebs_may_have_pdist(run->counter));
 	workload_run(w, PERIOD, pmc_one(run->counter));
 	stop(run);
 }

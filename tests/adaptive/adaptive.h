@@ -28,10 +28,10 @@
 /* The setting that makes one record in a window. */
 struct adaptive_run {
 	unsigned counter;
-	u16 event;		/* general-purpose counters; 0: LOADS */
+	u16 event;		/* general-purpose counters; 0: sampling_any_event() */
 	u64 config;		/* MSR_PEBS_DATA_CFG; 0 where there is none */
 	bool basic;		/* the Adaptive_Record bit is 0 */
-	const struct workload *workload;	/* NULL: workload_sample */
+	const struct workload *workload;	/* NULL: sampling_any_piece() */
 	unsigned capacity;	/* 0: 4 records */
 	unsigned later;		/* marks after the first, on which the counter overflows */
 };

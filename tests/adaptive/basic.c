@@ -26,14 +26,15 @@ static u32 every_group(void)
  *
  * Given  records of format 4, with baseline or without; the Adaptive_Record bits are 0; RDTSC
  *        before arming
- * When   each of IA32_PMC0 to IA32_PMC3 makes a record of a marked load, and RDTSC after it
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record of a marked load, or of a jump where no
+ *        table has loads, and RDTSC after it
  * Then   the index moves by 20H; the format word has 20H in bits 63:48 and 0 in 31:0 (and in 47:32
- *        without retire latency), EventingIP is a marked load, the applicable counters are that
+ *        without retire latency), EventingIP is a marked event, the applicable counters are that
  *        counter alone, and the TSC is between the two
  */
 TEST(adaptive, basic_group_is_0x20_bytes_with_its_four_fields,
      REQS(ADP_01, ADP_10, ADP_15, ADP_17, ADP_18, ADP_35, ADP_38),
-     NEEDS(need_perfmon, need_format4, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_format4, need_loads_or_branches), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
 		struct adaptive_run run = { .counter = c, .basic = true };
@@ -54,9 +55,9 @@ TEST(adaptive, basic_group_is_0x20_bytes_with_its_four_fields,
 			CHECK_EQ(t, ADP_18, 0, word & BITS(32, 47),
 				 "bits 47:32 of the format word");
 		CHECK(t, ADP_15,
-		      workload_mark_at(&workload_sample, SAMPLE_MARKS,
+		      workload_mark_at(sampling_any_piece(), SAMPLE_MARKS,
 				       adaptive_at(AT_EVENTING_IP)) >= 0,
-		      "EventingIP %#lx at 08H is a marked load", adaptive_at(AT_EVENTING_IP));
+		      "EventingIP %#lx at 08H is a marked event", adaptive_at(AT_EVENTING_IP));
 		CHECK_EQ(t, IDS(ADP_15, ADP_35), BIT(c), adaptive_at(AT_APPLICABLE),
 			 "applicable counters at 10H, IA32_PMC%u", c);
 		CHECK_RANGE(t, IDS(ADP_15, ADP_38), before, after, adaptive_at(AT_TSC),
@@ -77,7 +78,7 @@ TEST(adaptive, basic_group_is_0x20_bytes_with_its_four_fields,
  * Control: with IA32_PERFEVTSELx[34] = 1 bits 31:0 are MSR_PEBS_DATA_CFG
  */
 TEST(adaptive, record_without_adaptive_bit_is_the_basic_group_alone, REQS(ADP_02, ADP_17),
-     NEEDS(need_perfmon, need_baseline, need_events))
+     NEEDS(need_perfmon, need_baseline, need_loads_or_branches))
 {
 	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
 		struct adaptive_run run = { .counter = c, .basic = true,
@@ -110,9 +111,10 @@ TEST(adaptive, record_without_adaptive_bit_is_the_basic_group_alone, REQS(ADP_02
  *        group alone, and the size of the first leads to the second
  */
 TEST(adaptive, adaptive_bit_of_one_counter_is_of_its_records_alone, REQS(ADP_11, ADP_31),
-     NEEDS(need_perfmon, need_baseline, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_baseline, need_loads_or_branches), .under_every_fault = true)
 {
 	const u32 config = CONFIG_MEMORY | CONFIG_GPR;
+	const u16 event = sampling_any_event();
 
 	if (!sampling_shadow_fits(t))
 		return;
@@ -124,8 +126,8 @@ TEST(adaptive, adaptive_bit_of_one_counter_is_of_its_records_alone, REQS(ADP_11,
 
 		size[adaptive] = adaptive_bytes(config);
 		ds_open(&setup);
-		pebs_arm_as(0, LOADS, COUNT_BOTH | (adaptive ? 0 : COUNT_ADAPTIVE), PERIOD);
-		pebs_arm_as(1, LOADS, COUNT_BOTH | (adaptive ? COUNT_ADAPTIVE : 0),
+		pebs_arm_as(0, event, COUNT_BOTH | (adaptive ? 0 : COUNT_ADAPTIVE), PERIOD);
+		pebs_arm_as(1, event, COUNT_BOTH | (adaptive ? COUNT_ADAPTIVE : 0),
 			    4 * PERIOD + 2 * SHADOW_MOST);
 		workload_run(&workload_load, 8 * PERIOD + 4 * SHADOW_MOST,
 			     pmc_or(pmc_one(0), pmc_one(1)));
@@ -166,9 +168,10 @@ TEST(adaptive, adaptive_bit_of_one_counter_is_of_its_records_alone, REQS(ADP_11,
  * Control: the two others' bits are set in the status
  */
 TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, ADP_36),
-     NEEDS(need_perfmon, need_format4, need_fixed, need_events))
+     NEEDS(need_perfmon, need_format4, need_fixed, need_loads_or_branches))
 {
 	const unsigned fixed = PMC_FIXED(0);
+	const u16 event = sampling_any_event();
 
 	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
 		const unsigned plain = (c + 1) % LOAD_COUNTERS;
@@ -178,11 +181,11 @@ TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, AD
 
 		/* The same event, with the same start; and one counter that wraps before. */
 		ds_open(&setup);
-		counter_program(plain, LOADS, COUNT_BOTH);
-		counter_preset(plain, calibration_period(LOADS, PERIOD));
+		counter_program(plain, event, COUNT_BOTH);
+		counter_preset(plain, calibration_period(event, PERIOD));
 		overflow_prepare(fixed, 0);
-		pebs_arm_as(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
-		workload_run(&workload_sample, PERIOD,
+		pebs_arm_as(c, event, COUNT_BOTH, calibration_period(event, PERIOD));
+		workload_run(sampling_any_piece(), PERIOD,
 			     pmc_or(pmc_one(c), pmc_or(pmc_one(plain), pmc_one(fixed))));
 		pebs_disarm();
 		if (!adaptive_one_record(t, CONTROL_AT(ADP_35, ADP_36), &run))
@@ -210,17 +213,18 @@ TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, AD
  * Control: there are one or two records
  */
 TEST(adaptive, counters_that_overflow_on_one_load_are_both_named, REQS(ADP_37),
-     NEEDS(need_perfmon, need_format4, need_events))
+     NEEDS(need_perfmon, need_format4, need_loads_or_branches))
 {
 	struct adaptive_run run = { .basic = true };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);
 	const u64 both = BIT(0) | BIT(1);
+	const u16 event = sampling_any_event();
 	u64 all = 0;
 
 	ds_open(&setup);
-	pebs_arm_as(1, LOADS, COUNT_BOTH, PERIOD);
-	pebs_arm_as(0, LOADS, COUNT_BOTH, PERIOD);
+	pebs_arm_as(1, event, COUNT_BOTH, PERIOD);
+	pebs_arm_as(0, event, COUNT_BOTH, PERIOD);
 	workload_run(&workload_load, 2 * PERIOD + 2 * SHADOW_MOST, pmc_or(pmc_one(0), pmc_one(1)));
 	pebs_disarm();
 	if (!ds_bytes() && counter_caps()->hypervisor) {
@@ -256,18 +260,19 @@ TEST(adaptive, counters_that_overflow_on_one_load_are_both_named, REQS(ADP_37),
  * Control: there are records
  */
 TEST(adaptive, tsc_of_a_record_is_not_before_that_of_the_record_before, REQS(ADP_38, ADP_39),
-     NEEDS(need_perfmon, need_format4, need_events))
+     NEEDS(need_perfmon, need_format4, need_loads_or_branches))
 {
 	struct adaptive_run run = { .basic = true, .capacity = MANY_RECORDS + 1 };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);
+	const u16 event = sampling_any_event();
 	u64 previous = tsc_read();
 	unsigned records;
 
 	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
 		setup.reset[i] = pebs_reset_value(0, ROUNDS_PERIOD);
 	ds_open(&setup);
-	pebs_arm_as(0, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
+	pebs_arm_as(0, event, COUNT_BOTH, ROUNDS_PERIOD);
 	workload_run(&workload_load, MANY_RECORDS * ROUNDS_PERIOD, pmc_one(0));
 	pebs_disarm();
 	records = ds_records();

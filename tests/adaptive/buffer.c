@@ -15,8 +15,10 @@
 /* Take one record of IA32_PMC0, armed with these flags and both levels. */
 static void make_record(u64 flags)
 {
-	pebs_arm_as(0, LOADS, COUNT_BOTH | flags, calibration_period(LOADS, PERIOD));
-	workload_run(&workload_sample, PERIOD, pmc_one(0));
+	const u16 event = sampling_any_event();
+
+	pebs_arm_as(0, event, COUNT_BOTH | flags, calibration_period(event, PERIOD));
+	workload_run(sampling_any_piece(), PERIOD, pmc_one(0));
 	pebs_disarm();
 	counter_program_disabled(0, 0, 0);
 	counters_clear(BIT(0));
@@ -33,7 +35,7 @@ static void make_record(u64 flags)
  * Control: with the maximum at its end the adaptive record is written
  */
 TEST(adaptive, record_that_would_end_past_the_maximum_is_not_written, REQS(ADP_42),
-     NEEDS(need_perfmon, need_baseline, need_events))
+     NEEDS(need_perfmon, need_baseline, need_loads_or_branches))
 {
 	/* ds_written_outside() takes the size of a record from the layout: here that of a basic
 	 * record. */
@@ -158,7 +160,7 @@ static const struct pmi_log *interrupts_with_threshold(const struct adaptive_run
  * Control: there is none with the threshold 8 bytes after the record's end
  */
 TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
-     NEEDS(need_perfmon, need_baseline, need_events))
+     NEEDS(need_perfmon, need_baseline, need_loads_or_branches))
 {
 	const struct adaptive_run run = { .config = CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
 	const unsigned size = adaptive_bytes(run.config);
@@ -194,7 +196,7 @@ TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
  * Then   the first raises no interrupt, the second one
  */
 TEST(adaptive, basic_record_below_a_threshold_does_not_interrupt, REQS(ADP_43),
-     NEEDS(need_perfmon, need_format4, need_events))
+     NEEDS(need_perfmon, need_format4, need_loads_or_branches))
 {
 	const struct adaptive_run run = { .basic = true };
 	struct adaptive_layout layout;

@@ -119,6 +119,8 @@ TEST(adaptive, gpr_group_holds_the_stack_pointer_after_the_sampled_push, REQS(AD
 }
 
 /*
+ * ADP-09  EventingIP must be at 08H of the basic group, and RIP of the GPR group must be the
+ *         address of the next instruction.
  * ADP-21  RIP of the GPR group must be the address of the instruction executed after the one that
  *         EventingIP names: for a taken branch its target.
  *         Linux setup_pebs_adaptive_sample_data
@@ -127,7 +129,7 @@ TEST(adaptive, gpr_group_holds_the_stack_pointer_after_the_sampled_push, REQS(AD
  * When   each general-purpose counter makes a record of branches with the GPR group
  * Then   RIP is the target of the jump that EventingIP names
  */
-TEST(adaptive, rip_of_the_gpr_group_is_the_target_of_the_sampled_jump, REQS(ADP_21),
+TEST(adaptive, rip_of_the_gpr_group_is_the_target_of_the_sampled_jump, REQS(ADP_09, ADP_21),
      NEEDS(need_perfmon, need_baseline, need_branches))
 {
 	struct adaptive_run run = { .config = CONFIG_GPR,
@@ -140,17 +142,14 @@ TEST(adaptive, rip_of_the_gpr_group_is_the_target_of_the_sampled_jump, REQS(ADP_
 
 		run.counter = c;
 		adaptive_window(&run);
-		if (!adaptive_one_record(t, CONTROL_AT(ADP_21), &run))
+		if (!adaptive_one_record(t, CONTROL_AT(ADP_09, ADP_21), &run))
 			return;
 		ip = adaptive_at(AT_EVENTING_IP);
 		mark = workload_mark_at(&workload_jumps, SAMPLE_MARKS, ip);
-		/* It isn't known whether an unknown processor's counter has PDist: with PDist it
-		 * records the previous jump. */
-		if (mark < 0 && !counter_caps()->generation)
-			continue;
-		if (!CHECK(t, ADP_21, mark >= 0, "EventingIP %#lx is a marked jump", ip))
+		if (!CHECK(t, IDS(ADP_09, ADP_21), mark >= 0, "EventingIP %#lx is a marked jump",
+			   ip))
 			return;
-		CHECK_EQ(t, ADP_21, ip + JUMP_STRIDE, adaptive_at(GROUP_AT + 0x08),
+		CHECK_EQ(t, IDS(ADP_09, ADP_21), ip + JUMP_STRIDE, adaptive_at(GROUP_AT + 0x08),
 			 "RIP: the target of the jump, IA32_PMC%u", c);
 	}
 }
@@ -295,7 +294,8 @@ static struct adaptive_entry entry_at(unsigned i)
  * Control: the record is written
  */
 TEST(adaptive, lbr_group_of_a_cleared_stack_is_all_zero, REQS(ADP_26),
-     NEEDS(need_perfmon, need_baseline, need_events, need_any_lbr), .under_every_fault = true)
+     NEEDS(need_perfmon, need_baseline, need_loads_or_branches, need_any_lbr),
+     .under_every_fault = true)
 {
 	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_any_depth()) };
 

@@ -57,8 +57,8 @@ static void begin(const struct arch_run *run)
 
 void arch_go_on(const struct arch_run *run)
 {
-	const struct workload *w = run->workload ? run->workload : &workload_sample;
-	const u16 event = run->event ? run->event : LOADS;
+	const struct workload *w = run->workload ? run->workload : sampling_any_piece();
+	const u16 event = run->event ? run->event : sampling_any_event();
 	/* With PDist the record is of the event that overflows; otherwise it is of a later
 	 * event. */
 	const u64 period = calibration_period(event, PERIOD) + has_pdist(run->counter);

@@ -33,9 +33,9 @@ u64 arch_load_counters(void);
 /* The setting that makes one record in a window. */
 struct arch_run {
 	unsigned counter;
-	u16 event;		/* general-purpose counters; 0: LOADS */
+	u16 event;		/* general-purpose counters; 0: sampling_any_event() */
 	u64 groups;		/* of CFG_C, beside PEBS_EN */
-	const struct workload *workload;	/* NULL: workload_sample */
+	const struct workload *workload;	/* NULL: sampling_any_piece() */
 	unsigned size;		/* of the buffer: 1000H << size bytes */
 	u64 threshold;		/* in units of 16 bytes; 0: never */
 	bool without_enable;	/* CFG_C[63] = 0 */

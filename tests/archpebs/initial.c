@@ -38,7 +38,7 @@ static void take(unsigned counter, const struct xmm_registers *registers)
  *        the others are 0
  */
 TEST(archpebs, xmm_component_is_written_if_any_one_register_is_not_0, REQS(APEBS_21, APEBS_22),
-     NEEDS(need_perfmon, need_xmm, need_events))
+     NEEDS(need_perfmon, need_xmm, need_loads_or_branches))
 {
 	static struct xmm_registers registers;
 	const unsigned counter = counter_next(arch_load_counters(), 0);

@@ -33,15 +33,15 @@
  *           TSC at 10H.
  *           Linux struct arch_pebs_basic
  *
- * Given  CFG_C of a counter asks for no group; RDTSC before arming
- * When   each of IA32_PMC0 to IA32_PMC3 makes a record of a marked load, and RDTSC after it
+ * Given  CFG_C has no group; marked loads, or jumps if no table has loads; RDTSC before arming
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record of a marked event, and RDTSC after it
  * Then   it is the first 40H bytes of the buffer, and no other byte is written; the header has 40H,
- *        64-bit mode and BASIC, and reserved bits are 0; BASIC has a marked load at 00H, that
+ *        64-bit mode and BASIC, and reserved bits are 0; BASIC has a marked event at 00H, that
  *        counter alone at 08H and a TSC between the two at 10H
  */
 TEST(archpebs, basic_group_is_0x30_bytes_after_a_header,
      REQS(APEBS_06, APEBS_11, APEBS_12, APEBS_13, APEBS_14, APEBS_16),
-     NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches), .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		const struct arch_run run = { .counter = c };
@@ -67,9 +67,9 @@ TEST(archpebs, basic_group_is_0x30_bytes_after_a_header,
 		CHECK_EQ(t, APEBS_14, 0, header & HEADER_RESERVED, "reserved bits of the header");
 		CHECK_EQ(t, APEBS_14, 0, arch_at(8), "second quadword of the header");
 		CHECK(t, APEBS_16,
-		      workload_mark_at(&workload_sample, SAMPLE_MARKS, arch_at(AT_EVENTING_IP)) >=
-			      0,
-		      "EventingIP %#lx at 00H is a marked load", arch_at(AT_EVENTING_IP));
+		      workload_mark_at(sampling_any_piece(), SAMPLE_MARKS,
+				       arch_at(AT_EVENTING_IP)) >= 0,
+		      "EventingIP %#lx at 00H is a marked event", arch_at(AT_EVENTING_IP));
 		CHECK_EQ(t, APEBS_16, BIT(c), arch_at(AT_APPLICABLE),
 			 "applicable counters at 08H, PMC%u", c);
 		CHECK_RANGE(t, APEBS_16, before, after, arch_at(AT_TSC),
@@ -89,7 +89,7 @@ TEST(archpebs, basic_group_is_0x30_bytes_after_a_header,
  * Then   the second begins where WR was, and the third at the base; WR grows by the size of each
  */
 TEST(archpebs, records_follow_each_other_from_wr_on, REQS(APEBS_06, APEBS_07),
-     NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches), .under_every_fault = true)
 {
 	const u64 groups = (u64)counter_caps()->v6.groups << 32 & GROUP_GPR;
 	const u64 longer = LEAST_BYTES + (groups ? 0xa0 : 0);
@@ -124,7 +124,7 @@ TEST(archpebs, records_follow_each_other_from_wr_on, REQS(APEBS_06, APEBS_07),
  * Control: with CFG_C[63] = 1 there is a record
  */
 TEST(archpebs, counter_without_its_enable_writes_no_record, REQS(APEBS_08),
-     NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches), .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		struct arch_run run = { .counter = c, .without_enable = true };

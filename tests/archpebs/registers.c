@@ -46,7 +46,7 @@ TEST(enumeration, subleaves_4_and_5_of_23h_come_together, REQS(APEBS_01),
  * Then   they can be read where the bit is 1, and raise #GP elsewhere
  */
 TEST(msr, pebs_base_and_index_exist_if_leaf_23h_says_so, REQS(APEBS_02),
-     NEEDS(need_perfmon, need_events, need_refused_msrs))
+     NEEDS(need_perfmon, need_refused_msrs))
 {
 	const bool there = counter_caps()->v6.subleaves & BIT(5);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calibration. Interrupt skid: a sled of one-byte NOPs after the overflowing branch. Record shadow:
- * marked loads after the overflowing one. Masked interrupts: a PMI is raised while LVTPC is masked.
- * The events that the enabling and disabling WRMSR add: the difference between the count and the
- * declaration.
+ * marked loads, or jumps, after the overflowing one. Masked interrupts: a PMI is raised while LVTPC
+ * is masked. The events that the enabling and disabling WRMSR add: the difference between the count
+ * and the declaration.
  */
 #include "tests/frame/calibration.h"
 
@@ -96,6 +96,9 @@ static void measure_shadow(void)
 	 * of others. */
 	const unsigned ordinary = pebs_first_without_pdist();
 	const unsigned counter = counter_caps()->pebs_mask & BIT(ordinary) ? ordinary : 0;
+	const struct workload *piece = sampling_any_piece();
+	const u16 event = sampling_any_event();
+	const unsigned opening = LOADS ? c->open_loads : c->open_branches;
 	unsigned known = 0, taken = 0;
 
 	setup.reset[counter] = pebs_reset_value(counter, 1u << 20);
@@ -105,11 +108,11 @@ static void measure_shadow(void)
 		int mark = -1;
 
 		ds_open(&setup);
-		pebs_arm(counter, LOADS, COUNT_BOTH, PERIOD + c->open_loads);
-		workload_run(&workload_sample, PERIOD, pmc_one(counter));
+		pebs_arm(counter, event, COUNT_BOTH, PERIOD + opening);
+		workload_run(piece, PERIOD, pmc_one(counter));
 		if (ds_records() == 1 &&
 		    record_decode(format, ds_record(0), record_size(format), &record))
-			mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
+			mark = sampling_mark(piece, SAMPLE_MARKS, &record);
 		taken += ds_records();
 		if (!i && ds_records() == 1) {
 			c->first_record_taken = true;
@@ -127,7 +130,7 @@ static void measure_shadow(void)
 	c->shadow_known = known == TRIES;
 	if (!taken) {
 		ds_open(&setup);
-		pebs_arm(counter, LOADS, COUNT_BOTH, PERIOD);
+		pebs_arm(counter, event, COUNT_BOTH, PERIOD);
 		workload_run(&workload_load, BEYOND, pmc_one(counter));
 		c->shadow_beyond = ds_records();
 		counter_reset();
@@ -176,7 +179,7 @@ static void measure(void)
 		calibration_this_cpu()->open_loads = measure_opening(LOADS);
 	measure_skid();
 	measure_masked();
-	if (need_any_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)))
+	if (need_any_pebs(reason, sizeof(reason)) && need_loads_or_branches(reason, sizeof(reason)))
 		measure_shadow();
 }
 

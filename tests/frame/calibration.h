@@ -13,7 +13,7 @@ enum masked_pmi { MASKED_UNKNOWN, MASKED_LATCHED, MASKED_LOST };
 
 struct calibration {
 	unsigned first_interrupts;	/* of the first overflow with INT that the run made */
-	bool first_record_taken;	/* ... and the bytes of its first record, of a load */
+	bool first_record_taken;	/* ... and the bytes of its first record */
 	u8 first_record[RECORD_MAX_SIZE];
 	bool acts;			/* a counter counted and an overflow interrupted */
 	bool skid_known;

@@ -323,6 +323,14 @@ bool need_events(char *reason, size_t size)
 	return false;
 }
 
+bool need_loads_or_branches(char *reason, size_t size)
+{
+	struct event loads;
+
+	return event_get(EK_LOADS, EV_PEBS, &loads) ? need_events(reason, size) :
+						      need_branches(reason, size);
+}
+
 bool need_store_sample(char *reason, size_t size)
 {
 	struct event event;

@@ -36,6 +36,9 @@ bool need_instructions(char *reason, size_t size);	/* the architectural instruct
 bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
 bool need_slots(char *reason, size_t size);
 bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
+/* Loads of spec/event.def or, where no row applies, architectural branches: sampling_any_event().
+ */
+bool need_loads_or_branches(char *reason, size_t size);
 bool need_store_sample(char *reason, size_t size);	/* MEM_TRANS_RETIRED.STORE_SAMPLE */
 bool need_pdist(char *reason, size_t size);		/* precise distribution, of IA32_PMC0 too */
 bool need_pdist_of_pmc1(char *reason, size_t size);	/* and of IA32_PMC1 */

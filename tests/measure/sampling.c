@@ -160,6 +160,23 @@ u16 sampling_event(enum event_kind kind)
 	return event.code;
 }
 
+u16 sampling_any_event(void)
+{
+	const u16 loads = LOADS;
+
+	return loads ? loads : EVENT_BR_INST_RETIRED_ALL_BRANCHES;
+}
+
+const struct workload *sampling_any_piece(void)
+{
+	return LOADS ? &workload_sample : &workload_jumps;
+}
+
+const struct workload *sampling_any_registers(void)
+{
+	return LOADS ? &workload_xmm_sample : &workload_xmm_jumps;
+}
+
 u64 sampling_ip(const struct workload *w, const struct pebs_record *record)
 {
 	u64 ip;

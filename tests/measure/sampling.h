@@ -75,6 +75,16 @@ void sampling_want(struct test *t, unsigned records);
 u16 sampling_event(enum event_kind kind);
 
 /*
+ * For records of which the event doesn't matter, in tests that need_loads_or_branches(): LOADS, or
+ * architectural branches on a processor that no table has. The pieces have n of these events, and
+ * then marked ones: workload_sample or workload_jumps; with known registers workload_xmm_sample or
+ * workload_xmm_jumps.
+ */
+u16 sampling_any_event(void);
+const struct workload *sampling_any_piece(void);
+const struct workload *sampling_any_registers(void);
+
+/*
  * The address of the instruction that caused the record: EventingIP or, if the format doesn't have
  * it, R/EIP minus the length of a marked instruction of the workload.
  */

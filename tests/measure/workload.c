@@ -96,6 +96,7 @@ static const struct workload *const workloads[] = {
 	&workload_simd,
 	&workload_x87,
 	&workload_xmm_sample,
+	&workload_xmm_jumps,
 	&workload_chain_sample,
 	&workload_push_sample,
 	&workload_call_sample,

@@ -117,6 +117,8 @@ extern const struct workload workload_chain_sample /* and after a chain of CHAIN
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_push_sample /* n stores, then marked pushes */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_xmm_jumps /* n branches, then marked jumps, registers known */
+	__attribute__((visibility("hidden")));
 
 #define CHAIN_LINKS	48	/* workload_chain_sample: link i is at the first mark less */
 #define CHAIN_STRIDE	16	/* (CHAIN_LINKS - i) * CHAIN_STRIDE, and jumps to the next */

@@ -81,7 +81,7 @@ static void check_bit(struct test *t, struct test_claim claim, u32 msr, unsigned
  * Then   it is read back where EBX[0] is 1; elsewhere the write raises #GP and changes nothing
  */
 TEST(msr, second_unit_mask_exists_if_leaf_23h_says_so, REQS(V6_06),
-     NEEDS(need_perfmon, need_events, need_refused_msrs))
+     NEEDS(need_perfmon, need_instructions, need_refused_msrs))
 {
 	FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
 		for (unsigned bit = 40; bit < 48; bit++)
@@ -99,7 +99,7 @@ TEST(msr, second_unit_mask_exists_if_leaf_23h_says_so, REQS(V6_06),
  * Then   it is read back where EBX[1] is 1; elsewhere the write raises #GP and changes nothing
  */
 TEST(msr, equal_flag_exists_if_leaf_23h_says_so, REQS(V6_08),
-     NEEDS(need_perfmon, need_events, need_refused_msrs))
+     NEEDS(need_perfmon, need_instructions, need_refused_msrs))
 {
 	FOR_EACH_COUNTER (c, counter_caps()->gp_mask)
 		check_bit(t, AT(V6_08), MSR_IA32_PERFEVTSEL0 + c, 36, counter_caps()->v6.equal);
@@ -117,7 +117,7 @@ TEST(msr, equal_flag_exists_if_leaf_23h_says_so, REQS(V6_08),
  * Then   it is read back where EBX[2] is 1; elsewhere the write raises #GP and changes nothing
  */
 TEST(msr, rdpmc_user_disable_exists_if_leaf_23h_says_so, REQS(V6_10),
-     NEEDS(need_perfmon, need_events, need_refused_msrs))
+     NEEDS(need_perfmon, need_instructions, need_refused_msrs))
 {
 	const bool there = counter_caps()->v6.rdpmc_user_disable;
 
