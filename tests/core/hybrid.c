@@ -24,6 +24,12 @@ static bool need_core_type(char *reason, size_t size)
 	return false;
 }
 
+/* Of a generation in which a P-core has MSR_PERF_METRICS. */
+static bool need_baseline_or_arch_pebs(char *reason, size_t size)
+{
+	return counter_caps()->arch_pebs || need_baseline(reason, size);
+}
+
 /* The enumeration of a processor, and the bits that its registers accept. */
 struct look {
 	struct two_cpus both;
@@ -125,7 +131,8 @@ static void check_type(struct test *t, const struct seen *s, const char *whose)
  * Then   the type is 40H where the register is, and 20H where it raises #GP; with 20H bit 15 is 0
  */
 TEST(enumeration, core_type_is_40h_with_perf_metrics_and_20h_without, REQS(HYB_02, HYB_06),
-     NEEDS(need_perfmon, need_core_type, need_baseline, need_refused_msrs, need_second_processor))
+     NEEDS(need_perfmon, need_core_type, need_baseline_or_arch_pebs, need_refused_msrs,
+	   need_second_processor))
 {
 	struct look l;
 

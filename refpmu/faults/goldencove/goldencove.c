@@ -178,7 +178,7 @@ void fault_cpuid_core(struct model *m, u32 leaf, u32 regs[4])
 
 u64 fault_glc_capabilities(struct model *m, u64 value)
 {
-	if (BIT(m->config.generation) & GENS_E_CORES && broken(m, FAULT_E_CORE_TELLS_METRICS))
+	if (is_one_of(m, SMALLER_CORES) && broken(m, FAULT_E_CORE_TELLS_METRICS))
 		value |= IA32_PERF_CAPABILITIES_PERF_METRICS;
 	return value;
 }
