@@ -37,10 +37,13 @@ static bool need_metrics_clear(char *reason, size_t size)
 
 static bool need_slots_per_cycle(char *reason, size_t size)
 {
-	if (cpuid_get(CPUID_SLOTS_PER_CYCLE))
+	const struct pmu_caps *caps = counter_caps();
+
+	if (cpuid_get(CPUID_SLOTS_PER_CYCLE) || caps->v6.slots_per_cycle)
 		return true;
-	fmt_print(reason, size, "slots of a cycle aren't said (CPUID.0AH:EDX = %#x)",
-		  counter_caps()->leaf_0a_edx);
+	fmt_print(reason, size, "slots of a cycle aren't said (CPUID.0AH:EDX = %#x, %s)",
+		  caps->leaf_0a_edx,
+		  caps->v6.leaf ? "CPUID.(23H,0):ECX[7:0] = 0" : "no CPUID leaf 23H");
 	return false;
 }
 
@@ -605,29 +608,44 @@ TEST(metrics, rdpmc_of_metrics_clears_metrics_and_slots_with_metrics_clear_en, R
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 }
 
+/* Slots are cycles times what a field of CPUID says; nothing is said where it is 0. */
+static void check_slots(struct test *t, struct test_claim claim, const u64 value[],
+			unsigned per_cycle, const char *field)
+{
+	const u64 wanted = value[PMC_FIXED(1)] * per_cycle, slack = wanted / 8 + 256;
+
+	if (per_cycle)
+		test_check_range(t, claim, wanted - slack, wanted + slack, value[SLOTS],
+				 "slots, against %lu cycles of %u slots (%s)", value[PMC_FIXED(1)],
+				 per_cycle, field);
+}
+
 /*
  * MET-17  CPUID.0AH:EDX[19:16], where not 0, must be the slots of one cycle.
  *         SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 0AH,
  *         EDX[19:16]
+ * V6-27   CPUID.(23H,0):ECX[7:0] must be the slots of a cycle of the core that executes CPUID, or
+ *         0.
+ *         SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 23H,
+ *         sub-leaf 0
  *
- * Given  CPUID.0AH:EDX[19:16], the slots of a cycle
+ * Given  CPUID.0AH:EDX[19:16] and CPUID.(23H,0):ECX[7:0], of which one isn't 0: slots of a cycle
  * When   fixed counters 1 and 3 count a loop, switched on and off by one write
  * Then   fixed counter 3 is that many times fixed counter 1, within an eighth and 256
  * Control: fixed counter 1 counts
  */
-TEST(metrics, slots_are_cycles_times_what_cpuid_says, REQS(MET_17),
+TEST(metrics, slots_are_cycles_times_what_cpuid_says, REQS(MET_17, V6_27),
      NEEDS(need_perfmon, need_fixed_3, need_slots_per_cycle))
 {
 	const struct pmc_mask both = pmc_or(pmc_one(PMC_FIXED(1)), pmc_one(SLOTS));
-	u64 wanted, value[WINDOW_COUNTERS];
+	u64 value[WINDOW_COUNTERS];
 
 	if (!window_count(both, 0, COUNT_BOTH, &workload_load, ROUNDS, value)) {
 		test_inconclusive(t, "each window was disturbed");
 		return;
 	}
-	CONTROL_RANGE(t, MET_17, 1, ~0ULL, value[PMC_FIXED(1)], "core cycles");
-	wanted = value[PMC_FIXED(1)] * cpuid_get(CPUID_SLOTS_PER_CYCLE);
-	CHECK_RANGE(t, MET_17, wanted - wanted / 8 - 256, wanted + wanted / 8 + 256, value[SLOTS],
-		    "slots, against %lu cycles of %u slots", value[PMC_FIXED(1)],
-		    cpuid_get(CPUID_SLOTS_PER_CYCLE));
+	CONTROL_RANGE(t, IDS(MET_17, V6_27), 1, ~0ULL, value[PMC_FIXED(1)], "core cycles");
+	check_slots(t, AT(MET_17), value, cpuid_get(CPUID_SLOTS_PER_CYCLE), "CPUID.0AH:EDX[19:16]");
+	check_slots(t, AT(V6_27), value, counter_caps()->v6.slots_per_cycle,
+		    "CPUID.(23H,0):ECX[7:0]");
 }

@@ -41,6 +41,13 @@ RULE(counters_are_in_the_bitmaps, leaf_is(r, 1, 0x3ff, 0xf, 0, 0) && THERE(0xca)
 RULE(a_hole_is_a_hole, leaf_is(r, 1, 0xff, 0x77, 0, 0) && THERE(0x30b) && !THERE(0x30c) &&
 			       THERE(0x30d) && THERE(0x30f) && !THERE(0x310))
 RULE(events_are_the_other_way_round, leaf(r, 0x23, 3, 0) == (~leaf(r, 0xa, 0, 1) & 0x1fff))
+/* The number of a P-core that leaf 0AH has too, with the knob that shows both. */
+static bool slots_are_those_of_leaf_0a(struct fixture *r)
+{
+	r->m.latitude[LAT_SLOTS_SHOWN] = 1;
+	return leaf(r, 0x23, 0, 2) == (leaf(r, 0xa, 0, 3) >> 16 & 0xf);
+}
+
 RULE(subleaves_4_and_5_come_together,
      (leaf(r, 0x23, 0, 0) >> 4 & 1) == (leaf(r, 0x23, 0, 0) >> 5 & 1))
 
@@ -399,6 +406,7 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_EXT_UNANNOUNCED] = leaf_23_is_announced,
 	[FAULT_EXT_ABSENT_SUBLEAF] = absent_subleaves_are_0,
 	[FAULT_EXT_SUBLEAF_MODULO] = absent_subleaves_are_0,
+	[FAULT_EXT_SLOTS_OF_ANOTHER] = slots_are_those_of_leaf_0a,
 	[FAULT_EXT_GP_SHORT] = counters_are_in_the_bitmaps,
 	[FAULT_CPUID_EVENT_SHOWN] = an_event_that_isnt_there_is_marked,
 	[FAULT_EXT_EVENTS_ABSENT] = events_are_the_other_way_round,

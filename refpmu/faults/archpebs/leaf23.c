@@ -43,6 +43,8 @@ void fault_cpuid_ext(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		model_ext_leaf(m, subleaf % LONGER_SUBLEAF, regs);
 	if (subleaf == EXT_FEATURES && broken(m, FAULT_EXT_PEBS_HALF))
 		regs[EXT_EAX] &= ~(u32)BIT(EXT_PEBS);
+	if (subleaf == EXT_FEATURES && broken(m, FAULT_EXT_SLOTS_OF_ANOTHER))
+		regs[EXT_ECX] = (u32)model_slots(m) + 2;
 	if (subleaf == EXT_COUNTERS && broken(m, FAULT_EXT_GP_SHORT))
 		regs[EXT_EAX] >>= 1;
 	/* A hole is a 0 with a 1 above it. */
