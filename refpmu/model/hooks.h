@@ -401,6 +401,7 @@ HOOK(fault_lbr_stopped, struct model *m, enum lbr_stop why)
 
 /* CPUID leaf 1CH. What IA32_LBR_CTL keeps out; a write of the depth has cleared these entries. */
 HOOK(fault_cpuid_lbr, struct model *m, u32 regs[4])
+HOOK(fault_cpuid_state, struct model *m, u32 subleaf, u32 regs[4])
 HOOK_VALUE(u64, fault_arch_lbr_select, select, struct model *m, u64 control)
 HOOK(fault_arch_lbr_depth, struct model *m, u64 depth, const struct lbr_entry *before)
 /* What a counter adds to the log at this level; a branch is about to be recorded, or kept out; INFO

@@ -380,6 +380,15 @@ static bool moves_are_sampled_as_stores(struct fixture *r)
 }
 
 RULE(stores_are_sampled, event_makes_record(r, 0, 0x02cd) && at(r, 0x20) == ADDRESS + 0x80)
+static u32 leaf_0d(struct fixture *r, u32 subleaf, unsigned reg)
+{
+	u32 regs[4] = { ~0u, ~0u, ~0u, ~0u };
+
+	model_cpuid(&r->m, 0xd, subleaf, regs);
+	return regs[reg];
+}
+
+RULE(no_state_of_branch_records, !(leaf_0d(r, 1, 2) & BIT(15)) && !leaf_0d(r, 15, 0))
 RULE(frontend_has_bit_3,
      TAKEN(0x3f7, 0x7fff1f) && get(r, 0x3f7) == 0x7fff1f && REFUSED(0x3f7, BIT(5)))
 
@@ -502,6 +511,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_FRONTEND_BIT_5_TAKEN] = frontend_has_bit_3,
 	[FAULT_ARCH_LBR_MISSING] = entries_read_back,
 	[FAULT_ARCH_LBR_DEPTH_UNLISTED] = leaf_1c_has_depth_32,
+	[FAULT_ARCH_LBR_STATE_SHORT] = no_state_of_branch_records,
 	[FAULT_ARCH_LBR_SAME_DEPTH_KEEPS] = writing_the_depth_clears,
 	[FAULT_ARCH_LBR_DEPTH_KEEPS_INFO] = writing_the_depth_clears,
 	[FAULT_ARCH_LBR_ON_CLEARS] = only_ctl_starts_and_stops,

@@ -39,6 +39,19 @@ void fault_cpuid_lbr(struct model *m, u32 regs[4])
 		regs[0] = (regs[0] & ~0xffu) | 1u << greatest;
 }
 
+void fault_cpuid_state(struct model *m, u32 subleaf, u32 regs[4])
+{
+	enum { SUPERVISOR = 1, EAX = 0, ECX = 2, LBR_COMPONENT = 15 };
+
+	if ((subleaf != SUPERVISOR && subleaf != LBR_COMPONENT) || !model_has_arch_lbr(m) ||
+	    !broken(m, FAULT_ARCH_LBR_STATE_SHORT))
+		return;
+	if (subleaf == SUPERVISOR)
+		regs[ECX] |= (u32)BIT(LBR_COMPONENT);
+	else
+		regs[EAX] = ARCH_LBR_STATE_HEAD + ARCH_LBR_STATE_ENTRY * ARCH_LBR_DEPTH_UNIT;
+}
+
 u64 fault_arch_lbr_read(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (p->reg == MODEL_REG_ARCH_LBR_FROM && broken(m, FAULT_ARCH_LBR_TOS_ORDER))

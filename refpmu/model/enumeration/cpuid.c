@@ -426,6 +426,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		return;
 	case LEAF_XSAVE:
 		xsave(m, subleaf, regs);
+		fault_cpuid_state(m, subleaf, regs);
 		return;
 	}
 	clear(regs);
