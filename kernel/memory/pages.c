@@ -7,12 +7,13 @@
 /* Tables to split the surrounding large pages: up to two of 2 MiB, and four levels for each of the
  * high addresses. These are the last pages before the multiple of 4 GiB and the pages after it. */
 #define TABLES	14u
+#define MOVED	2u	/* the page that isn't mapped to itself, and the one that it is mapped to */
 
 static struct pages pages;
 
 u64 pages_need(void)
 {
-	return (u64)(PAGES_SMALL + 1 + TABLES) * PAGE_SIZE;
+	return (u64)(PAGES_SMALL + 1 + MOVED + TABLES) * PAGE_SIZE;
 }
 
 /* Map the first n pages a second time, from this address on. */
@@ -24,6 +25,15 @@ static bool map_again(u64 linear, unsigned n)
 	return true;
 }
 
+/* Map a page to the page after it; its own frame is seen after the high pages. */
+static bool move(void)
+{
+	const u64 frame = (u64)(uintptr_t)pages.moved;
+
+	return pages.moved && paging_map(frame, frame + PAGE_SIZE, PAGE_DATA) &&
+	       paging_map((u64)(uintptr_t)pages.moved_frame, frame, PAGE_DATA);
+}
+
 bool pages_init(u64 hpet_base)
 {
 	pages = (struct pages){
@@ -31,6 +41,8 @@ bool pages_init(u64 hpet_base)
 		.high = (u8 *)(uintptr_t)PAGES_HIGH_LINEAR,
 		.carry = (u8 *)(uintptr_t)PAGES_CARRY_LINEAR - (PAGES_CARRY - 1) * PAGE_SIZE,
 		.uncacheable = arena_alloc(PAGE_SIZE),
+		.moved = arena_alloc((size_t)MOVED * PAGE_SIZE),
+		.moved_frame = (u8 *)(uintptr_t)PAGES_HIGH_LINEAR + PAGES_HIGH * PAGE_SIZE,
 		.device = (u8 *)(uintptr_t)hpet_base,
 	};
 	if (!pages.small || !pages.uncacheable ||
@@ -38,7 +50,7 @@ bool pages_init(u64 hpet_base)
 			      PAGE_DATA) ||
 	    !paging_set((u64)(uintptr_t)pages.uncacheable, PAGE_DEVICE))
 		return false;
-	return map_again((u64)(uintptr_t)pages.high, PAGES_HIGH) &&
+	return move() && map_again((u64)(uintptr_t)pages.high, PAGES_HIGH) &&
 	       map_again((u64)(uintptr_t)pages.carry, PAGES_CARRY);
 }
 

@@ -2,7 +2,8 @@
 /*
  * Memory that is mapped in special ways, for code whose accesses must hit or miss caches and TLBs:
  * in 4 KiB pages, more than a first-level data TLB has entries; a second time above 4 GiB; on both
- * sides of a multiple of 4 GiB; uncacheable; and the registers of a device. Any processor.
+ * sides of a multiple of 4 GiB; at an address that isn't the physical one; uncacheable; and the
+ * registers of a device. Any processor.
  */
 #ifndef KERNEL_PAGES_H
 #define KERNEL_PAGES_H
@@ -22,6 +23,8 @@ struct pages {
 	u8 *high;		/* the first PAGES_HIGH of them, at PAGES_HIGH_LINEAR */
 	u8 *carry;		/* the first PAGES_CARRY, the last one at PAGES_CARRY_LINEAR */
 	u8 *uncacheable;	/* one page */
+	u8 *moved;  /* one page, whose linear address is the physical one of another page */
+	u8 *moved_frame;	/* that other page: its physical address is the value of `moved` */
 	u8 *device;		/* registers that may be read, 8 bytes; NULL: there are none */
 };
 
