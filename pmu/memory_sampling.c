@@ -70,3 +70,55 @@ u64 latency_codes(enum memory_outcome outcome)
 			set |= BIT(codes[i].code);
 	return set;
 }
+
+u64 latency_codes_of_core(void)
+{
+	u64 set = 0;
+
+	for (unsigned outcome = 0; outcome < MEM_OUTCOMES; outcome++)
+		set |= latency_codes((enum memory_outcome)outcome);
+	return set;
+}
+
+/* A field by what it is about. */
+enum { OF_LL = 1, OF_PS = 0, OF_DLA = 0 };
+enum { NAME_SOURCE, NAME_STLB_MISS, NAME_LOCK, NAME_DATA_BLOCKED, NAME_ADDRESS_BLOCKED,
+       NAME_FORWARD_BLOCKED, NAME_UNKNOWN,
+       NAME_L1D_HIT, NAME_LOCKED, NAME_DCU_HIT };	/* of other facilities */
+#define NAMES_BLOCKED	(BIT(NAME_DATA_BLOCKED) | BIT(NAME_ADDRESS_BLOCKED) | \
+			 BIT(NAME_FORWARD_BLOCKED))
+
+static const struct {
+	u32 generations;
+	u8 name;
+	u64 bits;
+} fields[] = {
+#define DATA_SOURCE_FIELD(gens, facility, field, lo, hi, title, source) \
+	{ OF_##facility ? (gens) : 0, NAME_##field, BITS(lo, hi) },
+#define DATA_SOURCE_MOVED(gens, facility, field, lo, hi, source) \
+	{ OF_##facility ? (gens) : 0, NAME_##field, BITS(lo, hi) },
+#define DATA_SOURCE_UNKNOWN(gens, lo, hi, source) { gens, NAME_UNKNOWN, BITS(lo, hi) },
+#include "spec/data_source.def"
+};
+
+/* Where a field is moved, its usual row doesn't name the generation. */
+static u64 bits_of(u64 names)
+{
+	const struct generation *g = counter_caps()->generation;
+	u64 set = 0;
+
+	for (unsigned i = 0; g && i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (BIT(fields[i].name) & names && fields[i].generations & g->set)
+			set |= fields[i].bits;
+	return set;
+}
+
+u64 latency_named_bits(void)
+{
+	return bits_of(~0ULL);
+}
+
+u64 latency_blocked_bits(void)
+{
+	return bits_of(NAMES_BLOCKED);
+}

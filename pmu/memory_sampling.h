@@ -42,6 +42,14 @@ u64 latency_source_code(u64 data_source);
 /* Bit n: code n is one of this outcome on this type of core. */
 u64 latency_codes(enum memory_outcome outcome);
 
+/* Bit n: code n is in the table of this type of core. */
+u64 latency_codes_of_core(void);
+/* Bits of a data source that have a name on this type of core, or of which it isn't known whether
+ * they have one. */
+u64 latency_named_bits(void);
+/* Those which say that a store in front of the load has blocked it; 0: there are none. */
+u64 latency_blocked_bits(void);
+
 /* Write MSR_PEBS_LD_LAT_THRESHOLD, in core cycles. Writing 0 doesn't switch the facility off. */
 void latency_set_threshold(u64 cycles);
 

@@ -18,6 +18,10 @@
 #define FOUR_BITS	0xf		/* of fault ll-source-of-4-bits */
 #define GRACEMONT_LOCAL	0xc		/* of fault ll-memory-of-gracemont: local DRAM, exclusive */
 #define RESERVED_BITS	(BIT(6) | BIT(63))
+#define NAMELESS_BIT	BIT(9)		/* on each core from Ice Lake on */
+#define NAMELESS_CODE	0x7		/* of Lion Cove */
+#define FROM_GLC	(GENS_FROM_GLC | GENS_SINCE_GLC)
+#define FROM_ICL	(GENS_ICL_ICX | FROM_GLC)
 #define QUADWORD	8		/* bytes */
 #define WRONG_BIT	BIT(10)		/* of fault ll-address-bit */
 
@@ -257,11 +261,10 @@ static u64 further_bits(struct model *m, const struct retire_ctx *s, const struc
 		load.locked = load.stlb_miss;
 		load.stlb_miss = !load.stlb_miss;
 	}
+	if (BIT(m->config.generation) & FROM_GLC && broken(m, FAULT_LL_BLOCKED_ALWAYS))
+		load.blocked = true;
 	return model_further_bits(m, &load);
 }
-
-/* At the model's positions. */
-#define BLOCKED_BITS	(DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED)
 
 static u64 data_source_of(struct model *m, const struct retire_ctx *s,
 			  const struct fault_load *load)
@@ -273,6 +276,9 @@ static u64 data_source_of(struct model *m, const struct retire_ctx *s,
 		value = model_outcome_code(m, MEM_L3_SNOOP_CLEAN);
 	if (load->load.locked && outcome == MEM_L3 && broken(m, FAULT_LL_LOCKED_AS_L1))
 		value = model_outcome_code(m, MEM_L1);
+	if (load->load.locked && BIT(m->config.generation) & GENS_FROM_LNC &&
+	    broken(m, FAULT_LL_LOCKED_CODE_7))
+		value = NAMELESS_CODE;
 	if (load->load.stlb_miss && broken(m, FAULT_LL_WALK_IS_FAR))
 		value = model_outcome_code(m, MEM_LOCAL_EXCLUSIVE);
 	if (broken(m, FAULT_LL_SOURCE_RESERVED))
@@ -281,6 +287,8 @@ static u64 data_source_of(struct model *m, const struct retire_ctx *s,
 		value |= further_bits(m, s, load);
 	if (broken(m, FAULT_LL_SOURCE_UPPER))
 		value |= RESERVED_BITS;
+	if (BIT(m->config.generation) & FROM_ICL && broken(m, FAULT_LL_SOURCE_BIT_9))
+		value |= NAMELESS_BIT;
 	return value;
 }
 
@@ -334,7 +342,8 @@ void fault_latency_record(struct model *m, const struct retire_ctx *s, struct re
 					    model_latency_field(m,
 								(u32)latency_of(m,
 										&latency->load)));
-	record->data_source = data_source_of(m, s, source) | (record->data_source & BLOCKED_BITS);
+	record->data_source = data_source_of(m, s, source) |
+			      (record->data_source & model_undefined_source(m));
 	if (broken(m, FAULT_LL_ABORT_RUBBISH))
 		record->tx_abort = record->latency | record->latency << 32;
 	empty(m, s, record);

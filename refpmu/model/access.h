@@ -54,6 +54,8 @@ u8 model_source_outcome(u8 source);
 u64 model_outcome_code(const struct model *m, u8 outcome);
 u64 model_source_code(const struct model *m, u8 source);
 u64 model_further_bits(const struct model *m, const struct tagged_load *load);
+/* The bits of a data source that may be anything here, as no source defines them. */
+u64 model_undefined_source(const struct model *m);
 /* The latency field of a record for this latency. */
 u64 model_latency_field(struct model *m, u32 latency);
 

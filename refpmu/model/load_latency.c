@@ -160,18 +160,42 @@ bool model_is_latency_event(struct model *m, const struct model_access *a,
 
 /* ---- the record ---- */
 
-/* If the generation has the helper event and it doesn't count, two bits of the data source are
- * undefined. */
-static u64 blocked_bits(struct model *m)
-{
-	const struct event_row *helper = model_event(m, EVENT_LD_BLOCKS_STORE_FORWARD);
+/* Bits of which no source tells what they are. */
+static const struct {
+	u32 gens;
+	u64 bits;
+} unknown[] = {
+#define DATA_SOURCE_UNKNOWN(gens, lo, hi, source) { gens, BITS(lo, hi) },
+#include "spec/data_source.def"
+};
 
-	if (!helper || !(helper->flags & EV_LL_AUX) || !m->latitude[LAT_UNDEFINED_FIELDS])
-		return 0;	/* no load is blocked here */
+static bool helper_counts(const struct model *m)
+{
 	for (u64 left = m->active; left; left &= left - 1)
 		if (m->counter[__builtin_ctzll(left)].rule.flags & EV_LL_AUX)
-			return 0;
-	return model_random(m) & (DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED);
+			return true;
+	return false;
+}
+
+/* If the generation has the helper event and it doesn't count, two bits more are undefined. */
+u64 model_undefined_source(const struct model *m)
+{
+	const struct event_row *helper = model_event(m, EVENT_LD_BLOCKS_STORE_FORWARD);
+	u64 bits = 0;
+
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		if (unknown[i].gens & BIT(m->config.generation))
+			bits |= unknown[i].bits;
+	if (helper && helper->flags & EV_LL_AUX && !helper_counts(m))
+		bits |= DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED;
+	return bits;
+}
+
+static u64 undefined_bits(struct model *m)
+{
+	const u64 bits = m->latitude[LAT_UNDEFINED_FIELDS] ? model_undefined_source(m) : 0;
+
+	return bits ? model_random(m) & bits : 0;
 }
 
 /* Fields whose bits differ on some generations. */
@@ -192,11 +216,12 @@ static u64 at_place(const struct model *m, u64 field)
 	return field;
 }
 
-/* Table 18-33, bits 5:4: STLB miss, locked access. */
+/* Table 18-33, bits 5:4: STLB miss, locked access. No load is blocked in the model. */
 u64 model_further_bits(const struct model *m, const struct tagged_load *load)
 {
 	return (load->stlb_miss ? at_place(m, DATA_SOURCE_LL_STLB_MISS) : 0) |
-	       (load->locked ? at_place(m, DATA_SOURCE_LL_LOCK) : 0);
+	       (load->locked ? at_place(m, DATA_SOURCE_LL_LOCK) : 0) |
+	       (load->blocked ? at_place(m, DATA_SOURCE_LL_DATA_BLOCKED) : 0);
 }
 
 /*
@@ -212,7 +237,7 @@ void model_record_latency(struct model *m, const struct retire_ctx *s, struct re
 		return;
 	record->data_linear_address = load->linear;
 	record->latency = model_latency_field(m, load->latency);
-	record->data_source = model_source_code(m, load->source) | blocked_bits(m);
+	record->data_source = model_source_code(m, load->source) | undefined_bits(m);
 	if (model_generation(m)->facilities & FAC_STLB_LOCK)
 		record->data_source |= model_further_bits(m, load);
 	fault_latency_record(m, s, record);

@@ -58,6 +58,7 @@ struct tagged_load {
 	bool valid;
 	u8 source;		/* enum memory_source */
 	bool stlb_miss, locked;
+	bool blocked;		/* by a store in front of it: only in faults */
 	u32 latency;
 	u64 linear;
 };

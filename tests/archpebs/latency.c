@@ -311,6 +311,88 @@ TEST(archpebs, source_of_a_load_has_the_code_of_its_type_of_core,
 	check_codes(t, AT(LL_51), c, event.code, ACCESS_MEMORY);
 }
 
+/* The properties of each record's source that are judged together. */
+struct source_claims {
+	struct test_claim code, bits, blocked;
+	bool free;		/* no store is in front of the loads */
+};
+
+static bool check_sources(struct test *t, const struct source_claims *claims, unsigned c, u16 event,
+			  const struct workload *w)
+{
+	unsigned records = 0;
+	struct arch_fragment f;
+
+	take(w, c, event, LEAST_THRESHOLD, WINDOWS_MOST);
+	for (u64 at = 0, next; (next = arch_next(at)); at = next) {
+		const u64 aux = arch_group(at, ARCH_AUX, &f), gpr = arch_group(at, ARCH_GPR, &f);
+		u64 source, code;
+
+		if (!aux || sampling_is_switching(w, arch_at(gpr + AT_RIP)))
+			continue;
+		source = arch_at(aux + AT_SOURCE);
+		code = latency_source_code(source);
+		test_check(t, claims->code, code < 64 && latency_codes_of_core() >> code & 1,
+			   "a code of the table", "code %lx of record %u, IA32_PMC%u", code,
+			   records, c);
+		test_check_eq(t, claims->bits, 0, source & ~latency_named_bits(),
+			      "bits %#lx of record %u, IA32_PMC%u", ~latency_named_bits(), records,
+			      c);
+		if (claims->free)
+			test_check_eq(t, claims->blocked, 0, source & latency_blocked_bits(),
+				      "bits %#lx of record %u of loads behind no store, IA32_PMC%u",
+				      latency_blocked_bits(), records, c);
+		records++;
+	}
+	arch_pebs_close();
+	counter_reset();
+	if (!records)
+		test_missed(t);
+	return test_check_range(t, test_control(claims->bits), 1, ~0ULL, records,
+				"records of load latency, IA32_PMC%u", c);
+}
+
+/*
+ * HYB-13  The code of a data source must be one that the table of its core has: on Lion Cove and
+ *         Cougar Cove 00H to 03H, 05H, 06H, 08H, 0CH, 0DH, 0FH, 10H or 11H.
+ *         Linux: lnl_ and arl_ tables (one source)
+ * HYB-27  Bits of a load's data source that have no name on its core must be 0, but for bits 7:6
+ *         of Ice Lake and bit 4 of Crestmont, Skymont and Darkmont, which may have one.
+ *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data: the bits
+ *         that they name
+ * HYB-28  A record of a load that no store is in front of must not say that it was blocked: bits
+ *         7:6 of the data source from Golden Cove to Redwood Cove, on Golden Cove while event
+ *         8203H counts too; 13:12 on Lion Cove and Cougar Cove, 6 on Gracemont, 7 on Crestmont,
+ *         Skymont and Darkmont.
+ *         Linux pebs_block, PMU_FL_MEM_LOADS_AUX; ds.c, latency data of each core
+ *
+ * Given  loads of one line, of a line that was just flushed, after INVLPG, across a line's end, and
+ *        locked ones
+ * When   each counter that does load latency makes records with AUX
+ * Then   the code of each source is in the table of this core, and the bits without a name are 0;
+ *        for the first, which no store is in front of, those of a blocked load are 0 too
+ * Control: there are records of each
+ */
+TEST(archpebs, source_of_each_load_has_codes_and_bits_of_its_type_of_core,
+     REQS(HYB_13, HYB_27, HYB_28), NEEDS(need_perfmon, need_latencies))
+{
+	static const struct workload *const pieces[] = { &workload_load, &workload_uncached,
+							 &workload_fresh_page, &workload_split,
+							 &workload_lock };
+	struct event event;
+
+	FOR_EACH_COUNTER (c, counters_of(EK_LOAD_LATENCY, &event))
+		for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+			const struct source_claims claims = {
+				.code = AT(HYB_13), .bits = AT(HYB_27), .blocked = AT(HYB_28),
+				.free = !i,
+			};
+
+			if (!check_sources(t, &claims, c, event.code, pieces[i]))
+				return;
+		}
+}
+
 static bool need_sampled_stores(char *reason, size_t size)
 {
 	struct event event;

@@ -119,7 +119,7 @@ unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_work
 	while (count < setup->wanted && ds_records() < MEM_SAMPLE_MOST && setup->rounds < most) {
 		if (n > most - setup->rounds)
 			n = most - setup->rounds;
-		cache_workload_run(h, n, pmc_one(setup->counter));
+		cache_workload_run(h, n, pmc_or(pmc_one(setup->counter), setup->beside));
 		setup->rounds += n;
 		count = records_of(h);
 		if (count < setup->wanted)

@@ -7,6 +7,7 @@
  * most of a workload's records, not for each.
  */
 #include "kernel/output/fmt.h"
+#include "pmu/event.h"
 #include "pmu/memory_sampling.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
@@ -180,4 +181,136 @@ TEST(ll, load_from_memory_has_the_code_of_its_type_of_core, REQS(LL_51),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	check_codes(t, AT(LL_51), ACCESS_MEMORY);
+}
+
+/* ---- each record: codes and bits without a name, loads that nothing blocks ---- */
+
+static const enum access kinds[] = {
+	ACCESS_L1, ACCESS_PENDING, ACCESS_L2, ACCESS_L3, ACCESS_MEMORY, ACCESS_PAGE_WALK,
+	ACCESS_LOCKED, ACCESS_SPLIT,
+};
+#define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
+
+/* Take a few records of that kind of load. false: too few, and a check has failed. */
+static bool take_kind(struct test *t, struct test_claim claim, enum access access,
+		      struct cache_workload *h, unsigned *count)
+{
+	struct mem_sample_setup setup = mem_sample_loads();
+
+	setup.wanted = RECORDS;
+	return mem_sample_collect(t, claim, &setup, access, h, records, count);
+}
+
+/*
+ * HYB-13  The code of a data source must be one that the table of its core has: on Lion Cove and
+ *         Cougar Cove 00H to 03H, 05H, 06H, 08H, 0CH, 0DH, 0FH, 10H or 11H.
+ *         Linux: lnl_ and arl_ tables (one source)
+ *
+ * Given  loads of eight kinds: from each cache and from memory, of a line on its way, with a page
+ *        walk, locked, and across a line's end
+ * When   three records are made of each
+ * Then   the code of each record is in the table of this core
+ */
+TEST(ll, code_of_each_source_is_in_the_table_of_its_type_of_core, REQS(HYB_13),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		struct cache_workload h;
+		unsigned count;
+
+		if (!take_kind(t, CONTROL_AT(HYB_13), kinds[kind], &h, &count))
+			return;
+		for (unsigned i = 0; i < count; i++)
+			CHECK(t, HYB_13, has_code(&records[i], latency_codes_of_core()),
+			      "code %lx of record %u of %s", latency_source_code(records[i].source),
+			      i, h.name);
+	}
+}
+
+/*
+ * HYB-27  Bits of a load's data source that have no name on its core must be 0, but for bits 7:6
+ *         of Ice Lake and bit 4 of Crestmont, Skymont and Darkmont, which may have one.
+ *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data: the bits
+ *         that they name
+ *
+ * Given  loads of eight kinds: from each cache and from memory, of a line on its way, with a page
+ *        walk, locked, and across a line's end
+ * When   three records are made of each
+ * Then   the bits that have no name on this core are 0 in each
+ */
+TEST(ll, bits_of_a_source_without_a_name_are_0, REQS(HYB_27),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		struct cache_workload h;
+		unsigned count;
+
+		if (!take_kind(t, CONTROL_AT(HYB_27), kinds[kind], &h, &count))
+			return;
+		for (unsigned i = 0; i < count; i++)
+			CHECK_EQ(t, HYB_27, 0, records[i].source & ~latency_named_bits(),
+				 "bits %#lx of the data source of record %u of %s",
+				 ~latency_named_bits(), i, h.name);
+	}
+}
+
+/* The counter in front of load latency's for the event without which the bits of a blocked load
+ * aren't right, or another one. false: this core has the event, and no counter is left for it. */
+static bool helper_counter(unsigned latency, struct event *helper, struct pmc_mask *beside)
+{
+	u32 others, before;
+
+	*beside = (struct pmc_mask){ 0 };
+	if (!event_get(EK_STORE_FORWARD, EV_LL_AUX, helper))
+		return true;
+	others = helper->counters & counter_caps()->gp_mask & ~(u32)BIT(latency);
+	before = others & (u32)(BIT(latency) - 1);
+	if (!others)
+		return false;
+	*beside = pmc_one(before ? 31u - (unsigned)__builtin_clz(before) :
+				   (unsigned)__builtin_ctz(others));
+	return true;
+}
+
+/*
+ * HYB-28  A record of a load that no store is in front of must not say that it was blocked: bits
+ *         7:6 of the data source from Golden Cove to Redwood Cove, on Golden Cove while event
+ *         8203H counts too; 13:12 on Lion Cove and Cougar Cove, 6 on Gracemont, 7 on Crestmont,
+ *         Skymont and Darkmont.
+ *         Linux pebs_block, PMU_FL_MEM_LOADS_AUX; ds.c, latency data of each core
+ *
+ * Given  loads of one line, and of lines that the L1 has lost, with no store; on Golden Cove event
+ *        8203H counts on the counter before
+ * When   records are made of each
+ * Then   the bits that say that a load was blocked are 0 in each
+ */
+TEST(ll, load_behind_no_store_is_not_reported_as_blocked, REQS(HYB_28),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_later_core))
+{
+	static const enum access free_loads[] = { ACCESS_L1, ACCESS_L2 };
+	struct mem_sample_setup setup = mem_sample_loads();
+	const u64 bits = latency_blocked_bits();
+	struct event helper = { .code = 0 };
+
+	if (!helper_counter(setup.counter, &helper, &setup.beside)) {
+		test_inconclusive(t, "no counter for event %#x beside IA32_PMC%u", helper.code,
+				  setup.counter);
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(free_loads) / sizeof(free_loads[0]); i++) {
+		struct cache_workload h;
+		unsigned count;
+		bool taken;
+
+		FOR_EACH_COUNTER (c, setup.beside.bits)
+			counter_program(c, helper.code, COUNT_BOTH);
+		taken = mem_sample_collect(t, CONTROL_AT(HYB_28), &setup, free_loads[i], &h,
+					   records, &count);
+		FOR_EACH_COUNTER (c, setup.beside.bits)
+			counter_program_disabled(c, 0, 0);
+		if (!taken)
+			return;
+		CHECK_EQ(t, HYB_28, 0, with(count, bits),
+			 "of %u records of %s have one of the bits %#lx", count, h.name, bits);
+	}
 }

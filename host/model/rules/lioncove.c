@@ -164,6 +164,28 @@ static bool slots_are_those_of_format_5(struct fixture *r)
 /* Local memory, Linux lnl_latency_data and its table of Lion Cove. */
 RULE(memory_has_the_code_of_lion_cove, (source_of_far_load(r, SAMPLED, 0x01cd) & 0xff) == 0x11)
 
+/* Bits 9:8 and 63:14 have no name; 13:12 say that a load was blocked. */
+RULE(nameless_bits_are_0, !(source_of_far_load(r, SAMPLED, 0x01cd) & ~0x3cffULL))
+RULE(a_load_alone_is_not_blocked, !(source_of_far_load(r, SAMPLED, 0x01cd) & 0x3000))
+
+/* The first load is one from memory, the others hit the L1. */
+static bool a_locked_load_has_a_code_of_the_table(struct fixture *r)
+{
+	enum { SOURCE_AT = 0x28, ROUNDS = 200 };
+	u64 code;
+
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, 1);
+	fixture_wrmsr(r, 0x3f6, 3);
+	fixture_program_pebs(r, SAMPLED, 0x01cd, BIT(34), 2);
+	fixture_start(r, BIT(SAMPLED));
+	for (unsigned i = 0; i < ROUNDS && fixture_index(r) == FIXTURE_BUFFER; i++)
+		fixture_locked_add(r, ADDRESS);
+	fixture_stop(r);
+	code = at(r, SOURCE_AT) & 0xff;
+	return code == 0x01 || code == 0x11;
+}
+
 rule *const lioncove_rules[FAULT_COUNT] = {
 	[FAULT_SNAPSHOT_MISSING] = snapshots_are_right,
 	[FAULT_SNAPSHOT_DOUBLED] = snapshots_are_right,
@@ -188,6 +210,9 @@ rule *const lioncove_rules[FAULT_COUNT] = {
 	[FAULT_SNAPSHOT_EVERYWHERE] = others_have_no_group,
 	[FAULT_LL_SOURCE_4_BITS] = memory_has_the_code_of_lion_cove,
 	[FAULT_LL_SOURCE_OF_SKYLAKE] = memory_has_the_code_of_lion_cove,
+	[FAULT_LL_SOURCE_BIT_9] = nameless_bits_are_0,
+	[FAULT_LL_BLOCKED_ALWAYS] = a_load_alone_is_not_blocked,
+	[FAULT_LL_LOCKED_CODE_7] = a_locked_load_has_a_code_of_the_table,
 	[FAULT_RESET_SLOTS_OF_FORMAT_4] = slots_are_those_of_format_5,
 	[FAULT_RESET_SLOTS_END] = slots_are_those_of_format_5,
 };
