@@ -212,8 +212,8 @@ def with_leaf_23h():
 def applies(text, cpu, through):
     """Does a requirement's column of generations include this row of generation.def? through is
     codes(). What follows "with" is taken as given, except for full-width writes, formats of
-    records, architectural PEBS and leaf 23H, which the rows know of. tests/frame/applies.c says
-    the same to the harness."""
+    records, a DS area for PEBS, architectural PEBS and leaf 23H, which the rows know of.
+    tests/frame/applies.c says the same to the harness."""
     order = list(through)
     own = order.index(cpu["code"])
     full_width = "FAC_FW_WRITE" in cpu["facilities"]
@@ -223,6 +223,8 @@ def applies(text, cpu, through):
         return False
     least = re.search(r"with format (\d+)", text)
     if least and not int(least[1]) <= int(cpu["pebs_format"]) < ARCHITECTURAL_PEBS:
+        return False
+    if "a DS area for PEBS" in text and int(cpu["pebs_format"]) == ARCHITECTURAL_PEBS:
         return False
     if "with architectural PEBS" in text and int(cpu["pebs_format"]) != ARCHITECTURAL_PEBS:
         return False

@@ -67,6 +67,9 @@ static void facilities_are_looked_at(void)
 		CHECK_EQ(format >= 6 && format < 15, applies("v5+ with format 6", &to), "%u",
 			 format);
 		CHECK_EQ(format == 15, applies("v5+ with architectural PEBS", &to), "%u", format);
+		CHECK_EQ(format != 15, applies("NHM+ with a DS area for PEBS", &to), "%u", format);
+		CHECK_EQ(format != 15, applies("C2+ with DTES64 and a DS area for PEBS", &to), "%u",
+			 format);
 	}
 	CHECK(!applies("v5+ with leaf 23H", &to) && !applies("v1+ with an absent event", &to));
 	to.absent_event = true;

@@ -92,6 +92,8 @@ static bool formats_fit(const char *generations, unsigned format)
 {
 	if (contains(generations, "with format 6"))
 		return format >= 6 && format < PEBS_FORMAT_ARCHITECTURAL;
+	if (contains(generations, "a DS area for PEBS") && format == PEBS_FORMAT_ARCHITECTURAL)
+		return false;
 	if (contains(generations, "with architectural PEBS"))
 		return format == PEBS_FORMAT_ARCHITECTURAL;
 	if (contains(generations, "with format 5"))

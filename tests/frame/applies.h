@@ -31,9 +31,9 @@ bool applies_to_machine(const char *machines, const struct machine *here);
  * Does the column name this processor? Its words, separated by commas, are "all", "vN" and "vN+"
  * (version), "X", "X+" and "X-Y" (codes), "KVM" (a guest of KVM). Text after "with", "without",
  * "client" or "formats" is a condition that a test's needs check; except FW_WRITE, "format N" (of
- * PEBS records in a DS area, N or later), "architectural PEBS", "leaf 23H" and "an absent event",
- * which are checked here. A processor that is in no table counts as any generation that a row
- * names.
+ * PEBS records in a DS area, N or later), "a DS area for PEBS" (none with architectural PEBS),
+ * "architectural PEBS", "leaf 23H" and "an absent event", which are checked here. A processor that
+ * is in no table counts as any generation that a row names.
  */
 bool applies(const char *generations, const struct applicant *to);
 
