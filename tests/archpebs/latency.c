@@ -284,7 +284,7 @@ static void check_codes(struct test *t, struct test_claim claim, unsigned c, u16
  * LL-49  A load that hits the L2 must be reported with the code of its core: 03H, on Lion Cove and
  *        Cougar Cove 05H.
  * LL-50  A load that hits the L3 and needs no snoop must be reported with a code of its core: 04H,
- *        on Crestmont, Skymont and Darkmont 04H, 05H or 07H, on Lion Cove and Cougar Cove 08H.
+ *        on Crestmont, Skymont and Darkmont 04H or 05H, on Lion Cove and Cougar Cove 08H.
  * LL-51  A load that memory serves must be reported with a code of memory of its core: 0AH or 0BH,
  *        on Gracemont 0AH to 0DH, on Lion Cove and Cougar Cove 11H.
  *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl

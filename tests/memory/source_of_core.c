@@ -154,7 +154,7 @@ TEST(ll, l2_hit_has_the_code_of_its_type_of_core, REQS(LL_49),
 
 /*
  * LL-50  A load that hits the L3 and needs no snoop must be reported with a code of its core: 04H,
- *        on Crestmont, Skymont and Darkmont 04H, 05H or 07H, on Lion Cove and Cougar Cove 08H.
+ *        on Crestmont, Skymont and Darkmont 04H or 05H, on Lion Cove and Cougar Cove 08H.
  *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
  *
  * Given  loads of lines that the L2 has lost and the L3 hasn't
