@@ -662,6 +662,7 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_8_WHILE_OFF] = entries_are_as_many_while_off,
 	[FAULT_ARCH_COUNTERS_REVERSED] = counters_are_in_order,
 	[FAULT_ARCH_SAMPLER_ALWAYS] = sampler_is_in_it_as_others,
+	[FAULT_ARCH_CONT_LOST] = cont_is_set_but_in_the_last,
 	[FAULT_ARCH_CONT_SET] = cont_is_set_but_in_the_last,
 	[FAULT_ARCH_ONE_LAYOUT] = each_has_its_layout,
 	[FAULT_ARCH_PDIST_NEXT] = pdist_is_exact,

@@ -154,7 +154,9 @@ static void header(struct model *m, const struct retire_ctx *s, u8 *bytes)
 		format |= ARCH_PEBS_MODE_64;
 	if (format & ARCH_PEBS_GPR && broken(m, FAULT_ARCH_HEADER_WITHOUT_GPR))
 		format &= ~ARCH_PEBS_GPR;
-	if (broken(m, FAULT_ARCH_CONT_SET))
+	if (format & ARCH_PEBS_CONT && broken(m, FAULT_ARCH_CONT_LOST))
+		format &= ~ARCH_PEBS_CONT;
+	else if (broken(m, FAULT_ARCH_CONT_SET))
 		format |= ARCH_PEBS_CONT;
 	put64(bytes, format);
 	if (broken(m, FAULT_ARCH_RESERVED_KEPT))
