@@ -546,8 +546,8 @@ static void events_that_move_are_where_they_went(void)
 	check_no_event(0x0e49, EK_STLB_MISS_STORES, "GRAMLP");
 	check_event(0x0e12, EK_STLB_MISS_LOADS, EV_WALK, "GRAM", 0x0f);
 	check_event(0x0e13, EK_STLB_MISS_STORES, EV_WALK, "GRAM", 0x0f);
-	check_event(0x0e12, EK_STLB_MISS_LOADS, EV_WALK, "L", 0x3ff);
-	check_event(0x0e13, EK_STLB_MISS_STORES, EV_WALK, "L", 0x3ff);
+	check_event(0x0e12, EK_STLB_MISS_LOADS, EV_WALK, "LP", 0x3ff);
+	check_event(0x0e13, EK_STLB_MISS_STORES, EV_WALK, "LP", 0x3ff);
 	check_no_event(0x0e12, EK_STLB_MISS_LOADS, "cxgmkD");
 	check_no_event(0x0e13, EK_STLB_MISS_STORES, "cxgmkD");
 	check_event(0x01c6, EK_FRONTEND, EV_PEBS, "cxGA", ANY);
