@@ -268,7 +268,7 @@ case $on in
 esac
 [[ $fault =~ ^[a-z0-9-]*(@[a-z0-9=-]+)*$ ]] ||
 	bad "--fault takes a name, perhaps with @parameters, not '$fault'"
-[[ $latitude =~ ^([a-z0-9-]+:[0-9]{1,9}(,[a-z0-9-]+:[0-9]{1,9})*)?$ ]] ||
+[[ $latitude =~ ^([a-z0-9-]+:[0-9]{1,10}(,[a-z0-9-]+:[0-9]{1,10})*)?$ ]] ||
 	bad "--latitude takes KNOB:VALUE,..., not '$latitude'"
 case $list in
 '' | tests | faults | cpus | requirements | profiles | latitude) ;;

@@ -78,6 +78,7 @@ bool model_has_anythread(const struct model *m);
 /* IA32_PERF_CAPABILITIES. */
 u64 model_capabilities(const struct model *m);
 unsigned model_gp_counters(const struct model *m);
+u64 model_gp_mask(const struct model *m);
 /* The number in CPUID.0AH:EDX[4:0]; and the existing ones, bit i: fixed counter i. */
 unsigned model_fixed_counters(const struct model *m);
 u64 model_fixed_mask(const struct model *m);

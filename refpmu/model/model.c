@@ -158,7 +158,7 @@ static void make_dirty(struct model *m)
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		if (model_has_counter(m, i))
 			model_set_counter(m, i, model_random(m));
-		if (i < model_gp_counters(m))
+		if (i < FIRST_FIXED && model_has_counter(m, i))
 			m->perfevtsel[i] = IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
 					   IA32_PERFEVTSEL_INT | EVENT_INST_RETIRED_ANY_P;
 	}
@@ -216,7 +216,7 @@ void model_set_fault(struct model *m, u32 fault, const struct fault_when *when)
 
 void arch_reset(struct model *m)
 {
-	m->global_ctrl = BIT(model_gp_counters(m)) - 1;
+	m->global_ctrl = model_gp_mask(m);
 	model_arch_lbr_reset(m);
 	fault_reset(m);
 	if (m->latitude[LAT_DIRTY_MSRS])

@@ -251,6 +251,7 @@ enum model_contradiction {
 	CONTRADICTION_NETBURST,		/* it has none of this */
 	CONTRADICTION_UNCORE,		/* version 4, and the uncore of Nehalem at 391H */
 	CONTRADICTION_COUNTERS,		/* more of them than the version has */
+	CONTRADICTION_EXT,		/* a leaf 23H that the generation can't have */
 	CONTRADICTION_CAPABILITIES,	/* bits of IA32_PERF_CAPABILITIES that aren't modelled */
 	CONTRADICTION_PEBS,		/* with a record format that isn't the generation's */
 	CONTRADICTIONS

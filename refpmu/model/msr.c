@@ -37,7 +37,7 @@ static u64 in_use(const struct model *m)
 
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		interrupts |= m->cfg_c[i] & IA32_PMC_GP0_CFG_C_PEBS_EN;
-	for (unsigned i = 0; i < model_gp_counters(m); i++) {
+	for (unsigned i = 0; i < FIRST_FIXED; i++) {
 		bits |= m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT ? BIT(i) : 0;
 		interrupts |= m->perfevtsel[i] & IA32_PERFEVTSEL_INT;
 	}

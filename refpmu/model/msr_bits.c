@@ -31,7 +31,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_V4:
 		return model_version_4(m) ? all : 0;
 	case CAP_GP_MASK:
-		return BIT(model_gp_counters(m)) - 1;
+		return model_gp_mask(m);
 	case CAP_FIXED_MASK:
 		return model_fixed_mask(m);
 	case CAP_FIXED0:
@@ -352,7 +352,7 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 	case MODEL_REG_A_PMC:
 	case MODEL_REG_PMC:
 	case MODEL_REG_PERFEVTSEL:
-		return p->i < model_gp_counters(m);
+		return model_gp_mask(m) & BIT(p->i);
 	case MODEL_REG_PERF_CAPABILITIES:
 		return model_told_or(m, LAT_PDCM, true);
 	case MODEL_REG_DS_AREA:

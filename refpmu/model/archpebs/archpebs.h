@@ -31,6 +31,8 @@ u64 model_arch_pebs_counters(const struct model *m);
 u64 model_pdist_counters(const struct model *m);
 /* Bits of CFG_C that choose groups. */
 u64 model_arch_pebs_groups(const struct model *m);
+/* Is what a personality tells of the leaf a processor's? */
+bool model_ext_is_possible(const struct model *m);
 /* Is there architectural PEBS? */
 bool model_has_arch_pebs(const struct model *m);
 

@@ -44,12 +44,25 @@ bool model_has_anythread(const struct model *m)
 	       !(m->facts & FACT_NO_ANYTHREAD);
 }
 
+/* The counters from 0 up to the first hole in the bitmap of leaf 23H. */
+static unsigned gp_below_hole(const struct model *m)
+{
+	return (unsigned)__builtin_ctzll(~(u64)m->latitude[LAT_GP_MASK]);
+}
+
+static bool gp_mask_is_told(const struct model *m)
+{
+	return model_told(m, LAT_GP_MASK) && model_has_ext(m);
+}
+
 unsigned model_gp_counters(const struct model *m)
 {
 	const struct generation *g = model_generation(m);
 	unsigned n = m->config.hyper_threading ? g->gp : g->gp_no_ht;
 
-	if (model_is_small_core(m))
+	if (gp_mask_is_told(m))
+		n = gp_below_hole(m);
+	else if (model_is_small_core(m))
 		n -= MODEL_MORE_OF_A_P_CORE;
 	/* KVM_MAX_NR_INTEL_GP_COUNTERS. */
 	if (m->facts & FACT_KVM_SIGNATURE && n > 8)
@@ -57,9 +70,14 @@ unsigned model_gp_counters(const struct model *m)
 	return fault_gp_counters(m, model_told_or(m, LAT_GP_COUNTERS, n));
 }
 
+u64 model_gp_mask(const struct model *m)
+{
+	return gp_mask_is_told(m) ? m->latitude[LAT_GP_MASK] : BIT(model_gp_counters(m)) - 1;
+}
+
 u64 model_pebs_counters(const struct model *m)
 {
-	return model_generation(m)->pebs_mask & (BIT(model_gp_counters(m)) - 1);
+	return model_generation(m)->pebs_mask & model_gp_mask(m);
 }
 
 unsigned model_width(const struct model *m, unsigned counter)
@@ -97,7 +115,7 @@ bool model_has_counter(const struct model *m, unsigned counter)
 	if (m->facts & FACT_NO_PMU)
 		return false;
 	if (counter < FIRST_FIXED)
-		return counter < model_gp_counters(m);
+		return model_gp_mask(m) & BIT(counter);
 	return counter < MODEL_MAX_COUNTERS && model_fixed_mask(m) & BIT(counter - FIRST_FIXED);
 }
 
@@ -227,7 +245,7 @@ static bool pebs_is_possible(const struct model *m)
 			  IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
 
 	return m->facts & FACT_WITHOUT_PEBS ||
-	       (model_core_version(m) >= 2 && model_gp_counters(m) &&
+	       (model_core_version(m) >= 2 && model_gp_mask(m) &&
 		(model_capabilities(m) & shape) == (capabilities_of_row(m) & shape));
 }
 
@@ -258,6 +276,8 @@ static bool counters_are_possible(const struct model *m)
 
 	return (version >= 2 || !model_told_or(m, LAT_FIXED_COUNTERS, 0)) &&
 	       (version >= 5 || !model_told_or(m, LAT_FIXED_MASK, 0)) &&
+	       !(model_told_or(m, LAT_FIXED_MASK, 0) & ~BITS(0, 3) &
+		 ~model_ext_fixed_of(m->config.generation)) &&
 	       (version || !model_told_or(m, LAT_GP_COUNTERS, 0));
 }
 
@@ -274,6 +294,8 @@ enum model_contradiction model_contradiction(const struct model_config *config)
 		return CONTRADICTION_UNCORE;
 	if (!counters_are_possible(&m))
 		return CONTRADICTION_COUNTERS;
+	if (!model_ext_is_possible(&m))
+		return CONTRADICTION_EXT;
 	if (!lbr_format_is_known(&m) || !capabilities_are_possible(&m))
 		return CONTRADICTION_CAPABILITIES;
 	return pebs_is_possible(&m) ? CONTRADICTION_NONE : CONTRADICTION_PEBS;

@@ -23,7 +23,7 @@ static const u8 shifts[] = {
 
 u64 model_lbr_logging(const struct model *m)
 {
-	const u64 all = (BIT(MODEL_LBR_LOGGED) - 1) & (BIT(model_gp_counters(m)) - 1);
+	const u64 all = (BIT(MODEL_LBR_LOGGED) - 1) & model_gp_mask(m);
 
 	if (!model_has_arch_lbr(m) || !(BIT(m->config.generation) & GENS_LBR_LOG) ||
 	    BIT(m->package) & GENS_LBR_LOG_ABSENT)

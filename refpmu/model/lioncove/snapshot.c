@@ -17,7 +17,7 @@ static u32 field(u64 config, u64 mask, unsigned shift)
 
 u64 model_snapshot_absent(const struct model *m)
 {
-	u64 existing = (BIT(model_gp_counters(m)) - 1) << PEBS_DATA_CFG_CNTR_GP_SHIFT |
+	u64 existing = model_gp_mask(m) << PEBS_DATA_CFG_CNTR_GP_SHIFT |
 		       model_fixed_mask(m) << PEBS_DATA_CFG_CNTR_FIXED_SHIFT |
 		       (model_has_metrics(m) ? PEBS_DATA_CFG_METRICS : 0);
 
