@@ -229,6 +229,7 @@ static void read_perfmon(struct pmu_caps *caps)
 		caps->fixed_mask |= cpuid_get(CPUID_FIXED_MASK);
 	caps->fixed = without_a_gap(caps->fixed_mask);
 	caps->gp_mask = (u32)(BIT(caps->gp) - 1);
+	caps->gp_mask_enumerated = caps->gp_mask;
 	caps->any_thread = caps->version >= 3 && !cpuid_get(CPUID_ANYTHREAD_DEPRECATED);
 }
 
@@ -244,6 +245,7 @@ static void read_version6(struct pmu_caps *caps)
 		return;
 	caps->told_less = false;
 	caps->gp_mask = (u32)caps->v6.counters;
+	caps->gp_mask_enumerated = caps->gp_mask;
 	caps->fixed_mask = (u32)(caps->v6.counters >> 32);
 	caps->gp = without_a_gap(caps->gp_mask);
 	caps->gp_enumerated = caps->gp;
@@ -275,7 +277,7 @@ static void read_baseline(struct pmu_caps *caps)
 {
 	if (!caps->pebs || !caps->record_known || caps->record_format != RECORD_ADAPTIVE_BASIC)
 		return;
-	caps->pebs_mask = (u32)(BIT(caps->gp) - 1);
+	caps->pebs_mask = caps->gp_mask;
 	caps->baseline = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
 	if (!caps->baseline)
 		return;
@@ -307,7 +309,7 @@ static void read_pebs(struct pmu_caps *caps)
 	caps->pebs_format = (unsigned)(value >> IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT);
 	caps->record_known = record_format_from_caps(caps->pebs_format, &caps->record_format);
 	if (caps->pebs && caps->generation)
-		caps->pebs_mask = caps->generation->pebs_mask & (u32)(BIT(caps->gp) - 1);
+		caps->pebs_mask = caps->generation->pebs_mask & caps->gp_mask;
 	caps->metrics = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PERF_METRICS;
 	caps->metrics_open = !caps->metrics && caps->hybrid && caps->core_type == CORE_TYPE_CORE;
 	read_baseline(caps);

@@ -38,7 +38,9 @@ struct pmu_caps {
 	unsigned version;				/* 0: no architectural monitoring */
 	/* gp, fixed: number of counters below the first gap in gp_mask, fixed_mask */
 	unsigned gp, gp_width, fixed, fixed_width;
-	unsigned gp_enumerated;				/* by CPUID; gp: only accessible ones */
+	/* by CPUID; gp, gp_mask: only accessible ones */
+	unsigned gp_enumerated;
+	u32 gp_mask_enumerated;
 	u32 fixed_mask;	/* bit i: CPUID says there is fixed counter i */
 	u32 gp_mask;	/* bit n: there is IA32_PMCn, and it can be accessed */
 	struct version6 v6;				/* CPUID leaf 23H */

@@ -113,7 +113,33 @@ const struct pmu_caps *counter_caps_of(unsigned cpu)
 
 struct pmc_mask counters_gp(void)
 {
-	return (struct pmc_mask){ ones(counter_this_cpu()->gp) };
+	return (struct pmc_mask){ counter_this_cpu()->gp_mask };
+}
+
+unsigned counters_gp_number(void)
+{
+	unsigned number = 0;
+
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		number++;
+	return number;
+}
+
+unsigned counter_last(void)
+{
+	return 63 - (unsigned)__builtin_clzll(counters_gp().bits | 1);
+}
+
+unsigned counter_from(unsigned first, unsigned n)
+{
+	const u64 all = counters_gp().bits;
+	unsigned c = counter_next(all, first);
+
+	while (all && (n || c == COUNTERS_END)) {
+		n -= c != COUNTERS_END;
+		c = counter_next(all, c == COUNTERS_END ? 0 : c + 1);
+	}
+	return c;
 }
 
 struct pmc_mask counters_fixed(void)

@@ -92,11 +92,16 @@ u64 counters_status(void);
 void counters_clear(u64 status);
 
 /*
- * counters_gp(): every general-purpose counter below the first gap. counters_fixed(): every fixed
- * counter that counts in any window, which are 0 to 3. Fixed counters from 4 on count slots of bad
- * speculation and similar events, which may not happen.
+ * counters_gp(): every general-purpose counter. There may be holes between them (CPUID.(23H,1)).
+ * counters_fixed(): every fixed counter that counts in any window, which are 0 to 3. Fixed counters
+ * from 4 on count slots of bad speculation and similar events, which may not happen.
  */
 struct pmc_mask counters_gp(void);
+unsigned counters_gp_number(void);
+unsigned counter_last(void);	/* of general-purpose counters; there must be one */
+/* The nth general-purpose counter of those from `first` on; after the last one the lowest follows.
+ */
+unsigned counter_from(unsigned first, unsigned n);
 struct pmc_mask counters_fixed(void);
 /* All counters of both kinds: FOR_EACH_COUNTER(c, counters_all().bits). */
 struct pmc_mask counters_all(void);

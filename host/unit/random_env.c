@@ -27,7 +27,7 @@ struct draw_env random_env(void)
 		  .flags = EV_PEBS | EV_DLA, .counters = 0xf, .pebs = 0xf },
 	};
 	struct draw_env env = {
-		.gp = 4, .gp_width = 48, .fixed = 7, .fixed_width = 48, .version = 3,
+		.general = 0xf, .gp_width = 48, .fixed = 7, .fixed_width = 48, .version = 3,
 		.full_width = true, .strict = true, .code = CODE, .stack = DATA,
 		.table = DATA + 0x1000, .frame = DATA + 0x2000, .operations = DATA + 0x3000,
 		.data = { DATA + 0x5000, DATA + 0x7000, DATA + 0x9000 },

@@ -46,7 +46,7 @@ static void check_counters(const struct draw_env *env, const struct draw_case *c
 	for (unsigned i = 0; i < DRAW_GP; i++) {
 		CHECK_EQ(0, c->select[i] & ~legal, "select of case %" PRIu64, number);
 		CHECK_EQ(0, c->preset[i] >> env->gp_width, "preset of case %" PRIu64, number);
-		CHECK(i < env->gp || !c->select[i]);
+		CHECK(draw_has_general(env, i) || !c->select[i]);
 	}
 	CHECK_EQ(0, c->global & ~(BITS(0, 3) | BITS(32, 34)), "case %" PRIu64, number);
 	CHECK_EQ(0,

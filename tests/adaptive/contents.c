@@ -136,7 +136,7 @@ TEST(adaptive, rip_of_the_gpr_group_is_the_target_of_the_sampled_jump, REQS(ADP_
 				    .event = EVENT_BR_INST_RETIRED_ALL_BRANCHES,
 				    .workload = &workload_jumps };
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		u64 ip;
 		int mark;
 

@@ -53,7 +53,7 @@ static bool overflows_here(unsigned c)
 TEST(adaptive, each_general_purpose_counter_makes_records, REQS(ADP_35, ADP_41),
      NEEDS(need_perfmon, need_baseline, need_branches), .under_every_fault = true)
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		struct adaptive_run run = { .counter = c, .config = CONFIG_GPR };
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);
@@ -212,7 +212,7 @@ TEST(adaptive, each_counter_makes_records_beside_all_others, REQS(ADP_07, ADP_41
 TEST(adaptive, event_that_is_not_precise_makes_records, REQS(ADP_40),
      NEEDS(need_perfmon, need_baseline, need_cycles))
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		struct adaptive_run run = { .counter = c, .config = CONFIG_GPR,
 					    .event = CORE_CYCLES };
 		struct adaptive_layout layout;
@@ -328,7 +328,7 @@ TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_4
      NEEDS(need_perfmon, need_fixed, need_baseline, need_format_4_slots, need_branches),
      .under_every_fault = true)
 {
-	for (unsigned c = 0; c < counter_caps()->gp && c < 8; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits & BITS(0, 7)) {
 		if (!reload_window(t, CONTROL_AT(ADP_44), c))
 			return;
 		CHECK_RANGE(t, ADP_44, reloaded(c), reloaded(c) + RETIRED_SLACK,

@@ -15,7 +15,7 @@
 /* Set or clear IA32_PERFEVTSELx[34] of each general-purpose counter except this one. */
 static void set_adaptive_of_others(unsigned counter, bool on)
 {
-	for (unsigned i = 0; i < counter_caps()->gp; i++)
+	FOR_EACH_COUNTER (i, counters_gp().bits)
 		if (i != counter)
 			msr_write(MSR_IA32_PERFEVTSEL0 + i, on ? IA32_PERFEVTSEL_ADAPTIVE : 0);
 }
@@ -32,7 +32,7 @@ static void set_adaptive_of_others(unsigned counter, bool on)
 TEST(adaptive, adaptive_bit_of_each_general_purpose_counter_is_of_its_records_alone, REQS(ADP_31),
      NEEDS(need_perfmon, need_baseline, need_branches))
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		for (unsigned others = 0; others < 2; others++) {
 			const struct adaptive_run run = { .counter = c, .config = CONFIG_GPR,
 							  .basic = others };

@@ -162,7 +162,7 @@ TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
 {
 	u64 memory = (u64)(uintptr_t)workload_memory();
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		unsigned most = MEM_SAMPLE_ROUNDS_MOST;
 		unsigned records;
 

@@ -227,7 +227,9 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_beside_another_counter_with_pe
  * Then   EventingIP is that NOP or the next one
  */
 TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overflowed_or_the_next,
-     REQS(FIX_12), NEEDS(need_perfmon, need_fixed, need_baseline, need_instructions, need_pdist))
+     REQS(FIX_12),
+     NEEDS(need_perfmon, need_two_counters, need_fixed, need_baseline, need_instructions,
+	   need_pdist))
 {
 	u64 before;
 

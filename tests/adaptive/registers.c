@@ -123,7 +123,7 @@ TEST(msr, pebs_data_cfg_is_not_there_without_baseline, REQS(ADP_29),
 TEST(msr, adaptive_bit_of_an_event_select_is_reserved_without_baseline, REQS(ADP_33),
      NEEDS(need_perfmon, need_no_baseline, need_refused_msrs))
 {
-	for (u32 c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		const u64 kept = 0x0300c4, other = 0x0100c0;	/* USR and OS, USR */
 		const u32 msr = MSR_IA32_PERFEVTSEL0 + c;
 

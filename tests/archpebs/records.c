@@ -620,7 +620,7 @@ TEST(archpebs, counter_with_pdist_records_the_load_that_overflowed_after_a_reloa
 
 static bool need_pdist_of_fixed_0(char *reason, size_t size)
 {
-	if (!need_arch_pebs(reason, size))
+	if (!need_arch_pebs(reason, size) || !need_two_counters(reason, size))
 		return false;
 	if (counter_caps()->v6.pdist & BIT(PMC_FIXED(0)))
 		return true;

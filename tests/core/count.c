@@ -207,7 +207,7 @@ TEST(count, rdpmc_reads_what_rdmsr_reads, REQS(CNT_06, CNT_16, CNT_17),
 		test_inconclusive(t, "disturbed windows");
 		return;
 	}
-	for (u32 c = 0; c < caps->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		CONTROL(t, CNT_06, value[c] > 0, "IA32_PMC%u counted", c);
 		CHECK_EQ(t, CNT_06, value[c], rdpmc(c), "RDPMC of IA32_PMC%u", c);
 		counter_preset(c, BEFORE_END);
@@ -258,7 +258,7 @@ static void check_cmask(struct test *t, unsigned c)
 TEST(count, cmask_counts_only_cycles_that_reach_it, REQS(CNT_07, CNT_35),
      NEEDS(need_perfmon, need_instructions), .under_every_fault = true)
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_cmask(t, c);
 }
 
@@ -302,7 +302,7 @@ static void check_inv(struct test *t, unsigned c)
 TEST(count, inv_counts_cycles_below_the_cmask, REQS(CNT_08, CNT_36),
      NEEDS(need_perfmon, need_instructions))
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_inv(t, c);
 }
 
@@ -349,7 +349,7 @@ TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
 {
 	struct pmc_mask counters = counters_for(LOADS);
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		if (counters.bits & BIT(c))
 			check_edge(t, c);
 }
@@ -404,7 +404,7 @@ static void check_levels(struct test *t, unsigned c)
 TEST(count, os_and_usr_select_the_privilege_level, REQS(CNT_10, CNT_29),
      NEEDS(need_perfmon, need_instructions))
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_levels(t, c);
 }
 
@@ -450,7 +450,7 @@ TEST(count, counter_counts_only_with_local_and_global_enable, REQS(CNT_11, MSR_1
 {
 	char name[] = "IA32_PMC0";
 
-	for (unsigned c = 0; c < counter_caps()->gp && c < 10; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits & BITS(0, 9)) {
 		name[sizeof(name) - 2] = (char)('0' + c);
 		check_enables(t, c, name);
 	}
@@ -494,7 +494,7 @@ TEST(count, fixed_counter_0_counts_instructions, REQS(CNT_12, CNT_22),
 		 "instructions in 80 more rounds, fixed counter 0");
 	CHECK_EQ(t, CNT_12, value[0], value[PMC_FIXED(0)],
 		 "fixed counter 0 against IA32_PMC0 in one window");
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		CONTROL_RANGE(t, CNT_22, 1, ~0ULL, value[c], "instructions on IA32_PMC%u", c);
 		CHECK_EQ(t, CNT_22, value[0], value[c], "IA32_PMC%u against IA32_PMC0", c);
 	}
@@ -668,6 +668,6 @@ static void check_bounds(struct test *t, unsigned c)
 TEST(count, cycles_and_mispredictions_stay_in_bounds, REQS(CNT_23, CNT_38),
      NEEDS(need_perfmon, need_cycles, need_branches))
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_bounds(t, c);
 }

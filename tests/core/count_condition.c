@@ -35,7 +35,7 @@ struct side_by_side {
 static bool place(struct side_by_side *s, unsigned first)
 {
 	for (unsigned i = 0; i < SETTINGS; i++) {
-		s->counter[i] = (first + i) % counter_caps()->gp;
+		s->counter[i] = counter_from(first, i);
 		if (!(counters_for(s->set[i].event).bits & BIT(s->counter[i])))
 			return false;
 	}
@@ -76,7 +76,7 @@ TEST(count, each_high_bit_of_cmask_is_compared, REQS(CNT_35, CNT_09),
 {
 	const u64 emulated = window_emulated(t);
 
-	for (unsigned first = 0; first < counter_caps()->gp; first++)
+	FOR_EACH_COUNTER (first, counters_gp().bits)
 		for (unsigned i = 0; i < sizeof(unreachable); i++) {
 			const u64 cmask = COUNT_CMASK(unreachable[i]);
 			struct side_by_side s = {
@@ -163,7 +163,7 @@ static void check_rises(struct test *t, unsigned first, unsigned i, u64 conditio
 TEST(count, condition_rises_no_more_often_than_it_holds, REQS(CNT_09),
      NEEDS(need_perfmon, need_instructions, need_events, need_four_counters))
 {
-	for (unsigned first = 0; first < counter_caps()->gp; first++)
+	FOR_EACH_COUNTER (first, counters_gp().bits)
 		for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++)
 			for (unsigned k = 0; k < sizeof(masks); k++) {
 				check_rises(t, first, i, COUNT_CMASK(masks[k]));
@@ -213,7 +213,7 @@ static void check_sum(struct test *t, unsigned first, unsigned i, u64 cmask)
 TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
      NEEDS(need_perfmon, need_instructions, need_events, need_four_counters))
 {
-	for (unsigned first = 0; first < counter_caps()->gp; first++)
+	FOR_EACH_COUNTER (first, counters_gp().bits)
 		for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++)
 			for (unsigned k = 0; k < sizeof(masks); k++)
 				check_sum(t, first, i, COUNT_CMASK(masks[k]));
@@ -245,13 +245,13 @@ TEST(count, cmask_inv_and_edge_act_at_cpl_3, REQS(CNT_35, CNT_08, CNT_09),
 		COUNT_CMASK(CMASK_NEVER) | COUNT_INV | COUNT_EDGE,
 	};
 
-	for (unsigned first = 0; first < counter_caps()->gp; first++) {
+	FOR_EACH_COUNTER (first, counters_gp().bits) {
 		struct pmc_mask on = { 0 };
 		u64 value[SETTINGS];
 		bool counts = true;
 
 		for (unsigned i = 0; i < SETTINGS; i++) {
-			const unsigned c = (first + i) % counter_caps()->gp;
+			const unsigned c = counter_from(first, i);
 
 			counter_program(c, EVENT_INST_RETIRED_ANY_P, flags[i] | COUNT_USR);
 			counter_write(c, 0);
@@ -262,7 +262,7 @@ TEST(count, cmask_inv_and_edge_act_at_cpl_3, REQS(CNT_35, CNT_08, CNT_09),
 		workload_run_user(&workload_load, 16 * ROUNDS);
 		counters_disable();
 		for (unsigned i = 0; i < SETTINGS; i++)
-			value[i] = counter_read((first + i) % counter_caps()->gp);
+			value[i] = counter_read(counter_from(first, i));
 		CHECK_EQ(t, CNT_35, 0, value[0],
 			 "cycles of 255 instructions or more at CPL 3, from IA32_PMC%u on", first);
 		if (counts) {
@@ -272,6 +272,6 @@ TEST(count, cmask_inv_and_edge_act_at_cpl_3, REQS(CNT_35, CNT_08, CNT_09),
 				    "how often these begin, from IA32_PMC%u on", first);
 		}
 		for (unsigned i = 0; i < SETTINGS; i++)
-			counter_program_disabled((first + i) % counter_caps()->gp, 0, 0);
+			counter_program_disabled(counter_from(first, i), 0, 0);
 	}
 }

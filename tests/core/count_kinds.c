@@ -63,7 +63,7 @@ static bool over_counts(struct test *t, const struct workload *piece)
 /* Check the piece on the first and the last general-purpose counter. */
 static bool check_kind(struct test *t, const struct kind *k)
 {
-	unsigned last = counter_caps()->gp - 1;
+	unsigned last = counter_last();
 	struct pmc_mask on = pmc_or(pmc_one(0), pmc_one(last));
 	u64 want = declared_difference(k->piece, WORKLOAD_INSTRUCTIONS);
 	u64 most = over_counts(t, k->piece) ? ~0ULL : want;
@@ -72,7 +72,7 @@ static bool check_kind(struct test *t, const struct kind *k)
 	if (!window_difference(t, on, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, k->piece, FEWER, MORE,
 			       got))
 		return false;
-	for (unsigned c = 0; c <= last; c += last ? last : 1)
+	FOR_EACH_COUNTER (c, on.bits)
 		CHECK_RANGE(t, CNT_01, want, most, got[c],
 			    "instructions in 80 more rounds of %s, IA32_PMC%u", k->name, c);
 	return true;
@@ -187,7 +187,7 @@ static bool one_of_each_apart(const u64 halts[WINDOW_COUNTERS], const u64 nops[W
 TEST(count, hlt_is_one_retired_instruction, REQS(CNT_01, CNT_12),
      NEEDS(need_perfmon, need_instructions, need_fixed, need_own_halt))
 {
-	const struct pmc_mask on = { BIT(0) | BIT(counter_caps()->gp - 1) | BIT(PMC_FIXED(0)) };
+	const struct pmc_mask on = { BIT(0) | BIT(counter_last()) | BIT(PMC_FIXED(0)) };
 	const u64 slack = test_is_strict(t) ? 0 : HALTS / 2 - 1;
 	u64 halts[WINDOW_COUNTERS], nops[WINDOW_COUNTERS];
 
@@ -490,7 +490,7 @@ TEST(count, cmask_counts_cycles_of_more_events_than_it_too, REQS(CNT_07),
 TEST(count, counter_passed_by_two_events_at_once_has_overflowed, REQS(CNT_13, MSR_26),
      NEEDS(need_perfmon, need_events))
 {
-	for (unsigned c = 0; c < counter_caps()->gp && c < 4; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits & BITS(0, 3))
 		for (u64 before_end = PERIOD; before_end < PERIOD + 4; before_end++) {
 			u64 value;
 

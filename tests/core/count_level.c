@@ -57,13 +57,13 @@ static void check_side_by_side(struct test *t, unsigned turn)
 	u64 user[2][WINDOW_COUNTERS], kernel[2][WINDOW_COUNTERS];
 	u64 more = declared(MORE) - declared(FEWER), far = window_far_slack(t);
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, levels[(c + turn) % LEVELS]);
 	for (unsigned k = 0; k < 2; k++) {
 		count_user(on, k ? MORE : FEWER, user[k]);
 		count_kernel(on, k ? MORE : FEWER, kernel[k]);
 	}
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		u64 level = levels[(c + turn) % LEVELS];
 		bool os = level & COUNT_OS, usr = level & COUNT_USR;
 
@@ -196,13 +196,13 @@ TEST(count, inverted_condition_counts_cycles_of_the_selected_level_only, REQS(CN
 	const u64 inverted = COUNT_CMASK(255) | COUNT_INV;
 	u64 os[WINDOW_COUNTERS], usr[WINDOW_COUNTERS];
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_OS | inverted);
 	count_user(counters_gp(), LONG, os);
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_USR | inverted);
 	count_user(counters_gp(), LONG, usr);
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		if (!window_counts_level(t, c, COUNT_USR))
 			continue;
 		CHECK_RANGE(t, CNT_08, LONG / 8, ~0ULL, usr[c],
@@ -227,7 +227,7 @@ TEST(count, inverted_condition_counts_cycles_of_the_selected_level_only, REQS(CN
 TEST(count, event_select_enable_acts_while_the_global_enable_is_on, REQS(CNT_11),
      NEEDS(need_perfmon, need_instructions))
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		u64 off, on, stopped;
 
 		counter_program_disabled(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
@@ -327,7 +327,7 @@ TEST(count, counter_without_its_global_enable_stands_beside_others, REQS(CNT_11)
 {
 	char gp[] = "IA32_PMC0", fixed[] = "fixed counter 0";
 
-	for (unsigned c = 0; c < counter_caps()->gp && c < 10; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits & BITS(0, 9)) {
 		gp[sizeof(gp) - 2] = (char)('0' + c);
 		check_left_out(t, c, gp);
 	}
@@ -381,25 +381,24 @@ TEST(count, writing_the_fixed_control_keeps_every_fixed_count, REQS(CNT_21, CNT_
 /* Read all counters except one while they run; one write starts them all and one stops them all. */
 static void check_reads(struct test *t, unsigned unread)
 {
-	unsigned last = counter_caps()->gp - 1;
 	u64 read[WINDOW_COUNTERS], by_rdmsr = 0, by_rdpmc = 0;
 
-	for (unsigned c = 0; c <= last; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 		counter_write(c, 0);
 	}
 	counters_enable(counters_gp());
-	for (unsigned c = 0; c <= last; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		for (unsigned i = 0; i <= c && c != unread; i++) {
 			by_rdmsr += msr_read(MSR_IA32_PMC0 + c);
 			by_rdpmc += rdpmc(c);
 		}
 	counters_disable();
-	for (unsigned c = 0; c <= last; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		read[c] = counter_read(c);
 	CONTROL_RANGE(t, CNT_22, 1, ~0ULL, by_rdmsr, "what RDMSR reads meanwhile, added up");
 	CONTROL_RANGE(t, CNT_22, 1, ~0ULL, by_rdpmc, "what RDPMC reads meanwhile, added up");
-	for (unsigned c = 0; c <= last; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		if (c != unread)
 			CHECK_EQ(t, CNT_22, read[unread], read[c],
 				 "IA32_PMC%u, read %u times while it ran, against IA32_PMC%u, not "
@@ -421,6 +420,6 @@ static void check_reads(struct test *t, unsigned unread)
 TEST(count, reading_a_running_counter_changes_no_count, REQS(CNT_22),
      NEEDS(need_perfmon, need_instructions, need_two_counters))
 {
-	check_reads(t, counter_caps()->gp - 1);
+	check_reads(t, counter_last());
 	check_reads(t, 0);
 }

@@ -63,7 +63,7 @@ static void check_instructions(struct test *t, unsigned cpl, u64 level)
 
 	count_at(counters_all(), cpl, level, FEWER, few);
 	count_at(counters_all(), cpl, level, MORE, many);
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		if (!want || window_counts_level(t, c, level))
 			CHECK_RANGE(t, CNT_10, want, want + 2 * far, many[c] - few[c] + far,
 				    "instructions of 80 more rounds at CPL %u, and %lu, IA32_PMC%u "

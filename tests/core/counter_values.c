@@ -36,7 +36,7 @@ TEST(msr, write_of_each_counter_ignores_each_bit_of_edx, REQS(MSR_04), NEEDS(nee
 {
 	static const u32 lows[] = { 0x12345678, 0x92345678 };
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		for (unsigned i = 0; i < sizeof(lows) / sizeof(lows[0]); i++) {
 			check_write(t, c, lows[i], 0);
 			check_write(t, c, lows[i], ~0u);
@@ -96,7 +96,7 @@ TEST(count, several_events_at_once_carry_into_each_bit, REQS(CNT_44),
 {
 	struct pmc_mask counters = counters_for(LOADS);
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		check_carry(t, c, EVENT_INST_RETIRED_ANY_P, &workload_mixed, ROUNDS);
 		if (!(counters.bits & BIT(c)))
 			continue;

@@ -61,7 +61,7 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 	/* A bit beyond the vector's length (EAX[31:24]) has no meaning. On a hybrid leaf 0AH marks
 	 * an event that one of the core types doesn't have; CPUID.(23H,3) describes this core. */
 	const u32 told = caps_absent_events(caps);
-	unsigned absent = 0, last = caps->gp - 1;
+	unsigned absent = 0, last = counter_last();
 	u64 value;
 
 	if (!window_count_one(t, last, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, SOME,
@@ -193,7 +193,7 @@ TEST(count, architectural_events_count_at_their_levels, REQS(CNT_10),
 	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
 		return;
 	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
-		const unsigned c = i % counter_caps()->gp;
+		const unsigned c = counter_from(0, i);
 
 		if (!is_available(i) || !window_counts_level(t, c, COUNT_USR) ||
 		    !window_counts_level(t, c, COUNT_OS))
@@ -469,7 +469,7 @@ TEST(count, running_counter_goes_on_from_a_written_value, REQS(CNT_45),
 	static const u64 values[] = { WRITTEN, 0x92345678, 0x123492345678, 0xfedc12345678 };
 
 	for (unsigned v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
-		for (unsigned c = 0; c < caps->gp; c++) {
+		FOR_EACH_COUNTER (c, counters_gp().bits) {
 			check_running(t, c, MSR_IA32_PMC0 + c, (u32)values[v],
 				      (u64)(int64_t)(int32_t)values[v] & gp);
 			if (caps->full_width)

@@ -45,7 +45,7 @@ TEST(enumeration, enumerated_registers_can_be_read, REQS(MSR_01), NEEDS(need_per
 {
 	const struct pmu_caps *caps = counter_caps();
 
-	for (u32 i = 0; i < caps->gp_enumerated; i++) {
+	FOR_EACH_COUNTER (i, caps->gp_mask_enumerated) {
 		CHECK(t, MSR_01, readable(MSR_IA32_PMC0 + i), "IA32_PMC%u", i);
 		CHECK(t, MSR_01, readable(MSR_IA32_PERFEVTSEL0 + i), "IA32_PERFEVTSEL%u", i);
 		if (caps->full_width)
@@ -169,7 +169,7 @@ TEST(enumeration, ia32_pmc_writes_are_sign_extended_from_bit_31, REQS(MSR_04, MS
 				      0x12345678 };
 	u64 width = BIT(counter_caps()->gp_width) - 1;
 
-	for (u32 c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 			u64 want = (u64)(int64_t)(int32_t)(u32)values[i] & width;
 
@@ -200,7 +200,7 @@ TEST(enumeration, ia32_a_pmc_writes_reach_every_bit, REQS(MSR_05),
 	u64 all = BIT(width) - 1;
 	u64 values[] = { all, 0x123456789abc & all, BIT(width - 1), BIT(31), BIT(32) & all };
 
-	for (u32 c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 			msr_write(MSR_IA32_A_PMC0 + c, values[i]);
 			CHECK_EQ(t, MSR_05, values[i], msr_read(MSR_IA32_A_PMC0 + c),
@@ -238,7 +238,7 @@ static bool need_no_full_width(char *reason, size_t size)
 TEST(enumeration, ia32_a_pmc_registers_are_absent_without_fw_write, REQS(MSR_06),
      NEEDS(need_perfmon, need_no_full_width, need_refused_msrs))
 {
-	for (u32 c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		msr_write(MSR_IA32_PMC0 + c, 5);
 		CONTROL_EQ(t, MSR_06, 5, msr_read(MSR_IA32_PMC0 + c), "IA32_PMC%u after writing it",
 			   c);
@@ -530,8 +530,8 @@ TEST(enumeration, rdpmc_of_an_absent_counter_raises_gp, REQS(CNT_14), NEEDS(need
 			  cpuid_get(CPUID_CORE_TYPE), caps->gp_enumerated);
 		return;
 	}
-	CONTROL(t, CNT_14, !rdpmc_try(caps->gp - 1, &value).raised, "ECX = %u", caps->gp - 1);
-	for (u32 c = caps->gp_enumerated; c < INDEXES_TRIED; c++)
+	CONTROL(t, CNT_14, !rdpmc_try(counter_last(), &value).raised, "ECX = %u", counter_last());
+	FOR_EACH_COUNTER (c, ~(u64)caps->gp_mask_enumerated & BITS(0, INDEXES_TRIED - 1))
 		CHECK(t, CNT_14, fault_is_gp(rdpmc_try(c, &value)), "ECX = %u", c);
 	for (u32 c = 0; c < FIXED_INDEXES_TRIED; c++)
 		if (c >= 32 || !(caps->fixed_mask & BIT(c)))

@@ -367,7 +367,7 @@ TEST(msr, any_thread_bits_of_fixed_counters_are_reserved, REQS(FIX_06),
 TEST(msr, any_thread_bit_of_an_event_select_is_reserved, REQS(FIX_07),
      NEEDS(need_no_any_thread, need_refused_msrs))
 {
-	for (u32 c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		const u32 msr = MSR_IA32_PERFEVTSEL0 + c;
 		const u64 kept = 0x0300c4, other = 0x0100c0;	/* USR and OS, USR */
 
@@ -392,7 +392,7 @@ TEST(fixed, eight_general_purpose_counters_exist_with_two_threads_a_core, REQS(F
      NEEDS(need_perfmon, need_not_hybrid, need_events, need_baseline, need_branches))
 {
 	CHECK_EQ(t, FIX_08, 8, counter_caps()->gp_enumerated, "CPUID.0AH:EAX[15:8]");
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		u64 less, more;
 
 		if (!window_count_one(t, c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH,

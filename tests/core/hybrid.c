@@ -385,7 +385,7 @@ TEST(count, counters_count_nothing_of_a_core_of_the_other_type, REQS(HYB_05),
 	window.side[1].n = MORE;
 	if (!two_cpus_count(t, &window, cpu))
 		return;
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		CONTROL_RANGE(t, HYB_05, more, more + 2 * far, own.value[c] - least.value[c] + far,
 			      "IA32_PMC%u: its own instructions, and %lu", c, far);
 		CHECK_RANGE(t, HYB_05, least.value[c], least.value[c] + 2 * far,

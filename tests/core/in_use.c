@@ -44,7 +44,7 @@ static u64 counters_in_use(void)
 TEST(msr, in_use_shows_event_selects_that_are_not_0, REQS(MSR_09, STS_08),
      NEEDS(need_perfmon, need_version_4), .under_every_fault = true)
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		CONTROL_EQ(t, IDS(MSR_09, STS_08), 0, counters_in_use(),
 			   "counters in use, each event select 0");
 		counter_program_disabled(c, EVENT_INST_RETIRED_ANY_P, 0);
@@ -60,7 +60,7 @@ TEST(msr, in_use_shows_event_selects_that_are_not_0, REQS(MSR_09, STS_08),
 		counters_disable();
 		counter_program_disabled(c, 0, 0);
 	}
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		counter_program_disabled(c, (u16)BIT(c % 8), 0);
 	CHECK_EQ(t, MSR_09, counters_gp().bits, counters_in_use(),
 		 "counters in use, one bit of each event select set");
@@ -103,7 +103,7 @@ static void check_users_leave(struct test *t)
 	const u64 all = counters_all().bits;
 	u64 control = 0;
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		counter_program_disabled(c, 0, COUNT_INT);
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask)
 		control |= IA32_FIXED_CTR_CTRL_PMI0 << 4 * i;
@@ -141,7 +141,7 @@ TEST(msr, in_use_shows_pmi_for_each_use_of_the_interrupt, REQS(STS_09, STS_20),
      NEEDS(need_perfmon, need_version_4, need_not_hybrid))
 {
 	CHECK_EQ(t, STS_09, 0, in_use() & PMI_IN_USE, "PMI in use, nothing is");
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		counter_program_disabled(c, 0, COUNT_INT);
 		CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
 			 "PMI in use, IA32_PERFEVTSEL%u[20] = 1", c);
@@ -157,7 +157,7 @@ TEST(msr, in_use_shows_pmi_for_each_use_of_the_interrupt, REQS(STS_09, STS_20),
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 	}
 	check_users_leave(t);
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		if (counter_caps()->pebs_mask & BIT(c)) {
 			pebs_enable(pmc_one(c));
 			CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
@@ -183,7 +183,7 @@ TEST(msr, in_use_bits_of_counters_that_are_not_there_are_0, REQS(STS_10),
 	const u64 there = counters_all().bits | PMI_IN_USE;
 	u64 control = 0;
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		counter_program_disabled(c, 0xff, COUNT_INT);
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask)
 		control |= (IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0) << 4 * i;

@@ -74,14 +74,14 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
      NEEDS(need_perfmon, need_instructions))
 {
 	const struct pmu_caps *caps = counter_caps();
-	const unsigned last = caps->gp - 1;
+	const unsigned last = counter_last();
 
 	for (unsigned counting = 0; counting < 2; counting++) {
 		if (counting) {
 			counter_program(last, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 			counters_enable(pmc_one(last));
 		}
-		for (unsigned c = 0; c < caps->gp - counting; c++)
+		FOR_EACH_COUNTER (c, counters_gp().bits & ~(counting ? BIT(last) : 0))
 			check_wide(t, MSR_IA32_PMC0 + c, c, c, "a general-purpose counter");
 		FOR_EACH_COUNTER (i, caps->fixed_mask)
 			check_wide(t, MSR_IA32_FIXED_CTR0 + i, (u32)RDPMC_FIXED + i, PMC_FIXED(i),

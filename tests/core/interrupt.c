@@ -154,7 +154,7 @@ TEST(pmi, general_purpose_overflow_interrupts_once, REQS(PMI_01),
 	 * miss it. */
 	CHECK_EQ(t, PMI_01, overflow_most(t, 1, first), first,
 		 "interrupts of the run's first overflow of IA32_PMC0");
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		const struct pmi_log *log = overflow_interrupts(c, COUNT_INT, NULL);
 
 		if (CHECK_EQ(t, PMI_01, overflow_most(t, 1, log->count), log->count,

@@ -173,7 +173,7 @@ static void check_later(struct test *t)
 	if (!caps->told_less)
 		for (u32 c = LEAST_COUNTERS; c < MOST_COUNTERS; c++)
 			check_listed(t, "IA32_A_PMCx", MSR_IA32_A_PMC0 + c,
-				     caps->full_width && c < caps->gp);
+				     caps->full_width && caps->gp_mask & BIT(c));
 	if (!caps->metrics_open)
 		check_listed(t, "MSR_PERF_METRICS", MSR_PERF_METRICS, caps->metrics);
 	check_listed(t, "IA32_FIXED_CTR3", MSR_IA32_FIXED_CTR0 + 3, caps->fixed_mask & BIT(3));
@@ -211,7 +211,7 @@ TEST(msr, registers_of_other_processors_are_not_there, REQS(MSR_45),
 TEST(msr, in_txcp_can_be_set_in_event_select_2_only, REQS(SKL_23),
      NEEDS(need_perfmon, need_tsx, need_refused_msrs))
 {
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		bool refused = msr_try_write(MSR_IA32_PERFEVTSEL0 + c, IA32_PERFEVTSEL_IN_TXCP)
 				       .raised;
 
@@ -245,7 +245,7 @@ TEST(msr, event_selects_have_no_in_tx_bits_without_transactions, REQS(HYB_23),
 {
 	const u64 kept = 0x0300c4, other = 0x0100c0;	/* USR and OS, USR */
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		const u32 msr = MSR_IA32_PERFEVTSEL0 + c;
 
 		for (u64 bits = IA32_PERFEVTSEL_IN_TX;

@@ -204,7 +204,7 @@ TEST(metrics, slots_of_fixed_counter_3_are_those_of_the_event, REQS(MET_03),
 {
 	u64 fixed, slack;
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		counter_program(c, EVENT_TOPDOWN_SLOTS_P, COUNT_BOTH);
 		counter_write(c, 0);
 	}
@@ -214,7 +214,7 @@ TEST(metrics, slots_of_fixed_counter_3_are_those_of_the_event, REQS(MET_03),
 	fixed = counter_read(SLOTS);
 	CONTROL_RANGE(t, MET_03, ROUNDS, ~0ULL, fixed, "slots of fixed counter 3");
 	slack = test_is_strict(t) ? 64 : fixed / 8 + 256;
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		CHECK_RANGE(t, MET_03, fixed - slack, fixed + slack, counter_read(c),
 			    "slots of event 01A4H on IA32_PMC%u, against %lu", c, fixed);
 }

@@ -35,11 +35,11 @@ TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
 {
 	const struct pmu_caps *caps = counter_caps();
 
-	for (unsigned c = 0; c < caps->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		counter_write(c, content(c));
 	FOR_EACH_COUNTER (i, caps->fixed_mask)
 		counter_write(PMC_FIXED(i), content(PMC_FIXED(i)));
-	for (unsigned c = 0; c < caps->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		CHECK_EQ(t, CNT_06, content(c), rdpmc(c), "RDPMC of IA32_PMC%u", c);
 	FOR_EACH_COUNTER (i, caps->fixed_mask)
 		CHECK_EQ(t, CNT_16, content(PMC_FIXED(i)), rdpmc((u32)RDPMC_FIXED + i),
@@ -107,7 +107,7 @@ TEST(msr, rdmsr_and_rdpmc_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), N
 	const u32 always[] = { MSR_IA32_PERF_GLOBAL_CTRL, MSR_IA32_PERF_GLOBAL_STATUS,
 			       MSR_IA32_DEBUGCTL };
 
-	for (u32 c = 0; c < caps->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		counter_write(c, content(c));
 		check_pair(t, "RDMSR", MSR_IA32_PMC0 + c, rdmsr_pair(MSR_IA32_PMC0 + c));
 		check_pair(t, "RDMSR", MSR_IA32_PERFEVTSEL0 + c,

@@ -73,7 +73,7 @@ TEST(msr, event_selects_and_counter_controls_hold_every_bit, REQS(MSR_28), NEEDS
 {
 	struct register_bits r;
 
-	for (u32 i = 0; i < counter_caps()->gp; i++) {
+	FOR_EACH_COUNTER (i, counters_gp().bits) {
 		r = bits_of_event_select(i);
 		check_holds(t, AT(MSR_28), &r);
 	}
@@ -98,13 +98,13 @@ TEST(msr, counter_registers_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon))
 	const struct pmu_caps *caps = counter_caps();
 	struct register_bits r;
 
-	for (u32 i = 0; i < caps->gp; i++) {
+	FOR_EACH_COUNTER (i, counters_gp().bits) {
 		r = bits_of_counter(i);
 		check_holds(t, AT(MSR_28), &r);
 	}
 	r.name = "IA32_A_PMCx";
 	r.writable = BIT(caps->gp_width) - 1;
-	for (u32 i = 0; caps->full_width && i < caps->gp; i++) {
+	FOR_EACH_COUNTER (i, caps->full_width ? counters_gp().bits : 0) {
 		r.msr = MSR_IA32_A_PMC0 + i;
 		check_holds(t, AT(MSR_28), &r);
 	}
@@ -210,7 +210,7 @@ TEST(msr, both_off_core_response_registers_hold_every_bit, REQS(MSR_24),
 TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, need_events),
      .under_every_fault = true)
 {
-	for (u32 i = 0; i < counter_caps()->gp; i++) {
+	FOR_EACH_COUNTER (i, counters_gp().bits) {
 		struct register_bits r = bits_of_event_select(i);
 
 		check_refuses(t, AT(MSR_29), &r);

@@ -55,7 +55,7 @@ TEST(count, rep_instruction_counts_once, REQS(CNT_32), NEEDS(need_perfmon, need_
 					     &workload_kind_rep_load :
 					     &workload_rep;
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_repeated(t, c, rep);
 }
 
@@ -229,7 +229,7 @@ TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
 	const u64 written = 0x10203040;
 	u64 value;
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load,
 				      FEWER, &value))
 			return;
@@ -269,7 +269,7 @@ TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
 TEST(count, any_thread_changes_nothing_while_the_sibling_sleeps, REQS(CNT_27),
      NEEDS(need_perfmon, need_instructions, need_any_thread))
 {
-	unsigned last = counter_caps()->gp - 1;
+	unsigned last = counter_last();
 	u64 one[WINDOW_COUNTERS], any[WINDOW_COUNTERS];
 
 	if (!window_least_difference(t, pmc_one(last), EVENT_INST_RETIRED_ANY_P, COUNT_BOTH,

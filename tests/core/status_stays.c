@@ -213,7 +213,7 @@ TEST(ds, each_status_bit_is_cleared_beside_ovfbuf_and_every_other, REQS(PMI_08),
 TEST(ds, assist_leaves_the_status_bits_of_every_other_counter, REQS(DS_22),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed))
 {
-	for (unsigned c = 0; c < counter_caps()->gp && c < PEBS_COUNTERS; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits & BITS(0, PEBS_COUNTERS - 1)) {
 		const struct ds_setup setup = sampling_setup(8);
 		const u64 others = counters_all().bits & ~BIT(c);
 		const u64 judged = sampling_clears_status(t) ? ~0ULL : ~BIT(c);
@@ -251,7 +251,7 @@ TEST(ds, ovfbuf_stays_set_when_a_later_record_is_below_the_threshold, REQS(STS_1
 {
 	const u64 buffer = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 
-	for (unsigned c = 0; c < counter_caps()->gp && c < PEBS_COUNTERS; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits & BITS(0, PEBS_COUNTERS - 1)) {
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 		u64 after;

@@ -172,7 +172,7 @@ static void check_calls_of(struct test *t, unsigned cpu, unsigned side, bool sam
 		swap_sides(&window);
 	if (!count_with(t, cpu, &window, MORE, 2 * MORE))
 		return;
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		if (!(flags & COUNT_ANY) || window_counts_any(t, c, COUNT_BOTH))
 			CHECK_RANGE(t, MSR_27, want, want + FEW, window.side[side].value[c],
 				    "IA32_PMC%u of %s, AnyThread = %u: calls, of which %lu are its "
@@ -346,7 +346,7 @@ TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
 			return;
 		}
 		for (unsigned k = 0; k < 2; k++)
-			for (unsigned c = 0; c < counter_caps()->gp; c++)
+			FOR_EACH_COUNTER (c, counters_gp().bits)
 				CHECK_EQ(t, CNT_46,
 					 declared(window.side[k].work, WORKLOAD_BRANCHES),
 					 window.side[k].value[c],

@@ -47,7 +47,7 @@ static void check_growth(struct test *t, const struct two_cpus_window *least,
 			 const char *name)
 {
 	for (unsigned side = 0; side < 2; side++)
-		for (unsigned c = 0; c < counter_caps()->gp; c++)
+		FOR_EACH_COUNTER (c, counters_gp().bits)
 			if (counts_any(t, c, window->side[0].event, COUNT_USR))
 				CHECK_EQ(t, MSR_27, want,
 					 window->side[side].value[c] - least->side[side].value[c],
@@ -144,7 +144,7 @@ static void count_beside(void *arg)
 	if (!counts)
 		b->ready = b->access == ACCESSES ||
 			   cache_workload_get(b->access, &h, reason, sizeof(reason));
-	for (unsigned c = 0; counts && c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counts ? counters_gp().bits : 0) {
 		counter_program(c, b->event, b->flags[c]);
 		counter_write(c, 0);
 	}
@@ -156,7 +156,7 @@ static void count_beside(void *arg)
 	two_cpus_barrier(&b->both);
 	if (counts)
 		counters_disable();
-	for (unsigned c = 0; counts && c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counts ? counters_gp().bits : 0) {
 		b->value[c] = counter_read(c);
 		counter_program_disabled(c, 0, 0);
 	}
@@ -200,11 +200,11 @@ TEST(count, any_thread_counts_what_the_loads_of_the_other_thread_meet, REQS(MSR_
 		if (!b.event ||
 		    (rows[i / 2].kind == EK_LLC_MISSES && test_erratum(t, ERRATUM_LAST_LEVEL)))
 			continue;
-		for (unsigned c = 0; c < counter_caps()->gp; c++)
+		FOR_EACH_COUNTER (c, counters_gp().bits)
 			b.flags[c] = COUNT_USR | COUNT_ANY;
 		if (!two_cpus_run(t, &b.both, smp_sibling(), count_beside, &b))
 			return;
-		for (unsigned c = 0; b.ready && c < counter_caps()->gp; c++)
+		FOR_EACH_COUNTER (c, b.ready ? counters_gp().bits : 0)
 			if (counts_any(t, c, b.event, COUNT_USR))
 				CHECK_RANGE(t, MSR_27, ACCESSES_MADE / 2, ~0ULL, b.value[c],
 					    "IA32_PMC%u of thread %u, AnyThread = 1: %s of %u at "
@@ -238,11 +238,11 @@ TEST(count, any_thread_counts_calls_of_the_other_thread_at_each_level, REQS(MSR_
 		struct beside b = { .owner = turn & 1, .user = turn >> 1 & 1, .access = ACCESSES,
 				    .event = code_of(EK_NEAR_CALLS) };
 
-		for (unsigned c = 0; c < counter_caps()->gp; c++)
+		FOR_EACH_COUNTER (c, counters_gp().bits)
 			b.flags[c] = levels[(c + turn / 4) % 3] | COUNT_ANY;
 		if (!two_cpus_run(t, &b.both, smp_sibling(), count_beside, &b))
 			return;
-		for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		FOR_EACH_COUNTER (c, counters_gp().bits) {
 			const u64 level = b.flags[c] & COUNT_BOTH;
 			const u64 want = level & (b.user ? COUNT_USR : COUNT_OS) ? calls : 0;
 			const u64 most = want || level & COUNT_OS ? want + FEW : 0;

@@ -133,7 +133,7 @@ static bool check_conditions(struct test *t, struct sleeper s, const char *how)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!sleep_with(t, s, COUNT_USR | COUNT_ANY | rows[i].flags, MORE, value))
 			return false;
-		for (unsigned c = 0; c < counter_caps()->gp; c++)
+		FOR_EACH_COUNTER (c, counters_gp().bits)
 			if (window_counts_any(t, c, COUNT_USR))
 				CHECK_RANGE(t, CNT_47, rows[i].least, ~0ULL, value[c],
 					    "IA32_PMC%u, %s, %s", c, how, rows[i].name);
@@ -154,7 +154,7 @@ static void check_asleep(struct test *t, bool halts)
 	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, LONG, cycles) ||
 	    !sleep_with(t, s, COUNT_USR, LONG, own) || !check_conditions(t, s, how))
 		return;
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		if (!window_counts_any(t, c, COUNT_USR))
 			continue;
 		CHECK_EQ(t, CNT_47, more, many[c] - few[c],
@@ -231,7 +231,7 @@ TEST(count, each_counter_of_the_second_thread_with_any_thread_counts_while_it_is
 	if (!sleep_with(t, s, COUNT_USR | COUNT_ANY, LONG, any) ||
 	    !sleep_with(t, s, COUNT_USR, LONG, own))
 		return;
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		if (window_counts_any(t, c, COUNT_USR))
 			CHECK_RANGE(t, CNT_47, LONG, ~0ULL, any[c],
 				    "IA32_PMC%u: instructions of %u rounds of its sibling thread",

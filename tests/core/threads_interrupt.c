@@ -245,7 +245,7 @@ TEST(count, any_thread_holds_for_architectural_events, REQS(MSR_27),
 
 	if (!two_cpus_count(t, &window, smp_sibling()))
 		return;
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		if (window_counts_any(t, c, COUNT_USR))
 			CHECK_RANGE(t, MSR_27, own + SHARE, ~0ULL, window.side[0].value[c],
 				    "IA32_PMC%u, AnyThread = 1: instructions at CPL 3, %lu of its "

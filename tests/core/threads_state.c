@@ -75,7 +75,7 @@ static bool check_own(struct test *t, struct test_claim claim, unsigned cpu, con
 /* The values are legal on every generation, without EN. */
 static void check_counters(struct test *t, unsigned cpu)
 {
-	for (u32 i = 0; i < counter_caps()->gp; i++) {
+	FOR_EACH_COUNTER (i, counters_gp().bits) {
 		if (register_reads_back(t, MSR_IA32_PERFEVTSEL0 + i))
 			check_own(t, AT(MSR_37), cpu, "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i,
 				  EVENT_INST_RETIRED_ANY_P | COUNT_OS,

@@ -18,6 +18,11 @@ static bool need_counters(unsigned least, char *reason, size_t size)
 
 	if (c->gp >= least)
 		return true;
+	if (c->gp_mask >> c->gp) {
+		fmt_print(reason, size, "IA32_PMC%u isn't there (CPUID.(23H,1):EAX = %#x)", c->gp,
+			  c->gp_mask);
+		return false;
+	}
 	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
 		  c->leaf_0a_eax);
 	return false;

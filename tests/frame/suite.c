@@ -285,8 +285,8 @@ static void print_machine(const struct suite *s)
 	tap_comment(s->tap,
 		    "perfmon: version %u, %u general-purpose counters of %u bits, "
 		    "%u fixed of %u (CPUID.0AH:EAX = %#x EBX = %#x EDX = %#x)",
-		    caps->version, caps->gp, caps->gp_width, caps->fixed, caps->fixed_width,
-		    caps->leaf_0a_eax, caps->leaf_0a_ebx, caps->leaf_0a_edx);
+		    caps->version, counters_gp_number(), caps->gp_width, caps->fixed,
+		    caps->fixed_width, caps->leaf_0a_eax, caps->leaf_0a_ebx, caps->leaf_0a_edx);
 	tap_comment(s->tap,
 		    "pebs: %s, IA32_PERF_CAPABILITIES = %#lx, IA32_MISC_ENABLE = %#lx, "
 		    "DS %u, DTES64 %u",

@@ -56,7 +56,7 @@ TEST(kvm, event_selects_refuse_anythread_and_the_upper_half, REQS(KVM_03, KVM_04
 	/* Linux 5.11 and later; this tells 6.8 and before. */
 	if (!counter_caps()->old_kvm || test_is_strict(t))
 		CHECK_EQ(t, KVM_03, 1, counter_caps()->leaf_0a_edx >> 15 & 1, "CPUID.0AH:EDX[15]");
-	for (u32 c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		const u32 msr = MSR_IA32_PERFEVTSEL0 + c;
 
 		CHECK_EQ(t, KVM_03, NONE, first_accepted(msr, IA32_PERFEVTSEL_ANY),
@@ -229,7 +229,7 @@ TEST(kvm, counters_take_and_show_the_bits_of_their_width, REQS(KVM_21, KVM_22, K
 	const u64 width = BIT(counter_caps()->gp_width) - 1;
 	u64 value;
 
-	for (u32 c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		for (unsigned i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
 			msr_write(MSR_IA32_PMC0 + c, written[i]);
 			CHECK_EQ(t, KVM_21, (u64)(int64_t)(int32_t)(u32)written[i] & width,
@@ -300,7 +300,7 @@ TEST(kvm, rdpmc_reads_counters_and_no_metrics, REQS(KVM_25), NEEDS(need_perfmon,
 	const struct pmu_caps *caps = counter_caps();
 	u64 value = 0;
 
-	for (u32 c = 0; c < caps->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		counter_write(c, KEPT + c);
 		CHECK(t, KVM_25, !rdpmc_try(c, &value).raised, "RDPMC, ECX = %u", c);
 		CHECK_EQ(t, KVM_25, KEPT + c, value, "RDPMC, ECX = %u", c);

@@ -260,7 +260,7 @@ TEST(msr, event_select_bit_35_exists_if_leaf_1ch_logs_the_counter, REQS(ALBR_19)
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		const bool logs = c < 4 && (leaf.event_logging & BIT(c));
 		const bool refused = msr_try_write(MSR_IA32_PERFEVTSEL0 + c, BIT(35)).raised;
 

@@ -55,7 +55,7 @@ TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
 	const unsigned all = (unsigned)(piece->end - piece->rows);
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 			struct lbr_stack stack;
 			u64 value = inserts(c, piece, 0, arch_lbr_only(kinds[i]), &stack);
@@ -87,7 +87,7 @@ TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS
 TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptions, REQS(CNT_51),
      NEEDS(need_perfmon, need_lbr_inserts))
 {
-	const unsigned last = counter_caps()->gp - 1;
+	const unsigned last = counter_last();
 	const u64 on = arch_lbr_only(ARCH_LBR_EVERY_KIND);
 	struct lbr_stack stack;
 	intr_handler before;
@@ -126,7 +126,7 @@ TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptio
 TEST(count, lbr_inserts_event_counts_none_while_frozen_and_each_at_cpl_3, REQS(CNT_51),
      NEEDS(need_perfmon, need_lbr_inserts, need_arch_lbr_levels))
 {
-	const unsigned last = counter_caps()->gp - 1;
+	const unsigned last = counter_last();
 	const u64 on = arch_lbr_only(ARCH_LBR_EVERY_KIND);
 	const u64 jumps = arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP | IA32_LBR_CTL_NEAR_IND_JMP);
 	struct lbr_stack stack;

@@ -214,9 +214,9 @@ unsigned bits_of_all(struct register_bits r[REGISTERS_MOST])
 	const struct pmu_caps *caps = counter_caps();
 	unsigned n = 0;
 
-	for (u32 i = 0; i < caps->gp; i++)
+	FOR_EACH_COUNTER (i, counters_gp().bits)
 		r[n++] = bits_of_event_select(i);
-	for (u32 i = 0; i < caps->gp; i++)
+	FOR_EACH_COUNTER (i, counters_gp().bits)
 		r[n++] = bits_of_counter(i);
 	FOR_EACH_COUNTER (i, caps->fixed_mask)
 		r[n++] = bits_of_fixed_counter(i);

@@ -118,19 +118,18 @@ static void check_few(struct test *t, const struct cache_workload *h, unsigned c
 TEST(count, access_to_memory_is_a_last_level_reference_and_a_miss, REQS(CNT_50),
      NEEDS(need_perfmon, need_last_level))
 {
-	const unsigned counters = counter_caps()->gp;
 	struct cache_workload h;
 
 	if (!counts_are_right(t) || !cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
-	for (unsigned c = 0; c < counters; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		check_most(t, &h, c, REFERENCES, "last-level cache references");
 		check_most(t, &h, c, MISSES, "last-level cache misses");
 	}
 	if (!cache_workload_or_skip(t, ACCESS_STORE_MISS, &h))
 		return;
-	check_most(t, &h, counters - 1, REFERENCES, "last-level cache references");
-	check_most(t, &h, counters - 1, MISSES, "last-level cache misses");
+	check_most(t, &h, counter_last(), REFERENCES, "last-level cache references");
+	check_most(t, &h, counter_last(), MISSES, "last-level cache misses");
 }
 
 /*

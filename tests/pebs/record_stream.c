@@ -172,7 +172,7 @@ static void record_stream_take(struct batch *b, unsigned rounds)
 	ds_open(&setup);
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		b->wraps[c] = 0;
-		if (c == b->counter || c >= counter_caps()->gp)
+		if (c == b->counter || !(counters_gp().bits & BIT(c)))
 			continue;
 		/* The wraps are in the first, third, fifth and seventh eighth of the window. */
 		b->wraps[c] = (2 * (u64)c + 1) * rounds * MARKED_WALK_MARKS / 8 + 5;
@@ -183,7 +183,7 @@ static void record_stream_take(struct batch *b, unsigned rounds)
 	pebs_arm(b->counter, event, COUNT_BOTH, MARKED_WALK_PERIOD);
 	workload_run(w, rounds, on);
 	pebs_disarm();
-	for (unsigned c = 0; c < counter_caps()->gp; c++)
+	FOR_EACH_COUNTER (c, counters_gp().bits)
 		counter_program_disabled(c, 0, 0);
 }
 

@@ -7,6 +7,7 @@
 #define TESTS_RANDOM_CASE_H
 
 #include "claims/erratum.h"
+#include "pmu/version6/version6.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 #include "spec/types.h"
@@ -115,7 +116,8 @@ struct draw_branch_env {
 
 struct draw_env {
 	u64 errata;   /* bit n: enum erratum n is one of the processor's, and is heard */
-	unsigned gp, gp_width, fixed_width, version;
+	unsigned gp_width, fixed_width, version;
+	u32 general;			/* bit n: IA32_PMCn is there; at least one is */
 	u32 fixed;			/* bit i: fixed counter i is there */
 	bool full_width, any_thread, hypervisor, strict;
 	unsigned events;
@@ -145,6 +147,11 @@ static inline unsigned draw_status_bit(unsigned c)
 	return c < DRAW_GP ? c : 32 + c - DRAW_GP;
 }
 
+static inline bool draw_has_general(const struct draw_env *env, unsigned i)
+{
+	return i < DRAW_GP && env->general >> i & 1;
+}
+
 static inline bool draw_has_fixed(const struct draw_env *env, unsigned i)
 {
 	return i < DRAW_FIXED && env->fixed >> i & 1;
@@ -153,7 +160,7 @@ static inline bool draw_has_fixed(const struct draw_env *env, unsigned i)
 /* Every counter, as IA32_PERF_GLOBAL_CTRL has it. */
 static inline u64 draw_every_counter(const struct draw_env *env)
 {
-	return (BIT(env->gp) - 1) | (u64)env->fixed << 32;
+	return env->general | (u64)env->fixed << 32;
 }
 
 /* The counter's field of IA32_FIXED_CTR_CTRL. */

@@ -139,7 +139,7 @@ static void draw_refused_piece(const struct draw_env *env, struct prng *p, struc
 					     "refused_read7" };
 	/* With records only a write. Reads of absent registers are known only for processors with
 	 * four counters. */
-	unsigned kinds = c->class != DRAW_OPERATIONS_CLASS ? 1 : env->gp == 4 ? 4 : 3;
+	unsigned kinds = c->class != DRAW_OPERATIONS_CLASS ? 1 : env->general == BITS(0, 3) ? 4 : 3;
 	int piece = piece_find(names[prng_below(p, kinds)], 0);
 	unsigned last = 1, at;
 
@@ -316,7 +316,7 @@ static u64 draw_global(const struct draw_env *env, struct prng *p)
 static void draw_counters(const struct draw_env *env, struct prng *p, struct draw_case *c,
 			  const struct trace *trace)
 {
-	for (unsigned i = 0; i < env->gp; i++) {
+	FOR_EACH_COUNTER (i, env->general) {
 		c->select[i] = draw_select(env, p, i);
 		c->preset[i] = draw_preset(env, p, i, total(env, c, trace, c->select[i]));
 	}
@@ -347,7 +347,7 @@ static struct draw_operation writes(u32 msr, u64 value)
 static struct draw_operation draw_write(const struct draw_env *env, struct prng *p,
 					struct draw_case *c)
 {
-	unsigned gp = (unsigned)prng_below(p, env->gp), fixed = draw_fixed(env, p);
+	unsigned gp = draw_some_general(env, p), fixed = draw_fixed(env, p);
 	u64 value;
 
 	if (c->arch.used && prng_one_in(p, 2))
@@ -398,7 +398,7 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 static struct draw_operation draw_read(const struct draw_env *env, struct prng *p,
 				       const struct draw_case *c)
 {
-	unsigned gp = (unsigned)prng_below(p, env->gp);
+	unsigned gp = draw_some_general(env, p);
 
 	if (c->arch.used && prng_one_in(p, 2))
 		return draw_arch_read(env, p, c);
@@ -435,7 +435,7 @@ static struct draw_operation draw_rdpmc(const struct draw_env *env, struct prng 
 		return *before;
 	if (env->fixed && prng_one_in(p, 2))
 		return writes((u32)BIT(30) | draw_fixed(env, p), 0);
-	return writes((u32)prng_below(p, env->gp), 0);
+	return writes(draw_some_general(env, p), 0);
 }
 
 static void fill_operations(const struct draw_env *env, struct prng *p, struct draw_case *c)

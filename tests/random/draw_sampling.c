@@ -44,10 +44,23 @@ static u64 near_of(const struct draw_env *env, struct prng *p, const struct draw
 	       draw_ones(env->gp_width);
 }
 
+unsigned draw_some_general(const struct draw_env *env, struct prng *p)
+{
+	unsigned all = 0, i;
+
+	FOR_EACH_COUNTER (c, env->general)
+		all++;
+	i = (unsigned)prng_below(p, all);
+	FOR_EACH_COUNTER (c, env->general)
+		if (!i--)
+			return c;
+	return 0;
+}
+
 static void draw_interrupting(const struct draw_env *env, struct prng *p, struct draw_case *c,
 			      const struct trace *trace)
 {
-	for (unsigned i = 0; i < env->gp; i++) {
+	FOR_EACH_COUNTER (i, env->general) {
 		const struct draw_event *event = draw_event_of(env, c->select[i]);
 
 		if (!c->select[i] || !prng_one_in(p, 2))
@@ -172,12 +185,12 @@ void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case 
 		draw_adaptive(env, p, c, trace);
 	} else {
 		draw_buffer(env, p, c);
-		for (unsigned i = 0; i < 4 && i < env->gp; i++)
+		FOR_EACH_COUNTER (i, env->general & BITS(0, 3))
 			draw_recording(env, p, c, trace, i);
 	}
 	/* Sometimes records without interrupts: then there are more records. */
 	if (prng_one_in(p, 2))
-		for (unsigned i = 0; i < env->gp; i++)
+		FOR_EACH_COUNTER (i, env->general)
 			c->select[i] &= ~IA32_PERFEVTSEL_INT;
 	if (prng_one_in(p, 2))
 		c->global = draw_every_counter(env);

@@ -14,6 +14,8 @@ bool draw_is_cycles(const struct draw_event *event);
 /* An upper limit of the event's occurrences in the program at the levels of the select. */
 u64 draw_total(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
 	       const struct draw_event *event, u64 levels);
+/* One of the general-purpose counters. */
+unsigned draw_some_general(const struct draw_env *env, struct prng *p);
 /* A value that overflows within that many events. */
 u64 draw_near(const struct draw_env *env, struct prng *p, u64 events);
 

@@ -88,7 +88,7 @@ static void learn_capabilities(struct machine *m)
 	const struct pmu_caps *caps = counter_caps();
 
 	m->env = (struct draw_env){
-		.gp = caps->gp < DRAW_GP ? caps->gp : DRAW_GP,
+		.general = caps->gp_mask & (u32)draw_ones(DRAW_GP),
 		.gp_width = caps->gp_width,
 		.fixed = caps->fixed_mask & (u32)draw_ones(DRAW_FIXED),
 		.fixed_width = caps->fixed_width,
@@ -136,12 +136,17 @@ static void learn_adaptive(struct machine *m)
 	m->data_cfg = 0;
 }
 
+static u32 highest(u32 set)
+{
+	return set ? 1u << (31 - __builtin_clz(set)) : 0;
+}
+
 /* The host's NMI watchdog uses a counter for cycles, so a guest may not get all counters at the
  * same time (Linux, watchdog_perf.c). */
 static void leave_to_host(struct draw_env *env)
 {
-	if (env->gp > 2)
-		env->gp--;
+	if (env->general >> 2)
+		env->general &= ~highest(env->general);
 	env->fixed &= ~(u32)BIT(1);
 }
 
@@ -151,8 +156,8 @@ static void leave_unreliable(struct draw_env *env)
 	const u64 later = BIT(ERRATUM_CTR_FRZ) | BIT(ERRATUM_READ_EVENT_SELECT) |
 			  BIT(ERRATUM_USR_ALONE);
 
-	if (env->errata & later && env->gp > FIRST_COUNTERS)
-		env->gp = FIRST_COUNTERS;
+	if (env->errata & later)
+		env->general &= (u32)draw_ones(FIRST_COUNTERS);
 	if (env->errata & BIT(ERRATUM_FIXED_0_MORE))
 		env->fixed &= ~(u32)BIT(0);
 }
@@ -381,7 +386,7 @@ static void write_counter(const struct machine *m, unsigned i, u64 value)
 
 static void program(struct machine *m, const struct draw_case *c)
 {
-	for (unsigned i = 0; i < m->env.gp; i++) {
+	FOR_EACH_COUNTER (i, m->env.general) {
 		if (m->select[i] != c->select[i])
 			msr_write(MSR_IA32_PERFEVTSEL0 + i, c->select[i]);
 		if (m->value[i] != c->preset[i])
@@ -579,7 +584,7 @@ static void fill_frame(struct machine *m, const struct draw_case *c)
 
 static void look_at_counters(struct machine *m, struct draw_observation *seen)
 {
-	for (unsigned i = 0; i < m->env.gp; i++)
+	FOR_EACH_COUNTER (i, m->env.general)
 		seen->value[i] = m->value[i] = msr_read(MSR_IA32_PMC0 + i);
 	for (unsigned i = 0; i < DRAW_FIXED; i++)
 		if (draw_has_fixed(&m->env, i))

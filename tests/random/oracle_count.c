@@ -21,7 +21,8 @@ u64 oracle_width_mask(const struct oracle *o, unsigned i)
 
 bool oracle_exists(const struct oracle *o, unsigned i)
 {
-	return oracle_is_fixed(i) ? draw_has_fixed(o->env, i - DRAW_GP) : i < o->env->gp;
+	return oracle_is_fixed(i) ? draw_has_fixed(o->env, i - DRAW_GP) :
+				    draw_has_general(o->env, i);
 }
 
 u64 oracle_those(const struct oracle *o, bool (*is)(const struct oracle *o, unsigned i))

@@ -107,7 +107,7 @@ static u64 conditions(const struct oracle *o)
 {
 	u64 found = 0;
 
-	for (unsigned i = 0; i < o->env->gp; i++)
+	FOR_EACH_COUNTER (i, o->env->general)
 		if (oracle_cmask(o->c->select[i]) || o->c->select[i] & IA32_PERFEVTSEL_E)
 			found |= BIT(i);
 	return found;

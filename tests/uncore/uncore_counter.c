@@ -90,7 +90,7 @@ TEST(unc, uncore_interrupt_sets_bit_61_and_keeps_core_overflow_bits, REQS(PMI_11
 
 	if (!uncore_reaches(t))
 		return;
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
 		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
 		counter_preset(c, PERIOD);

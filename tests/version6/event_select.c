@@ -18,13 +18,7 @@
 static bool need_eight_counters(char *reason, size_t size)
 {
 	return need_equal(reason, size) &&
-	       version6_need(counter_caps()->gp >= COUNTERS, "eight counters", reason, size);
-}
-
-/* The nth of eight counters, starting with `first`; IA32_PMC0 follows after the last one. */
-static unsigned nth_from(unsigned first, unsigned n)
-{
-	return (first + n) % counter_caps()->gp;
+	       version6_need(counters_gp_number() >= COUNTERS, "eight counters", reason, size);
 }
 
 static void check_equal(struct test *t, u16 event, unsigned first)
@@ -35,7 +29,7 @@ static void check_equal(struct test *t, u16 event, unsigned first)
 	u64 all, parts = 0;
 
 	for (unsigned n = 0; n < COUNTERS; n++) {
-		const unsigned c = nth_from(first, n);
+		const unsigned c = counter_from(first, n);
 		const bool equal = n && n < COUNTERS - 1;
 
 		msr_write(MSR_IA32_PERFEVTSEL0 + c, event | COUNT_BOTH | IA32_PERFEVTSEL_EN |
@@ -46,7 +40,7 @@ static void check_equal(struct test *t, u16 event, unsigned first)
 	workload_run(&workload_load, ROUNDS, counters_gp());
 	all = counter_read(first);
 	for (unsigned n = 1; n < COUNTERS; n++)
-		parts += counter_read(nth_from(first, n));
+		parts += counter_read(counter_from(first, n));
 	CONTROL_RANGE(t, V6_09, 1, ~0ULL, all, "cycles with event %#x once or more, IA32_PMC%u",
 		      event, first);
 	CHECK_EQ(t, V6_09, all, parts,
@@ -54,7 +48,7 @@ static void check_equal(struct test *t, u16 event, unsigned first)
 		 "on",
 		 event, first);
 	for (unsigned n = 0; n < COUNTERS; n++)
-		counter_program_disabled(nth_from(first, n), 0, 0);
+		counter_program_disabled(counter_from(first, n), 0, 0);
 }
 
 /*
@@ -74,7 +68,7 @@ TEST(version6, equal_flag_counts_cycles_with_exactly_cmask_events, REQS(V6_09),
 {
 	const struct pmu_caps *caps = counter_caps();
 
-	for (unsigned first = 0; first < caps->gp; first++) {
+	FOR_EACH_COUNTER (first, counters_gp().bits) {
 		check_equal(t, EVENT_INST_RETIRED_ANY_P, first);
 		/* Each cycle has several slots, if the event exists. */
 		if (!(caps->events_absent & BIT(SLOTS_EVENT)))

@@ -159,7 +159,7 @@ void draw_adaptive(const struct draw_env *env, struct prng *p, struct draw_case 
 	 * freezing. */
 	c->ds.recording = c->ds.config & PEBS_DATA_CFG_LBR && prng_one_in(p, 24) && !c->freeze;
 	draw_buffer(p, c);
-	for (unsigned i = 0; i < env->gp; i++)
+	FOR_EACH_COUNTER (i, env->general)
 		draw_gp(env, p, c, trace, i);
 	for (unsigned i = 0; i < DRAW_FIXED; i++)
 		draw_fixed(env, p, c, trace, i);

@@ -36,7 +36,7 @@ static u64 loads_of(const struct draw_env *env, const struct draw_case *c,
 bool arch_probe(const struct draw_env *env, struct trace *trace, struct draw_observation *seen)
 {
 	static const char *const names[] = { "start", "load_bytes", "load_words", "stop" };
-	const u64 plain = env->arch.pebs & ~env->arch.pdist & draw_ones(env->gp);
+	const u64 plain = env->arch.pebs & ~env->arch.pdist & env->general;
 	const struct draw_event *e = draw_event_of(env, LOADS);
 	const unsigned counter = counter_next(plain, 0);
 	struct draw_case c = { .class = DRAW_ARCH };

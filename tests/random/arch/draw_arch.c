@@ -200,7 +200,7 @@ void draw_arch(const struct draw_env *env, struct prng *p, struct draw_case *c,
 		c->arch.threshold = (u32)(c->arch.write + draw_records_units(p, c));
 	/* Mostly records without other interrupts: then there are more records. */
 	if (!prng_one_in(p, 5)) {
-		for (unsigned i = 0; i < env->gp; i++)
+		FOR_EACH_COUNTER (i, env->general)
 			c->select[i] &= ~IA32_PERFEVTSEL_INT;
 		for (unsigned i = 0; i < DRAW_FIXED; i++)
 			c->fixed_control &= ~(BIT(3) << 4 * i);
@@ -224,7 +224,10 @@ static unsigned some_counter(const struct draw_env *env, struct prng *p, const s
 		if (c->arch.config[i] & IA32_PMC_GP0_CFG_C_PEBS_EN)
 			return i;
 	}
-	return may_record(env, found) ? found : 0;
+	/* Another one may have no IA32_PMC_GPn_CFG_C. */
+	while (!may_record(env, found))
+		found = (found + 1) % DRAW_COUNTERS;
+	return found;
 }
 
 static struct draw_operation operation(u32 msr, u64 value)
@@ -266,7 +269,7 @@ struct draw_operation draw_arch_write(const struct draw_env *env, struct prng *p
 	if (prng_one_in(p, 2))
 		return operation(MSR_IA32_PERF_GLOBAL_OVF_CTRL,
 				 IA32_PERF_GLOBAL_OVF_CTRL_CLR_ARCH_PEBS_THRESHOLD |
-					 (prng_next(p) & draw_ones(env->gp)));
+					 (prng_next(p) & env->general));
 	return write_config(env, p, c);
 }
 

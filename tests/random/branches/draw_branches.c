@@ -5,6 +5,7 @@
 #include "spec/arch_lbr.h"
 #include "spec/msr.h"
 #include "tests/random/branches/branch.h"
+#include "tests/random/draw_sampling.h"
 
 #define OLD_MOST	4		/* entries that are written before the program */
 #define LOOK_NEWEST	8		/* entries that are read: at most so many of the newest */
@@ -211,7 +212,7 @@ static void draw_overflow(const struct draw_env *env, struct prng *p, struct dra
 			  const struct trace *trace)
 {
 	static const u8 lvt[] = { DRAW_LVT_FIXED, DRAW_LVT_NMI, DRAW_LVT_MASKED };
-	const unsigned i = (unsigned)prng_below(p, env->gp);
+	const unsigned i = draw_some_general(env, p);
 	const struct draw_event *event = draw_exact_event(env, p);
 	u64 events = 0;
 

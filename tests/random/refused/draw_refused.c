@@ -33,7 +33,7 @@ static struct draw_operation of_records(const struct draw_env *env, struct prng 
 static struct draw_operation of_arch(const struct draw_env *env, struct prng *p,
 				     const struct draw_case *c)
 {
-	unsigned i = (unsigned)prng_below(p, env->gp), bit = 32;
+	unsigned i = draw_some_general(env, p), bit = 32;
 
 	if (!(env->arch.pebs >> i & 1) || prng_one_in(p, 2))
 		return refused(MSR_IA32_PEBS_INDEX,
@@ -55,7 +55,7 @@ static u32 absent_msr(struct prng *p)
 struct draw_operation draw_refused(const struct draw_env *env, struct prng *p,
 				   const struct draw_case *c, u32 flags)
 {
-	unsigned i = (unsigned)prng_below(p, env->gp);
+	unsigned i = draw_some_general(env, p);
 
 	if (flags & PIECE_READ)
 		return (struct draw_operation){ .msr = absent_msr(p) };
