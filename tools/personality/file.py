@@ -20,6 +20,7 @@ import sys
 TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TOOLS, os.path.join(TOOLS, "report")]
 import compare      # noqa: E402
+import leaf23       # noqa: E402
 import output       # noqa: E402
 import read         # noqa: E402
 import spec         # noqa: E402
@@ -44,7 +45,7 @@ OF_ALL_CORES = ("gp-counters", "events-length", "fixed-counters", "fixed-mask")
 # Others that tell of the PMU.
 OTHERS = ("STEPPING", "MODEL", "FAMILY", "EXT_MODEL", "EXT_FAMILY", "HYPERVISOR", "EVENTS_ABSENT",
           "SLOTS_ABSENT", "SLOTS_PER_CYCLE", "HYBRID", "HLE", "RTM", "RTM_ALWAYS_ABORT",
-          "TSX_FORCE_ABORT", "ARCH_LBR")
+          "TSX_FORCE_ABORT", "ARCH_LBR", *leaf23.COMPARED)
 
 
 class Refused(Exception):
@@ -218,6 +219,13 @@ def knobs(processor, row):
         told["missing-events"] = 0
         told["common-counters"] = int(processor.get("GP_COUNTERS") < int(row["gp"]) or
                                       processor.get("FIXED_COUNTERS") < int(row["fixed"]))
+    there = processor.get("EXT_FIXED_MASK")
+    told |= leaf23.lbr_knobs(processor) | leaf23.leaf_knobs(processor, row)
+    # Leaf 0AH can't have a counter that there isn't; it is then what differs.
+    if "gp-mask" in told and (1 << told.get("gp-counters", 0)) - 1 & ~told["gp-mask"]:
+        del told["gp-counters"]
+    if "gp-mask" in told and there != leaf23.rows_of(row)[leaf23.COUNTERS][leaf23.EBX]:
+        told["fixed-mask"] = there
     return told | transactions(processor, row)
 
 

@@ -6,12 +6,15 @@ sweep.py [--build FOLDER] [--jobs N] [--engine step|direct|fast] [--cpu NAME|all
          [--draw N] [--smp N] [--tests GLOB]
 
 Runs the unchanged harness on N processors (100) drawn from the numbers K, K + 1 and so on (--draw
-K): a generation, and legal combinations of the values in CPUID and IA32_PERF_CAPABILITIES: version,
-counters, widths, the bitmap of fixed counters, events, capabilities, PEBS, and the signature of
-that generation or one that no table has. Without --engine the reference PMU counts on the engine
-fast. A failing test is a false alarm. Prints failing tests, and each personality, as options of
-run-qemu.sh, with its totals; the last line is "N runs, N failed". Exit status: 0 none failed, 1
-otherwise, 2 bad option or nothing ran.
+K): a generation, and legal combinations of the values in CPUID and IA32_PERF_CAPABILITIES:
+- version, counters, widths, the bitmap of fixed counters, events, capabilities, PEBS, and the
+  signature of that generation or one that no table has;
+- leaf 23H, where the generation has it: a bitmap of counters with holes, UMASK2, EQ, RDPMC user
+  disable, auto counter reload, groups and counters of architectural PEBS;
+- leaf 1CH, likewise: depths, features and event logging of last branch records.
+Without --engine the reference PMU counts on the engine fast. A failing test is a false alarm.
+Prints failing tests, and each personality, as options of run-qemu.sh, with its totals; the last
+line is "N runs, N failed". Exit status: 0 none failed, 1 otherwise, 2 bad option or nothing ran.
 """
 import os
 import random
@@ -20,6 +23,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import checks       # noqa: E402
 import command      # noqa: E402
+import leaf23       # noqa: E402
 import plan         # noqa: E402
 import spec         # noqa: E402
 
@@ -61,6 +65,11 @@ class Drawn:
         self.fixed()
         self.events()
         self.capabilities()
+        # After all others, so that a number without these leaves stays the processor that it was.
+        if has(row, "FAC_ARCH_LBR"):
+            self.told |= leaf23.drawn_lbr(self.dice)
+        if self.version >= 5 and leaf23.rows_of(row):
+            self.leaf_23h(leaf23.rows_of(row))
 
     def maybe(self, name, usual, values):
         """Half of the processors have what is usual, though it may be told too."""
@@ -73,6 +82,7 @@ class Drawn:
         usual = int(self.row["gp"], 0)
         # MSR-42, FIX-08, MSR-03: what the manual says of these by name.
         stated = self.named and (has(self.row, "FAC_PEBS_BASELINE") or has(self.row, "FAC_SETUP"))
+        self.holes = not stated
         # Each event of Gracemont is one of its six counters.
         most = usual if usual == 6 else 8
         self.gp = self.maybe("gp-counters", usual, (usual,) if stated else range(0, most + 1))
@@ -119,10 +129,38 @@ class Drawn:
             self.told[way] = int(way == "pebs-unavailable")
             value &= ~(RECORDS | OF_BASELINE)
             value &= self.dice.choice((~0, FW_WRITE, 0)) if way != "pdcm" else 0
+        self.pebs = pebs
         if pebs and not has(self.row, "FAC_ARCH_LBR") and self.dice.random() < 0.2:
             value &= ~0x3f
         if value != usual or self.dice.random() < 0.3:
             self.told["perf-capabilities"] = value
+
+    def leaf_23h(self, rows):
+        """Each half of the time as the generation has it."""
+        if self.version == 5 and self.dice.random() < 0.5:
+            self.version = self.told["perfmon-version"] = 6
+        self.maybe("ext-features", rows[leaf23.FEATURES][leaf23.EBX] & leaf23.UMASK2_AND_EQ,
+                   [value for value in range(4) if not value & ~rows[leaf23.FEATURES][leaf23.EBX]])
+        self.maybe("rdpmc-user-disable", 0, (0, 1))
+        general = (1 << self.gp) - 1
+        if self.gp and self.holes and self.dice.random() < 0.5:
+            general = leaf23.drawn_mask(self.dice, int(self.row["gp"], 0))
+            self.told["gp-mask"] = general
+            self.told.pop("gp-counters", None)      # leaf 0AH: those below the first hole
+        fixed = rows[leaf23.COUNTERS][leaf23.EBX]
+        if "fixed-mask" in self.told:               # 4 to 6, of the generation's
+            self.told["fixed-mask"] |= leaf23.some(self.dice, fixed & 0x70)
+            fixed = self.told["fixed-mask"]
+        fixed |= self.fixed_mask
+        there = leaf23.counters(general, fixed)
+        if leaf23.RELOAD in rows and self.dice.random() < 0.5:
+            self.told |= leaf23.drawn_reload(self.dice, rows, there)
+        if leaf23.PEBS in rows and self.pebs:
+            if self.dice.random() < 0.5:
+                self.told["pebs-groups"] = leaf23.drawn_groups(
+                    self.dice, rows[leaf23.GROUPS][leaf23.EBX])
+            if self.dice.random() < 0.5:
+                self.told |= leaf23.drawn_pebs(self.dice, rows, there)
 
     @property
     def latitude(self):

@@ -75,6 +75,29 @@ test_a_personality_is_enumerated()
 	grep -q 'PEBS needs version 2, a counter and the record format' "$out"
 }
 
+# Leaves 1CH and 23H likewise, with holes between the counters.
+takes 15 test_a_personality_has_leaves_1ch_and_23h
+test_a_personality_has_leaves_1ch_and_23h()
+{
+	local told=gp-mask:213,ext-features:2,rdpmc-user-disable:1,reloaded:65684,reloading:65680
+
+	told+=,pebs-groups:1610743832,pebs-counters:65745,pdist-counters:65537
+	told+=,lbr-depths:1,lbr-missing:20,lbr-unlogged:5,fixed-mask:87,missing-events:64
+	mkdir -p "$log/there"
+	expect 0 ./run-qemu.sh --boot direct --cpu clearwaterforest --latitude "$told" \
+		--tests 'selftest.*,enumeration.*,count.reading*' --out "$log/there"
+	refute grep '^not ok' "$out"
+	expect 0 ./run-qemu.sh --boot direct --personality "$log/there/machine.json" \
+		--tests 'selftest.*,enumeration.*,count.reading*' --out "$log/here"
+	[ ! -s "$log/here/differences.txt" ] || fail "$(cat "$log/here/differences.txt")"
+	grep -q '^# perfmon: version 6, 5 general-purpose .*0AH:EAX = 0xd300106' "$out"
+	grep -q "# SKIP IA32_PMC1 isn't there (CPUID.(23H,1):EAX = 0xd5)" "$out"
+	sed s/0x000000d5/0x000000d1/ "$log/there/machine.json" > "$log/other.json"
+	tools/personality/file.py knobs "$log/other.json" | grep -q 'gp-mask:209,.*reloaded:65680,'
+	expect 2 ./run-qemu.sh --boot direct --cpu haswell --latitude gp-mask:5 --out "$log/refused"
+	grep -q 'leaf 23H needs version 5 and a generation that has it' "$out"
+}
+
 # Leaf 0AH of a hybrid tells what all its cores have, leaf 23H what each has: the numbers here are a
 # Meteor Lake's. Counters of the larger core that leaf 0AH doesn't tell of are there.
 test_a_personality_of_a_hybrid_has_the_counters_of_its_own_core()
