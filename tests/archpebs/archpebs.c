@@ -20,11 +20,22 @@ bool need_arch_pebs(char *reason, size_t size)
 	return false;
 }
 
+bool need_arch_load(char *reason, size_t size)
+{
+	if (!need_arch_pebs(reason, size))
+		return false;
+	if (arch_load_counters())
+		return true;
+	fmt_print(reason, size, "no PEBS on the first four counters (CPUID.(23H,5): %#lx)",
+		  counter_caps()->v6.pebs);
+	return false;
+}
+
 bool need_arch_groups(u64 groups, char *reason, size_t size)
 {
 	const u64 there = (u64)counter_caps()->v6.groups << 32;
 
-	if (!need_arch_pebs(reason, size))
+	if (!need_arch_load(reason, size))
 		return false;
 	if ((there & groups) == groups)
 		return true;

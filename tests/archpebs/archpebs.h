@@ -24,6 +24,8 @@
 #define AT_TSC		0x20u
 
 bool need_arch_pebs(char *reason, size_t size);
+/* On one of the first four counters, which records loads. */
+bool need_arch_load(char *reason, size_t size);
 /* And these groups, as bits of CFG_C, on the first four counters. */
 bool need_arch_groups(u64 groups, char *reason, size_t size);
 

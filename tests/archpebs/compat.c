@@ -48,7 +48,7 @@ static void stop(unsigned counter)
  *        with bit 30 = 1
  */
 TEST(archpebs, header_of_a_record_in_compatibility_mode_has_bit_30_clear, REQS(APEBS_41),
-     NEEDS(need_perfmon, need_arch_pebs, need_events, need_low_memory))
+     NEEDS(need_perfmon, need_arch_load, need_events, need_low_memory))
 {
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		arm(c);

@@ -78,7 +78,7 @@ static u64 bits_of(unsigned combination)
  *        XER, LBR, counters; AUX, GPR and LBR have as many bytes as Linux' structures
  */
 TEST(archpebs, header_names_the_groups_that_follow_in_order, REQS(APEBS_13, APEBS_15),
-     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches))
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches))
 {
 	const u64 there = (u64)counter_caps()->v6.groups << 32;
 

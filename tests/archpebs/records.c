@@ -41,7 +41,7 @@
  */
 TEST(archpebs, basic_group_is_0x30_bytes_after_a_header,
      REQS(APEBS_06, APEBS_11, APEBS_12, APEBS_13, APEBS_14, APEBS_16),
-     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches), .under_every_fault = true)
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches), .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		const struct arch_run run = { .counter = c };
@@ -89,7 +89,7 @@ TEST(archpebs, basic_group_is_0x30_bytes_after_a_header,
  * Then   the second begins where WR was, and the third at the base; WR grows by the size of each
  */
 TEST(archpebs, records_follow_each_other_from_wr_on, REQS(APEBS_06, APEBS_07),
-     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches), .under_every_fault = true)
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches), .under_every_fault = true)
 {
 	const u64 groups = (u64)counter_caps()->v6.groups << 32 & GROUP_GPR;
 	const u64 longer = LEAST_BYTES + (groups ? 0xa0 : 0);
@@ -124,7 +124,7 @@ TEST(archpebs, records_follow_each_other_from_wr_on, REQS(APEBS_06, APEBS_07),
  * Control: with CFG_C[63] = 1 there is a record
  */
 TEST(archpebs, counter_without_its_enable_writes_no_record, REQS(APEBS_08),
-     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches), .under_every_fault = true)
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches), .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		struct arch_run run = { .counter = c, .without_enable = true };
@@ -676,7 +676,7 @@ TEST(archpebs, fixed_counter_0_with_pdist_records_the_instruction_that_overflowe
  * Control: there are records at least up to the last tenth of the buffer
  */
 TEST(archpebs, no_byte_outside_the_buffer_is_written, REQS(APEBS_35),
-     NEEDS(need_perfmon, need_arch_pebs, need_branches))
+     NEEDS(need_perfmon, need_arch_load, need_branches))
 {
 	enum { BUFFER = 0x1000, EACH = 256, RECORDS = BUFFER / LEAST_BYTES };
 	const u64 groups[] = { 0, (u64)counter_caps()->v6.groups << 32 & GROUP_GPR };

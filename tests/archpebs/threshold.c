@@ -40,7 +40,7 @@ static const struct pmi_log *one_more(const struct pmi_options *options)
  *        IA32_PERF_GLOBAL_STATUS[54] = 1, [62] = 0, and WR after the record
  */
 TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEBS_29, APEBS_31),
-     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches), .under_every_fault = true)
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches), .under_every_fault = true)
 {
 	for (unsigned records = 1; records <= 4; records += 3) {
 		arch_pebs_open(0, records * UNITS);
@@ -251,7 +251,7 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_ask
  * Then   WR goes beyond 1000H, and the first interrupt comes when WR has reached THRESH
  */
 TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_29),
-     NEEDS(need_perfmon, need_arch_pebs, need_branches))
+     NEEDS(need_perfmon, need_arch_load, need_branches))
 {
 	enum { EACH = 256, RECORDS = 0x2000 / RECORD, THRESH = 0x120 };
 	const unsigned c = counter();
@@ -283,7 +283,7 @@ TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_
  * Then   it is the last of the buffer: WR is after it, and no other byte was written
  */
 TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_04),
-     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches))
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches))
 {
 	const struct arch_run run = { .counter = counter() };
 
@@ -314,7 +314,7 @@ TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_
  * Then   each raises one interrupt, and loads the counter
  */
 TEST(archpebs, threshold_of_1_interrupts_at_each_record, REQS(APEBS_10, APEBS_30),
-     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches))
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches))
 {
 	const u64 loaded = (0 - (u64)NEVER) & (BIT(counter_width(counter())) - 1);
 
@@ -342,7 +342,7 @@ TEST(archpebs, threshold_of_1_interrupts_at_each_record, REQS(APEBS_10, APEBS_30
  * Control: it was 1
  */
 TEST(archpebs, status_reset_clears_the_threshold_bit, REQS(APEBS_32),
-     NEEDS(need_perfmon, need_arch_pebs, need_loads_or_branches))
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches))
 {
 	const struct pmi_options options = { .keep_status = true };
 

@@ -22,7 +22,8 @@ static unsigned refusals;
 
 bool denied_is_select(u32 msr)
 {
-	return msr >= MSR_IA32_PERFEVTSEL0 && msr < MSR_IA32_PERFEVTSEL0 + counter_caps()->gp;
+	return msr - MSR_IA32_PERFEVTSEL0 < 32 &&
+	       counters_gp().bits >> (msr - MSR_IA32_PERFEVTSEL0) & 1;
 }
 
 void denied_note_refusal(u32 msr, u64 value)

@@ -252,7 +252,7 @@ bool need_four_counters_only(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 
-	if (c->gp == 4)
+	if (c->gp_mask == BITS(0, 3))
 		return true;
 	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
 		  c->leaf_0a_eax);
