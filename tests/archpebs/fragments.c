@@ -58,7 +58,7 @@ static u64 walk(u64 at, u64 written, unsigned *fragments)
  *        exactly where WR was after this record
  */
 TEST(archpebs, cont_is_1_in_each_fragment_of_a_record_but_the_last, REQS(APEBS_26),
-     NEEDS(need_perfmon, need_arch_pebs, need_events))
+     NEEDS(need_perfmon, need_arch_load, need_events))
 {
 	enum { SETS = 32 };
 

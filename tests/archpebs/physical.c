@@ -46,7 +46,7 @@ static u64 quadword(const u8 *page, unsigned at)
  *        bytes; the rest of this page and the whole page at linear address A are unchanged
  */
 TEST(archpebs, record_is_at_the_physical_address_although_another_page_is_mapped_there,
-     REQS(APEBS_37), NEEDS(need_perfmon, need_arch_pebs, need_events), .under_every_fault = true)
+     REQS(APEBS_37), NEEDS(need_perfmon, need_arch_load, need_events), .under_every_fault = true)
 {
 	const struct pages *pages = pages_get();
 
