@@ -14,10 +14,14 @@ static bool need_user_disable(char *reason, size_t size)
 			     "rdpmc user disable (CPUID.(23H,0):EBX[2] = 0)", reason, size);
 }
 
-/* A value that no other counter has, as wide as the counter. */
+/* A value that no other counter has, as wide as the counter where software can write that much. */
 static u64 own(unsigned c)
 {
-	return BIT(counter_width(c) - 1) | (0x01020304 + 0x10000ULL * c);
+	const u64 highest = PMC_IS_FIXED(c) || counter_caps()->full_width ?
+				    BIT(counter_width(c) - 1) :
+				    0;
+
+	return highest | (0x01020304 + 0x10000ULL * c);
 }
 
 static u32 index_of(unsigned c)
@@ -69,12 +73,11 @@ static u64 read_at_cpl_3(struct test *t, unsigned c)
  *        counter.
  *        Linux mailing list: rdpmc user disable, which quotes the manual; lkvs
  *
- * Given  CPUID.(23H,0):EBX[2] is 1; each counter has a different value, as wide as it is; one in
- *        turn has IA32_PERFEVTSELx[37] or IA32_FIXED_CTR_CTRL[33 + 4i] set; IA32_PERF_GLOBAL_CTRL
- *        is 0
- * When   RDPMC reads each counter at CPL 3 with CR4.PCE = 1, and the hidden one at CPL 0; then the
- *        hidden one counts instructions, and is read at CPL 3 again
- * Then   the hidden one reads 0 at CPL 3 without #GP, and its value at CPL 0
+ * Given  CPUID.(23H,0):EBX[2] is 1; each counter has a different value, as wide as it is where
+ *        such a value can be written; one in turn has IA32_PERFEVTSELx[37] or
+ * IA32_FIXED_CTR_CTRL[33 + 4i] set; IA32_PERF_GLOBAL_CTRL is 0 When   RDPMC reads each counter at
+ * CPL 3 with CR4.PCE = 1, and the hidden one at CPL 0; then the hidden one counts instructions, and
+ * is read at CPL 3 again Then   the hidden one reads 0 at CPL 3 without #GP, and its value at CPL 0
  * Control: the others, without the bit, read their values at CPL 3; each counter that counts does
  *        too, and a general-purpose one has counted
  */
