@@ -73,11 +73,12 @@ static u64 read_at_cpl_3(struct test *t, unsigned c)
  *        counter.
  *        Linux mailing list: rdpmc user disable, which quotes the manual; lkvs
  *
- * Given  CPUID.(23H,0):EBX[2] is 1; each counter has a different value, as wide as it is where
- *        such a value can be written; one in turn has IA32_PERFEVTSELx[37] or
- * IA32_FIXED_CTR_CTRL[33 + 4i] set; IA32_PERF_GLOBAL_CTRL is 0 When   RDPMC reads each counter at
- * CPL 3 with CR4.PCE = 1, and the hidden one at CPL 0; then the hidden one counts instructions, and
- * is read at CPL 3 again Then   the hidden one reads 0 at CPL 3 without #GP, and its value at CPL 0
+ * Given  CPUID.(23H,0):EBX[2] is 1; each counter has a different value, as wide as can be written;
+ *        one in turn has IA32_PERFEVTSELx[37] or IA32_FIXED_CTR_CTRL[33 + 4i] set;
+ *        IA32_PERF_GLOBAL_CTRL is 0
+ * When   RDPMC reads each counter at CPL 3 with CR4.PCE = 1, and the hidden one at CPL 0; then the
+ *        hidden one counts instructions, and is read at CPL 3 again
+ * Then   the hidden one reads 0 at CPL 3 without #GP, and its value at CPL 0
  * Control: the others, without the bit, read their values at CPL 3; each counter that counts does
  *        too, and a general-purpose one has counted
  */
