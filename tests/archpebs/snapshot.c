@@ -129,6 +129,9 @@ TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
 					  (kinds & FIXED ? BITS(32, 63) : 0));
 		u64 group, at;
 
+		/* Without any counter in it the group may be left out. */
+		if (!wanted)
+			continue;
 		arch_pebs_open(0, ARCH_PEBS_NEVER);
 		preset_others(t, CONTROL_AT(APEBS_25), c, set);
 		group = record_counters(t, AT(APEBS_25), c,
