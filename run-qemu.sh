@@ -11,7 +11,7 @@ usage()
 	cat << 'EOF'
 usage: ./run-qemu.sh [OPTION]...
   --cpu NAME        processor generation that the reference PMU presents (default haswell)
-  --all             every generation, several at a time; drawn tests take 1s on each, not 2s
+  --all             every generation, several at a time; drawn tests take 500ms on each, not 2s
   --pmu WHICH       reference: software model on QEMU's TCG (default); host: the host's vPMU
                     through KVM; none: no PMU at all
   --tests GLOB      only tests whose name matches (default all); separate patterns by commas;
@@ -38,8 +38,8 @@ usage: ./run-qemu.sh [OPTION]...
   --on WHICH        run tests on the first processor (first), on the first of each kind (kinds),
                     on all in turn (all), or on processor N; the others sleep meanwhile. Default:
                     first; kinds where the reference PMU has cores of two types (from --smp 3 on)
-  --boot WHICH      uefi: through UEFI firmware (default); direct: without firmware, QEMU starts
-                    the program by its PVH entry
+  --boot WHICH      uefi: through UEFI firmware (default, without --all); direct: without
+                    firmware, QEMU starts the program by its PVH entry (default with --all)
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     after --. Implies --latitude tsc-by-reference:1
   --linux FILE      boot this Linux kernel on the reference PMU instead (with an EFI stub, as in
@@ -83,7 +83,7 @@ cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' req
 engine='' smp=2 on=''
 draw='' draw_seed='' draw_case=''
 personality='' personality_of=''
-boot=uefi efi='' linux='' initrd='' append='' memory='' out='' gui='' gdb='' force='' timeout=''
+boot='' efi='' linux='' initrd='' append='' memory='' out='' gui='' gdb='' force='' timeout=''
 list='' trace='' interactive='' disk='' network=''
 efi_arguments=() disks=()
 
@@ -178,6 +178,8 @@ esac
 if [ -n "$trace" ]; then
 	[ "$pmu$all" = reference ] || bad "--trace needs --pmu reference, and not --all"
 fi
+# What differs from one generation to the next doesn't depend on the firmware.
+[ -n "$boot" ] || boot=$([ -z "$all" ] && echo uefi || echo direct)
 case $boot in
 uefi | direct) ;;
 *) bad "unknown --boot '$boot'; known: uefi direct" ;;
@@ -194,7 +196,7 @@ if [ -n "$all" ]; then
 	for option in cpu efi linux gui gdb personality personality_of; do
 		[ -z "${!option}" ] || bad "--all can't be combined with --${option//_/-}"
 	done
-	draw=${draw:-1s}
+	draw=${draw:-500ms}
 fi
 if [ -n "$personality" ]; then
 	[ -z "$cpu$personality_of" ] || bad "--personality names the generation itself"
