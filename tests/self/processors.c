@@ -14,7 +14,7 @@
 
 #define DEADLINE_MS	2000u
 #define TURN_MS		8000u	/* a barrier, on a host that has no time for both sides */
-#define SHORT_MS	50u
+#define SHORT_MS	10u
 #define ROUNDS		20u
 
 /* In tests/measure/workload.asm. */
