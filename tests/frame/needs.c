@@ -330,10 +330,20 @@ bool need_events(char *reason, size_t size)
 
 bool need_loads_or_branches(char *reason, size_t size)
 {
+	const struct pmu_caps *c = counter_caps();
 	struct event loads;
 
-	return event_get(EK_LOADS, EV_PEBS, &loads) ? need_events(reason, size) :
-						      need_branches(reason, size);
+	if (event_get(EK_LOADS, EV_PEBS, &loads))
+		return need_events(reason, size);
+	/* Latitude no-baseline-events. */
+	if (c->record_format == RECORD_ADAPTIVE_BASIC) {
+		fmt_print(reason, size,
+			  "no table has its loads, and without baseline other events may make no "
+			  "records (family %02x model %02x)",
+			  c->family, c->model);
+		return false;
+	}
+	return need_branches(reason, size);
 }
 
 bool need_store_sample(char *reason, size_t size)
