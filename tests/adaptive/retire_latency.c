@@ -18,7 +18,6 @@
 #define LONG		20000u	/* loads of one REP LODSB, to begin with */
 #define LONG_MOST	(8 * LONG)
 #define LATENCY_SHIFT	32
-#define LATENCY_MOST	0xffffu
 
 static bool need_retire_latency(char *reason, size_t size)
 {
@@ -29,24 +28,20 @@ static bool need_retire_latency(char *reason, size_t size)
 	return false;
 }
 
-struct latencies {
-	unsigned records, windows;
-	u64 sum, cycles;	/* sum over the records; cycles of the windows */
-};
-
 /* The groups of the records: the basic group alone; with further groups after it. */
 static const u64 configs[] = { 0, CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
 #define LATENCY_CONFIGS (sizeof(configs) / sizeof(configs[0]))
 
 /* Take records of this workload's loads by the load latency event, and count core cycles too. */
-static struct latencies take_in(const struct workload *w, u64 rounds, u64 config)
+static struct retire_latencies take_in(const struct workload *w, u64 rounds, u64 config,
+				       unsigned *windows)
 {
 	const struct workload_place at = { .memory = pages_get()->small };
 	const struct adaptive_layout layout = {
 		.config = config, .size = (u16)adaptive_bytes(config),
 	};
 	struct ds_setup setup = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
-	struct latencies l = { .records = 0 };
+	struct retire_latencies l = { .records = 0 };
 	struct event event = { .counters = 1 };
 	unsigned counter;
 
@@ -61,33 +56,24 @@ static struct latencies take_in(const struct workload *w, u64 rounds, u64 config
 	counter_program(CYCLES, 0, COUNT_BOTH);
 	counter_write(CYCLES, 0);
 	pebs_arm(counter, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
-	while (l.windows < WINDOWS_MOST && ds_records() < RECORDS) {
+	for (*windows = 0; *windows < WINDOWS_MOST && ds_records() < RECORDS; (*windows)++)
 		workload_run_at(w, rounds, &at, pmc_or(pmc_one(counter), pmc_one(CYCLES)));
-		l.windows++;
-	}
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
 	counter_program_disabled(CYCLES, 0, 0);
 	counters_clear(counters_status());
-	l.records = ds_records();
+	l.records = l.valid = ds_records();
 	l.cycles = counter_read(CYCLES);
 	for (unsigned i = 0; i < l.records; i++)
-		l.sum += adaptive_at(i * layout.size) >> LATENCY_SHIFT & LATENCY_MOST;
+		l.sum += adaptive_at(i * layout.size) >> LATENCY_SHIFT & RETIRE_LATENCY_MOST;
 	return l;
 }
 
-static struct latencies take(const struct workload *w, u64 config)
+static struct retire_latencies take(const struct workload *w, u64 config)
 {
-	return take_in(w, BATCH, config);
-}
+	unsigned windows;
 
-static bool enough(struct test *t, struct test_claim claim, const struct latencies *l)
-{
-	if (!l->records && !test_is_strict(t)) {
-		test_inconclusive(t, "no load was tagged");
-		return false;
-	}
-	return test_check(t, claim, l->records > 0, "records", "records of loads");
+	return take_in(w, BATCH, config, &windows);
 }
 
 /*
@@ -106,13 +92,11 @@ TEST(adaptive, retire_latencies_are_no_more_than_the_cycles_that_passed, REQS(HY
      .deadline_ms = 5000)
 {
 	for (unsigned i = 0; i < LATENCY_CONFIGS; i++) {
-		const struct latencies l = take(&workload_uncached, configs[i]);
+		const struct retire_latencies l = take(&workload_uncached, configs[i]);
 
-		if (!enough(t, AT(HYB_17), &l))
+		if (!retire_latencies_there(t, AT(HYB_17), &l))
 			return;
-		CHECK_RANGE(t, HYB_17, 1, l.cycles, l.sum,
-			    "sum of %u retire latencies, of %lu cycles, MSR_PEBS_DATA_CFG = %#lx",
-			    l.records, l.cycles, configs[i]);
+		retire_latencies_fit(t, AT(HYB_17), &l, "MSR_PEBS_DATA_CFG", configs[i]);
 	}
 }
 
@@ -130,13 +114,13 @@ TEST(adaptive, retire_latency_is_larger_after_a_stall, REQS(HYB_18),
 	   need_retire_latency),
      .deadline_ms = 5000)
 {
-	const struct latencies none = take(&workload_load, 0), stall = take(&workload_uncached, 0);
+	const struct retire_latencies none = take(&workload_load, 0),
+				      stall = take(&workload_uncached, 0);
 
-	if (!enough(t, CONTROL_AT(HYB_18), &none) || !enough(t, CONTROL_AT(HYB_18), &stall))
+	if (!retire_latencies_there(t, CONTROL_AT(HYB_18), &none) ||
+	    !retire_latencies_there(t, CONTROL_AT(HYB_18), &stall))
 		return;
-	CHECK_RANGE(t, HYB_18, none.sum / none.records + 1, LATENCY_MOST, stall.sum / stall.records,
-		    "average of %u loads from memory, against %lu", stall.records,
-		    none.sum / none.records);
+	retire_latencies_rise(t, AT(HYB_18), &none, &stall);
 }
 
 /*
@@ -154,17 +138,17 @@ TEST(adaptive, retire_latency_of_more_than_16_bits_is_ffff, REQS(HYB_26),
 	   need_retire_latency),
      .deadline_ms = 30000)
 {
-	unsigned loads = LONG;
-	struct latencies l = take_in(&workload_kind_rep_load, loads, 0);
+	unsigned loads = LONG, windows;
+	struct retire_latencies l = take_in(&workload_kind_rep_load, loads, 0, &windows);
 
-	while (l.records && l.cycles / l.windows <= LATENCY_MOST && loads < LONG_MOST) {
+	while (l.records && l.cycles / windows <= RETIRE_LATENCY_MOST && loads < LONG_MOST) {
 		loads *= 2;
-		l = take_in(&workload_kind_rep_load, loads, 0);
+		l = take_in(&workload_kind_rep_load, loads, 0, &windows);
 	}
-	if (!enough(t, AT(HYB_26), &l))
+	if (!retire_latencies_there(t, AT(HYB_26), &l))
 		return;
-	CONTROL_RANGE(t, HYB_26, LATENCY_MOST + 1, ~0ULL, l.cycles / l.windows,
+	CONTROL_RANGE(t, HYB_26, RETIRE_LATENCY_MOST + 1, ~0ULL, l.cycles / windows,
 		      "cycles of a window with %u loads", loads);
-	CHECK_EQ(t, HYB_26, (u64)l.records * LATENCY_MOST, l.sum, "sum of %u retire latencies",
-		 l.records);
+	CHECK_EQ(t, HYB_26, (u64)l.records * RETIRE_LATENCY_MOST, l.sum,
+		 "sum of %u retire latencies", l.records);
 }

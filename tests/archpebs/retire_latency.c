@@ -15,15 +15,9 @@
 
 #define CYCLES		PMC_FIXED(1)	/* the unit of the field */
 #define AT_RETIRE	0x28u		/* after the header: BASIC+18H */
-#define LATENCY_MOST	0xffffu
 #define LATENCY_VALID	BIT(16)
 #define RECORDS		8u
 #define WINDOWS_MOST	64u
-
-struct latencies {
-	unsigned records, valid;
-	u64 sum, cycles;	/* sum over the valid ones; cycles of the windows */
-};
 
 /* Counters that sample loads by latency and write records. */
 static u64 latency_counters(struct event *event)
@@ -48,11 +42,11 @@ static bool need_latency_records(char *reason, size_t size)
 }
 
 /* Take records of this workload's loads by the load latency event, and count core cycles too. */
-static struct latencies take(const struct workload *w, u64 groups)
+static struct retire_latencies take(const struct workload *w, u64 groups)
 {
 	enum { ROUNDS = 512, EACH = 128 };
 	const struct workload_place place = { .memory = pages_get()->small };
-	struct latencies l = { .records = 0 };
+	struct retire_latencies l = { .records = 0 };
 	struct event event = { .counters = 1 };
 	unsigned c, windows = 0;
 
@@ -78,25 +72,10 @@ static struct latencies take(const struct workload *w, u64 groups)
 		const u64 retire = arch_at(at + AT_RETIRE);
 
 		l.valid += !!(retire & LATENCY_VALID);
-		l.sum += retire & LATENCY_VALID ? retire & LATENCY_MOST : 0;
+		l.sum += retire & LATENCY_VALID ? retire & RETIRE_LATENCY_MOST : 0;
 	}
 	arch_pebs_close();
 	return l;
-}
-
-/* false: there are no latencies to judge. */
-static bool enough(struct test *t, struct test_claim claim, const struct latencies *l)
-{
-	if (!l->records && !test_is_strict(t)) {
-		test_inconclusive(t, "no load was tagged");
-		return false;
-	}
-	if (!test_check(t, claim, l->records > 0, "records", "records of loads"))
-		return false;
-	if (l->valid)
-		return true;
-	test_inconclusive(t, "no retire latency of %u records is valid", l->records);
-	return false;
 }
 
 /*
@@ -116,13 +95,11 @@ TEST(archpebs, valid_retire_latencies_are_no_more_than_the_cycles_that_passed, R
 	const u64 sets[] = { 0, there & (GROUP_AUX | GROUP_GPR | GROUP_XMM) };
 
 	for (unsigned i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-		const struct latencies l = take(&workload_uncached, sets[i]);
+		const struct retire_latencies l = take(&workload_uncached, sets[i]);
 
-		if (!enough(t, CONTROL_AT(APEBS_17), &l))
+		if (!retire_latencies_there(t, CONTROL_AT(APEBS_17), &l))
 			return;
-		CHECK_RANGE(t, APEBS_17, 1, l.cycles, l.sum,
-			    "sum of %u retire latencies, of %lu cycles, CFG_C %#lx", l.valid,
-			    l.cycles, sets[i]);
+		retire_latencies_fit(t, AT(APEBS_17), &l, "CFG_C", sets[i]);
 	}
 }
 
@@ -137,11 +114,11 @@ TEST(archpebs, valid_retire_latencies_are_no_more_than_the_cycles_that_passed, R
 TEST(archpebs, valid_retire_latency_is_larger_after_a_stall, REQS(APEBS_17),
      NEEDS(need_perfmon, need_latency_records), .deadline_ms = 5000)
 {
-	const struct latencies none = take(&workload_load, 0), stall = take(&workload_uncached, 0);
+	const struct retire_latencies none = take(&workload_load, 0),
+				      stall = take(&workload_uncached, 0);
 
-	if (!enough(t, CONTROL_AT(APEBS_17), &none) || !enough(t, CONTROL_AT(APEBS_17), &stall))
+	if (!retire_latencies_there(t, CONTROL_AT(APEBS_17), &none) ||
+	    !retire_latencies_there(t, CONTROL_AT(APEBS_17), &stall))
 		return;
-	CHECK_RANGE(t, APEBS_17, none.sum / none.valid + 1, LATENCY_MOST, stall.sum / stall.valid,
-		    "average of %u loads from memory, against %lu", stall.valid,
-		    none.sum / none.valid);
+	retire_latencies_rise(t, AT(APEBS_17), &none, &stall);
 }

@@ -421,3 +421,35 @@ struct mem_sample_end mem_sample_one(struct mem_sample_setup *setup, const struc
 	mem_sample_off(setup);
 	return end;
 }
+
+bool retire_latencies_there(struct test *t, struct test_claim claim,
+			    const struct retire_latencies *l)
+{
+	if (!l->records && !test_is_strict(t)) {
+		test_inconclusive(t, "no load was tagged");
+		return false;
+	}
+	if (!test_check(t, claim, l->records > 0, "records", "records of loads"))
+		return false;
+	if (l->valid)
+		return true;
+	test_inconclusive(t, "no retire latency of %u records is valid", l->records);
+	return false;
+}
+
+void retire_latencies_fit(struct test *t, struct test_claim claim, const struct retire_latencies *l,
+			  const char *config, u64 value)
+{
+	test_check_range(t, claim, 1, l->cycles, l->sum,
+			 "sum of %u retire latencies, of %lu cycles, %s = %#lx", l->valid,
+			 l->cycles, config, value);
+}
+
+void retire_latencies_rise(struct test *t, struct test_claim claim,
+			   const struct retire_latencies *none,
+			   const struct retire_latencies *stall)
+{
+	test_check_range(t, claim, none->sum / none->valid + 1, RETIRE_LATENCY_MOST,
+			 stall->sum / stall->valid, "average of %u loads from memory, against %lu",
+			 stall->valid, none->sum / none->valid);
+}

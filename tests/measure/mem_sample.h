@@ -148,4 +148,25 @@ bool mem_sample_memory_is_local(const struct test *t);
 /* cache_workload_get(); if it fails, the test has ended. */
 bool mem_sample_prepare(struct test *t, enum access access, struct cache_workload *h);
 
+/*
+ * Retire latencies of sampled loads: times between the retirement of an instruction and of the one
+ * before it, in core cycles (intel/perfmon README: timed PEBS).
+ */
+#define RETIRE_LATENCY_MOST	0xffffu
+struct retire_latencies {
+	unsigned records, valid;	/* valid: of them, with a latency */
+	u64 sum, cycles;		/* sum of the valid ones; cycles of the windows */
+};
+/* Are there latencies to judge? No records fail the claim in a strict run. */
+bool retire_latencies_there(struct test *t, struct test_claim claim,
+			    const struct retire_latencies *l);
+/* Their sum is above 0 and not above the cycles that passed, because they don't overlap. config:
+ * the register that says what is in the records, and its value. */
+void retire_latencies_fit(struct test *t, struct test_claim claim, const struct retire_latencies *l,
+			  const char *config, u64 value);
+/* Loads that stall have a larger average than loads that don't. */
+void retire_latencies_rise(struct test *t, struct test_claim claim,
+			   const struct retire_latencies *none,
+			   const struct retire_latencies *stall);
+
 #endif

@@ -91,11 +91,16 @@ TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12)
 			      "have the bit");
 }
 
-static bool has_code(const struct mem_sample_record *record, u64 codes)
+static bool is_code(u64 source, u64 codes)
 {
-	const u64 code = latency_source_code(record->source);
+	const u64 code = latency_source_code(source);
 
 	return code < 64 && codes >> code & 1;
+}
+
+static bool has_code(const struct mem_sample_record *record, u64 codes)
+{
+	return is_code(record->source, codes);
 }
 
 static void check_codes(struct test *t, struct test_claim claim, enum access access)
@@ -191,14 +196,31 @@ static const enum access kinds[] = {
 };
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
-/* Take a few records of that kind of load. false: too few, and a check has failed. */
-static bool take_kind(struct test *t, struct test_claim claim, enum access access,
-		      struct cache_workload *h, unsigned *count)
+/* check() looks at each of a few records of each kind of load; what: record and kind. */
+static void check_each(struct test *t, struct test_claim control,
+		       void (*check)(struct test *t, u64 source, const char *what))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		struct mem_sample_setup setup = mem_sample_loads();
+		struct cache_workload h;
+		unsigned count;
 
-	setup.wanted = RECORDS;
-	return mem_sample_collect(t, claim, &setup, access, h, records, count);
+		setup.wanted = RECORDS;
+		if (!mem_sample_collect(t, control, &setup, kinds[kind], &h, records, &count))
+			return;
+		for (unsigned i = 0; i < count; i++) {
+			char what[80];
+
+			fmt_print(what, sizeof(what), "record %u of %s", i, h.name);
+			check(t, records[i].source, what);
+		}
+	}
+}
+
+static void check_code(struct test *t, u64 source, const char *what)
+{
+	CHECK(t, HYB_13, is_code(source, latency_codes_of_core()), "code %lx of %s",
+	      latency_source_code(source), what);
 }
 
 /*
@@ -214,17 +236,13 @@ static bool take_kind(struct test *t, struct test_claim claim, enum access acces
 TEST(ll, code_of_each_source_is_in_the_table_of_its_type_of_core, REQS(HYB_13),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	for (unsigned kind = 0; kind < KINDS; kind++) {
-		struct cache_workload h;
-		unsigned count;
+	check_each(t, CONTROL_AT(HYB_13), check_code);
+}
 
-		if (!take_kind(t, CONTROL_AT(HYB_13), kinds[kind], &h, &count))
-			return;
-		for (unsigned i = 0; i < count; i++)
-			CHECK(t, HYB_13, has_code(&records[i], latency_codes_of_core()),
-			      "code %lx of record %u of %s", latency_source_code(records[i].source),
-			      i, h.name);
-	}
+static void check_nameless(struct test *t, u64 source, const char *what)
+{
+	CHECK_EQ(t, HYB_27, 0, source & ~latency_named_bits(), "bits %#lx of the data source of %s",
+		 ~latency_named_bits(), what);
 }
 
 /*
@@ -241,17 +259,7 @@ TEST(ll, code_of_each_source_is_in_the_table_of_its_type_of_core, REQS(HYB_13),
 TEST(ll, bits_of_a_source_without_a_name_are_0, REQS(HYB_27),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	for (unsigned kind = 0; kind < KINDS; kind++) {
-		struct cache_workload h;
-		unsigned count;
-
-		if (!take_kind(t, CONTROL_AT(HYB_27), kinds[kind], &h, &count))
-			return;
-		for (unsigned i = 0; i < count; i++)
-			CHECK_EQ(t, HYB_27, 0, records[i].source & ~latency_named_bits(),
-				 "bits %#lx of the data source of record %u of %s",
-				 ~latency_named_bits(), i, h.name);
-	}
+	check_each(t, CONTROL_AT(HYB_27), check_nameless);
 }
 
 /* The counter in front of load latency's for the event without which the bits of a blocked load
