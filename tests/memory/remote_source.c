@@ -7,10 +7,10 @@
  * codes pass too. Not tested: 00H "unknown", 0EH "I/O".
  */
 #include "kernel/interrupt/fault.h"
+#include "pmu/memory_sampling.h"
 #include "tests/measure/remote_lines.h"
 #include "tests/frame/needs.h"
 
-#define CODE(source)	((source) & 0xf)
 #define HITS_HERE	BITS(0x1, 0x7)	/* hits in this package */
 #define RECORDER	2u	/* the counter of data-address records here */
 #define RECORDS_ENOUGH	2	/* of these records */
@@ -46,7 +46,7 @@ static void check_codes_of(struct test *t, struct test_claim claim, struct remot
 	if (!test_sees_claim(t, &claim))
 		codes |= lenient;
 	for (unsigned i = 0; i < count; i++)
-		good += (unsigned)(codes >> CODE(records[i].source) & 1);
+		good += (unsigned)(codes >> latency_source_code(records[i].source) & 1);
 	if (good <= count / 2 && !remote_lines_confirmed(t, &place, SEEN_IN_RECORDS))
 		return;
 	test_check_range(t, claim, count / 2 + 1, count, good,
@@ -194,6 +194,59 @@ TEST(ll, modified_line_of_another_package_has_no_local_hit_source, REQS(LL_42),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	check_codes(t, AT(LL_42), package_modified, ~HITS_HERE, NO_OTHERS_PASS);
+}
+
+/* From Ice Lake on the codes are those of Linux for each core. */
+static void check_outcomes(struct test *t, struct test_claim claim, struct remote_lines place,
+			   enum memory_outcome one, enum memory_outcome other)
+{
+	check_codes(t, claim, place, latency_codes(one) | latency_codes(other), NO_OTHERS_PASS);
+}
+
+/*
+ * LL-52  A load that another core of the package serves without a modified copy must be reported
+ *        with a code of its core: 05H, on Gracemont 05H or 08H, on Crestmont and Skymont 06H or
+ *        07H, on Lion Cove 0CH.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  an exerciser puts lines into the cache of another core, unmodified
+ * When   records are made of loads of them
+ * Then   most have this core's code of a line that another core has
+ */
+TEST(ll, clean_line_of_another_core_has_the_code_of_its_type_of_core, REQS(LL_52),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_outcomes(t, AT(LL_52), clean, MEM_L3_SNOOP_CLEAN, MEM_L3_FORWARD);
+}
+
+/*
+ * LL-53  A load that another core of the package serves from a modified copy must be reported with
+ *        a code of its core: 06H or 07H, on Crestmont and Skymont 08H, on Lion Cove 0DH.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  an exerciser puts lines into the cache of another core, modified
+ * When   records are made of loads of them
+ * Then   most have this core's code of a line that another core has modified
+ */
+TEST(ll, modified_line_of_another_core_has_the_code_of_its_type_of_core, REQS(LL_53),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_outcomes(t, AT(LL_53), modified, MEM_L3_HITM, MEM_L3_SNOOP_HITM);
+}
+
+/*
+ * LL-54  A load of a line that another package has modified must be reported with a code of its
+ *        core: 0DH, on Gracemont 09H, on Crestmont and Skymont 0DH or 09H, on Lion Cove 0FH.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
+ *
+ * Given  an exerciser puts lines into a cache of another package, modified
+ * When   records are made of loads of them
+ * Then   most have this core's code of a line that another package has modified
+ */
+TEST(ll, modified_line_of_another_package_has_the_code_of_its_type_of_core, REQS(LL_54),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_outcomes(t, AT(LL_54), package_modified, MEM_REMOTE_HITM, MEM_REMOTE_HITM);
 }
 
 /*

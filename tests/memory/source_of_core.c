@@ -188,6 +188,33 @@ TEST(ll, load_from_memory_has_the_code_of_its_type_of_core, REQS(LL_51),
 	check_codes(t, AT(LL_51), ACCESS_MEMORY);
 }
 
+static void check_outcomes(struct test *t, enum access access, u64 codes)
+{
+	struct mem_sample_setup setup = mem_sample_loads();
+
+	if (!test_is_strict(t))
+		codes |= latency_codes(MEM_UNKNOWN_L3_MISS);
+	mem_sample_check_most(t, AT(LL_55), &setup, access, MOST, has_code, codes,
+			      "have a code of this core");
+}
+
+/*
+ * LL-55  A load from uncacheable memory must be reported with code 0FH, and one of a device's
+ *        register with 0EH or 0FH.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt
+ *
+ * Given  loads of a page of memory that isn't cacheable, and of a register of the HPET
+ * When   records are made
+ * Then   most of the first have this core's code of uncacheable memory, and most of the second that
+ *        code or the one of I/O; in a run that isn't strict 00H, unknown, too
+ */
+TEST(ll, uncacheable_load_has_the_code_of_its_type_of_core, REQS(LL_55),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_outcomes(t, ACCESS_UNCACHEABLE, latency_codes(MEM_UC));
+	check_outcomes(t, ACCESS_DEVICE, latency_codes(MEM_UC) | latency_codes(MEM_IO));
+}
+
 /* ---- each record: codes and bits without a name, loads that nothing blocks ---- */
 
 static const enum access kinds[] = {
