@@ -51,6 +51,13 @@ u64 latency_source_code(u64 data_source)
 	return data_source & place_of(DATA_SOURCE_LL_SOURCE);
 }
 
+bool latency_source_is(u64 data_source, u64 codes)
+{
+	const u64 code = latency_source_code(data_source);
+
+	return code < 64 && codes >> code & 1;
+}
+
 static const struct {
 	u32 generations;
 	u8 code, outcome;

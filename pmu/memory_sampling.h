@@ -39,6 +39,8 @@ u64 latency_stlb_bit(void);
 
 /* The code of the source in a data source, as wide as on this type of core. */
 u64 latency_source_code(u64 data_source);
+/* Is it one of these? Bit n: code n; 64 and more are none. */
+bool latency_source_is(u64 data_source, u64 codes);
 /* Bit n: code n is one of this outcome on this type of core. */
 u64 latency_codes(enum memory_outcome outcome);
 

@@ -332,7 +332,7 @@ static bool check_sources(struct test *t, const struct source_claims *claims, un
 			continue;
 		source = arch_at(aux + AT_SOURCE);
 		code = latency_source_code(source);
-		test_check(t, claims->code, code < 64 && latency_codes_of_core() >> code & 1,
+		test_check(t, claims->code, latency_source_is(source, latency_codes_of_core()),
 			   "a code of the table", "code %lx of record %u, IA32_PMC%u", code,
 			   records, c);
 		test_check_eq(t, claims->bits, 0, source & ~latency_named_bits(),

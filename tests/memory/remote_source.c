@@ -46,7 +46,7 @@ static void check_codes_of(struct test *t, struct test_claim claim, struct remot
 	if (!test_sees_claim(t, &claim))
 		codes |= lenient;
 	for (unsigned i = 0; i < count; i++)
-		good += (unsigned)(codes >> latency_source_code(records[i].source) & 1);
+		good += latency_source_is(records[i].source, codes);
 	if (good <= count / 2 && !remote_lines_confirmed(t, &place, SEEN_IN_RECORDS))
 		return;
 	test_check_range(t, claim, count / 2 + 1, count, good,

@@ -91,16 +91,9 @@ TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12)
 			      "have the bit");
 }
 
-static bool is_code(u64 source, u64 codes)
-{
-	const u64 code = latency_source_code(source);
-
-	return code < 64 && codes >> code & 1;
-}
-
 static bool has_code(const struct mem_sample_record *record, u64 codes)
 {
-	return is_code(record->source, codes);
+	return latency_source_is(record->source, codes);
 }
 
 static void check_codes(struct test *t, struct test_claim claim, enum access access)
@@ -246,7 +239,7 @@ static void check_each(struct test *t, struct test_claim control,
 
 static void check_code(struct test *t, u64 source, const char *what)
 {
-	CHECK(t, HYB_13, is_code(source, latency_codes_of_core()), "code %lx of %s",
+	CHECK(t, HYB_13, latency_source_is(source, latency_codes_of_core()), "code %lx of %s",
 	      latency_source_code(source), what);
 }
 
