@@ -51,9 +51,7 @@ bool pebs_may_have_pdist(unsigned counter)
 	const struct pmu_caps *caps = counter_caps();
 
 	return pebs_has_pdist(counter) ||
-	       (!caps->generation &&
-		(caps->record_format == RECORD_ADAPTIVE ||
-		 caps->record_format == RECORD_ADAPTIVE_BASIC || caps->arch_pebs));
+	       (!caps->generation && (caps->baseline || caps->arch_pebs));
 }
 
 unsigned pebs_first_without_pdist(void)

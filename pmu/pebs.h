@@ -25,8 +25,8 @@ void pebs_arm_as(unsigned counter, u16 event, u64 flags, u64 n);
  * intel/perfmon README.
  */
 bool pebs_has_pdist(unsigned counter);
-/* The same, or true if it isn't known: for a processor with records of format 4 or later, with or
- * without baseline, that has no row in spec/generation.def. */
+/* The same, or true if it isn't known: for a processor with adaptive records but without a row in
+ * spec/generation.def. */
 bool pebs_may_have_pdist(unsigned counter);
 /* The first counter without it. */
 unsigned pebs_first_without_pdist(void);
