@@ -188,6 +188,9 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 		result->value = netburst_faults(netburst_of(m))->last_ds_area;
 	result->value = fault_arch_lbr_read(m, p, fault_kvm_read(m, p, result->value));
 	result->value = fault_ext_read(m, p, result->value);
+	if (p->reg == MODEL_REG_LBR_INFO && m->lbr.entry[p->i].info &&
+	    broken(m, FAULT_LBR_INFO_READ_CLEARS))
+		m->lbr.entry[p->i].info = 0;
 	if (p->reg == MODEL_REG_LBR_TOS && broken(m, FAULT_LBR_TOS_NEXT))
 		result->value ^= 1;
 	if (unreadable(m, p))

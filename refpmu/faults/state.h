@@ -37,6 +37,8 @@ struct fault_state {
 					     * since their control was written */
 	u64 uncore_began[UNCORE_GP + 1];	/* MSR_UNCORE_PERF_GLOBAL_CTRL when it last set */
 	bool uncore_enabled[UNCORE_GP + 1];	/* the counter's bit; its own enable then */
+	bool lbr_after_far;	/* the newest entry is of a far branch; cycles of the newest */
+	u64 lbr_since;		/* one that isn't */
 	bool lbr_thawed;	/* there was no branch since LBR_Frz was cleared */
 	bool frozen;		/* the counters are frozen, whatever the enables say */
 	u64 debugctl_enabled;	/* IA32_DEBUGCTL when IA32_PERF_GLOBAL_CTRL was written */

@@ -7,6 +7,7 @@
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "pmu/counter.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
@@ -222,6 +223,39 @@ TEST(lbr, info_counts_core_cycles_where_its_valid_bit_is_1, REQS(ALBR_16),
 			 "INFO[15:0] of the jump after %lu core cycles", counted);
 	jump = delay(t, SHORT_ROUNDS, &counted, &soon);
 	check_short(t, jump, soon, counted);
+}
+
+/*
+ * ALBR-16  Where CPUID.1CH:ECX[1] is 1 and IA32_LBR_x_INFO[60] is 1, [15:0] must be the core
+ *          cycles since the entry before, at most FFFFH.
+ *          Linux get_lbr_cycles
+ *
+ * Given  INT3, whose handler runs a loop and then INT3 once more; near branches filtered out
+ * When   these are recorded
+ * Then   where bit 60 is 1, INFO[15:0] of the two returns, after the loop, is less than half of
+ *        that of the second INT3, which ends the loop
+ * Control: that one has as many cycles as a quarter of the loop's rounds, and comes third
+ */
+TEST(lbr, architectural_info_has_the_cycles_since_an_exception_or_its_return, REQS(ALBR_16),
+     NEEDS(need_arch_lbr_timed, need_arch_lbr_kinds))
+{
+	intr_handler before = intr_set_handler(VECTOR_BP, lbr_break_late);
+	struct lbr_stack stack;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		arch_lbr_record(&lbr_piece_lbr_breakpoint, 0,
+				arch_lbr_only(IA32_LBR_CTL_OTHER_BRANCH), &stack);
+		if (stack.branch[0].timed && stack.branch[1].timed && stack.branch[2].timed)
+			break;
+	}
+	intr_set_handler(VECTOR_BP, before);
+	if (!(stack.branch[0].timed && stack.branch[1].timed && stack.branch[2].timed)) {
+		test_inconclusive(t, "IA32_LBR_x_INFO[60] of three entries was never 1 in %u tries",
+				  TRIES);
+		return;
+	}
+	CONTROL_EQ(t, ALBR_16, 4, arch_lbr_count(&stack), "far branches of two INT3");
+	lbr_check_late(t, AT(ALBR_16), &stack);
 }
 
 #define WINDOWS		40u

@@ -216,7 +216,7 @@ TEST(msr, lbr_control_takes_what_leaf_1ch_allows_and_nothing_else, REQS(ALBR_05)
  *          SDM volume 1, CPUID leaf 1CH: IA32_LBR_DEPTH is the number of entries
  *
  * Given  a listed depth below the greatest
- * When   FROM, TO and INFO of the entry with that number are read
+ * When   FROM, TO and INFO of the entry with that number are read; 0 is written to them
  * Then   each raises #GP
  * Control: the entry before it can be read; with the greatest depth that one too
  */
@@ -236,7 +236,9 @@ TEST(msr, entry_at_the_depth_is_not_there, REQS(ALBR_14),
 			arch_lbr_open(depth);
 			CONTROL(t, ALBR_14, !msr_try_read(banks[bank] + depth - 1, &value).raised,
 				"MSR %#x can be read, depth %u", banks[bank] + depth - 1, depth);
-			CHECK(t, ALBR_14, msr_try_read(banks[bank] + depth, &value).raised,
+			CHECK(t, ALBR_14,
+			      msr_try_read(banks[bank] + depth, &value).raised &&
+				      msr_try_write(banks[bank] + depth, 0).raised,
 			      "#GP of MSR %#x, depth %u", banks[bank] + depth, depth);
 			arch_lbr_close();
 			CONTROL(t, ALBR_14, !msr_try_read(banks[bank] + depth, &value).raised,
@@ -278,7 +280,8 @@ TEST(msr, event_select_bit_35_exists_if_leaf_1ch_logs_the_counter, REQS(ALBR_19)
  * Given  recording is off
  * When   FROM and TO of the entries are written with each bit of an address alone, of the lower
  *        half and of the upper one, and INFO with each bit of the fields that the leaf promises,
- *        the events of counters among them
+ *        the events of counters among them; then five branches are recorded, and FROM, TO and
+ *        INFO are written again
  * Then   each register reads as it was written
  */
 TEST(msr, architectural_lbr_entries_hold_each_bit_of_what_is_recorded_there, REQS(ALBR_22),
@@ -290,6 +293,7 @@ TEST(msr, architectural_lbr_entries_hold_each_bit_of_what_is_recorded_there, REQ
 		   (leaf.branch_type ? ARCH_LBR_BR_TYPE : 0) |
 		   (leaf.mispredict ? ARCH_LBR_MISPRED : 0) |
 		   (cpuid_get(CPUID_RTM) ? ARCH_LBR_TSX_ABORT | ARCH_LBR_IN_TSX : 0);
+	struct lbr_stack stack;
 	unsigned depth;
 
 	for (unsigned n = 0; n < ARCH_LBR_LOGGED; n++)
@@ -300,6 +304,10 @@ TEST(msr, architectural_lbr_entries_hold_each_bit_of_what_is_recorded_there, REQ
 	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_TO_IP, depth, 0, address);
 	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_FROM_IP, depth, upper, address);
 	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_TO_IP, depth, upper, address);
+	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_INFO, depth, 0, info);
+	arch_lbr_go_on(&lbr_piece_lbr_chain, 4, arch_lbr_everything(), &stack);
+	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_FROM_IP, depth, 0, address);
+	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_TO_IP, depth, 0, address);
 	lbr_check_each_bit(t, AT(ALBR_22), MSR_IA32_LBR_0_INFO, depth, 0, info);
 	arch_lbr_close();
 }

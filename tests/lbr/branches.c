@@ -3,6 +3,7 @@
 #include "tests/lbr/branches.h"
 
 #include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
 #include "kernel/output/fmt.h"
@@ -219,6 +220,31 @@ bool lbr_is(const struct lbr_stack *stack, unsigned i, const struct lbr_row *row
 void lbr_return_at_once(struct trap_frame *frame)
 {
 	(void)frame;
+}
+
+#define LATE_ROUNDS	20000u
+
+void lbr_break_late(struct trap_frame *frame)
+{
+	(void)frame;
+	intr_set_handler(VECTOR_BP, lbr_return_at_once);
+	for (unsigned i = 0; i < LATE_ROUNDS; i++)
+		__asm__ volatile("" ::: "memory");
+	__asm__ volatile("int3" ::: "memory");
+	intr_set_handler(VECTOR_BP, lbr_break_late);
+}
+
+void lbr_check_late(struct test *t, struct test_claim claim, const struct lbr_stack *stack)
+{
+	const unsigned late = stack->branch[2].cycles;
+
+	test_check_eq(t, test_control(claim), descriptor_gate(VECTOR_BP), stack->branch[2].to,
+		      "TO of the entry two before the newest");
+	test_check_range(t, test_control(claim), LATE_ROUNDS / 4, CYCLES_MOST, late,
+			 "INFO[15:0] of INT3 after a loop of %u rounds", LATE_ROUNDS);
+	for (unsigned i = 0; i < 2; i++)
+		test_check_range(t, claim, 0, late / 2, stack->branch[i].cycles,
+				 "INFO[15:0] of the %s return after it", i ? "first" : "second");
 }
 
 void lbr_skip_ud2(struct trap_frame *frame)

@@ -100,6 +100,10 @@ void lbr_record_at_cpl_3(const struct lbr_piece *piece, u64 n, u64 select, struc
 
 /* A handler of INT3, which goes on after it. */
 void lbr_return_at_once(struct trap_frame *frame);
+/* One that runs a loop and then INT3 again, for lbr_return_at_once(). And the check of the cycles
+ * of these four branches, far ones alone. */
+void lbr_break_late(struct trap_frame *frame);
+void lbr_check_late(struct test *t, struct test_claim claim, const struct lbr_stack *stack);
 /* Of UD2 in lbr_piece_lbr_undefined, and of the loads that raise #GP and #PF: returns to the
  * instruction after it. */
 void lbr_skip_ud2(struct trap_frame *frame);

@@ -236,3 +236,55 @@ TEST(lbr, branch_in_a_transaction_is_marked_and_others_are_not, REQS(LBR_19, LBR
 		}
 	}
 }
+
+/*
+ * LBR-22  INFO[15:0] must be the core cycles since the previous entry, at most FFFFH.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  software has written FFFFH to INFO of each entry
+ * When   more jumps than there are entries are recorded, each right after the one before
+ * Then   INFO[15:0] of each entry is less than a quarter of that
+ * Control: INFO read FFFFH before; each entry is one of the jumps
+ */
+TEST(lbr, info_of_each_entry_has_the_cycles_of_its_own_branch, REQS(LBR_22),
+     NEEDS(need_lbr, need_lbr_info))
+{
+	struct lbr_stack stack;
+
+	lbr_open(0, 0);
+	for (unsigned i = 0; i < lbr_depth(); i++) {
+		msr_write(MSR_LBR_INFO_0 + i, CYCLES_MOST);
+		CONTROL_EQ(t, LBR_22, CYCLES_MOST, msr_read(MSR_LBR_INFO_0 + i), "MSR_LBR_INFO_%u",
+			   i);
+	}
+	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS - 1, IA32_DEBUGCTL_LBR, &stack);
+	lbr_close();
+	lbr_check_chain(t, CONTROL_AT(LBR_22), &stack, LBR_LINKS - 1, stack.depth);
+	for (unsigned i = 0; i < stack.depth; i++)
+		CHECK_RANGE(t, LBR_22, 0, CYCLES_MOST / 4, stack.branch[i].cycles,
+			    "INFO[15:0] of a jump %u before the newest", i);
+}
+
+/*
+ * LBR-22  INFO[15:0] must be the core cycles since the previous entry, at most FFFFH.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  INT3, whose handler runs a loop and then INT3 once more; near branches filtered out
+ * When   these are recorded
+ * Then   INFO[15:0] of the two returns, after the loop, is less than half of that of the second
+ *        INT3, which ends the loop
+ * Control: that one has as many cycles as a quarter of the loop's rounds, and comes third
+ */
+TEST(lbr, info_has_the_cycles_since_an_exception_or_its_return, REQS(LBR_22),
+     NEEDS(need_lbr, need_lbr_info))
+{
+	intr_handler before = intr_set_handler(VECTOR_BP, lbr_break_late);
+	struct lbr_stack stack;
+
+	lbr_record(&lbr_piece_lbr_breakpoint, 0, LBR_SELECT_NEAR_BRANCHES, &stack);
+	intr_set_handler(VECTOR_BP, before);
+	CONTROL_EQ(t, LBR_22, 4, stack.top, "far branches of two INT3");
+	lbr_check_late(t, AT(LBR_22), &stack);
+}

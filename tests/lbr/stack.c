@@ -197,7 +197,7 @@ static struct lbr_raw pattern(unsigned i, bool inverted)
 			  (struct lbr_raw){ low + 64 * i, high + 64 * i, info };
 }
 
-/* Write and read each entry. false: the test is INCONCLUSIVE. */
+/* Write each entry, and read each twice. false: the test is INCONCLUSIVE. */
 static bool write_and_read(struct test *t, bool inverted, struct lbr_stack *read)
 {
 	read->depth = lbr_depth();
@@ -208,8 +208,8 @@ static bool write_and_read(struct test *t, bool inverted, struct lbr_stack *read
 
 			lbr_put(i, &raw);
 		}
-		for (unsigned i = 0; i < read->depth; i++)
-			read->raw[i] = lbr_entry(i);
+		for (unsigned i = 0; i < 2 * read->depth; i++)
+			read->raw[i % read->depth] = lbr_entry(i % read->depth);
 		if (!lbr_try_again(t, n, read))
 			return true;
 	}
@@ -223,8 +223,8 @@ static bool write_and_read(struct test *t, bool inverted, struct lbr_stack *read
  *
  * Given  recording is off; addresses below 2 to the 47th, which each format stores unchanged
  * When   FROM, TO, and INFO where there is one, of each entry are written, each with a different
- *        value, then with others; MSR_LASTBRANCH_TOS with each index
- * Then   each register reads as it was written
+ *        value, then with others, and read twice; MSR_LASTBRANCH_TOS with each index
+ * Then   each register reads as it was written, at the second read too
  */
 TEST(msr, lbr_entries_and_top_read_back_what_software_wrote, REQS(LBR_25), NEEDS(need_lbr))
 {

@@ -268,7 +268,17 @@ rule *const single_icelake_rules[FAULT_COUNT] = {
 	[FAULT_RDPMC_METRICS_ANY_INDEX] = metrics_have_index_0,
 };
 
+/* An entry is written after a branch, by its present number. */
+static bool entries_are_written_where_they_are(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x14ce, 0x7f0007);
+	fixture_branch(r, BRANCH_JUMP, true);
+	fixture_wrmsr(r, 0x14ce, 0);
+	return TAKEN(0x1501, 0x1234) && get(r, 0x1501) == 0x1234;
+}
+
 rule *const single_goldencove_rules[FAULT_COUNT] = {
+	[FAULT_ARCH_LBR_PUT_IN_PLACE] = entries_are_written_where_they_are,
 	[FAULT_STORE_SAMPLE_SPLIT_SECOND] = split_stores_have_their_address,
 	[FAULT_PDIST_WITHOUT_INT] = an_interrupt_leaves_it_precise,
 	[FAULT_PDIST_FIRST_RECORD] = a_reloaded_counter_is_precise,
@@ -298,7 +308,31 @@ static bool all_three_are_named(struct fixture *r)
 	return fixture_records(r) == 1 && fixture_record(r, 0, 0x90) == 7;
 }
 
+/* A far branch comes after many cycles, and a jump right after it. */
+static bool cycles_begin_at_far_branches(struct fixture *r)
+{
+	fixture_set(r, 0x1d9, IA32_DEBUGCTL_LBR);
+	fixture_nops(r, 1000);
+	model_transfer(&r->m, 0x1234, HANDLER, 0, 0, false);
+	fixture_branch(r, BRANCH_JUMP, true);
+	return (get(r, 0xdc1) & 0xffff) > 900 && (get(r, 0xdc2) & 0xffff) < 100;
+}
+
+static bool info_of_entry_16_is_new(struct fixture *r)
+{
+	fixture_wrmsr(r, 0xdd0, 0xffff);
+	fixture_set(r, 0x1c9, 15);
+	fixture_set(r, 0x1d9, IA32_DEBUGCTL_LBR);
+	fixture_branch(r, BRANCH_JUMP, true);
+	return fixture_get(r, 0x1c9) == 16 && get(r, 0xdd0) < 100;
+}
+
+RULE(info_is_kept_by_reads, TAKEN(0xdc1, 5) && get(r, 0xdc1) == 5 && get(r, 0xdc1) == 5)
+
 rule *const single_skylake_rules[FAULT_COUNT] = {
+	[FAULT_LBR_CYCLES_PASS_FAR] = cycles_begin_at_far_branches,
+	[FAULT_LBR_INFO_UPPER_STALE] = info_of_entry_16_is_new,
+	[FAULT_LBR_INFO_READ_CLEARS] = info_is_kept_by_reads,
 	[FAULT_APPLICABLE_TWO] = all_three_are_named,
 	[FAULT_APPLICABLE_DUE_ONLY] = all_three_are_named,
 	[FAULT_LBR_DEBUG_KEEPS_FROZEN] = a_debug_exception_ends_frozen_recording,

@@ -80,6 +80,21 @@ void fault_arch_lbr_taken(struct model *m, const struct msr_ref *p, u64 value)
 		faults_of(m)->debugctl_written = value;
 }
 
+bool fault_arch_lbr_placed(struct model *m, const struct msr_ref *p, u64 value)
+{
+	struct lbr_entry *entry = &m->lbr.entry[p->i % MODEL_LBR_ENTRIES];
+
+	if (!is_entry(p->reg) || !m->lbr.tos || !broken(m, FAULT_ARCH_LBR_PUT_IN_PLACE))
+		return false;
+	if (p->reg == MODEL_REG_ARCH_LBR_FROM)
+		entry->from = value;
+	else if (p->reg == MODEL_REG_ARCH_LBR_TO)
+		entry->to = value;
+	else
+		entry->info = value;
+	return true;
+}
+
 void fault_arch_lbr_sibling(struct model *m, struct model *sibling, const struct msr_ref *p,
 			    u64 value)
 {

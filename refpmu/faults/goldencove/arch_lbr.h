@@ -10,6 +10,8 @@ bool fault_arch_lbr_exists(struct model *m, const struct msr_ref *p, bool exists
 u64 fault_arch_lbr_bits(struct model *m, const struct msr_ref *p, u64 bits);
 u64 fault_arch_lbr_read(struct model *m, const struct msr_ref *p, u64 value);
 void fault_arch_lbr_taken(struct model *m, const struct msr_ref *p, u64 value);
+/* WRMSR of an entry's register: has it gone elsewhere? */
+bool fault_arch_lbr_placed(struct model *m, const struct msr_ref *p, u64 value);
 /* The other logical processor of the core takes it. */
 void fault_arch_lbr_sibling(struct model *m, struct model *sibling, const struct msr_ref *p,
 			    u64 value);

@@ -7,6 +7,7 @@
 #include "spec/arch_lbr.h"
 
 #define BRANCHES_AFTER_OFF 64u
+#define HALF_OF_ENTRIES	16
 
 static const struct {
 	u64 kind;
@@ -95,6 +96,20 @@ static bool in_tx_missed(struct model *m, const struct lbr_branch *b)
 		broken(m, FAULT_LBR_IN_TX_AFTER_NESTED));
 }
 
+/* Fault lbr-cycles-pass-far: cycles since the newest entry that isn't of a far branch. */
+static void break_cycles(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+{
+	struct fault_state *f = faults_of(m);
+	const u64 since = f->lbr_after_far ? f->lbr_since : m->lbr.cycles;
+	const u64 cycles = m->cycles - since;
+
+	if (f->lbr_after_far && broken(m, FAULT_LBR_CYCLES_PASS_FAR))
+		plan->info = (plan->info & ~LBR5_INFO_CYC_CNT) |
+			     (cycles < LBR5_INFO_CYC_CNT ? cycles : LBR5_INFO_CYC_CNT);
+	f->lbr_after_far = b->kind == LBR_SELECT_FAR_BRANCH;
+	f->lbr_since = since;
+}
+
 static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
 	const unsigned format = model_lbr_format(m);
@@ -136,6 +151,9 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		*(format >= 5 ? &plan->info : &plan->from) &= ~flag;
 	if (format < 5)
 		return;
+	break_cycles(m, b, plan);
+	if (over - m->lbr.entry >= HALF_OF_ENTRIES && broken(m, FAULT_LBR_INFO_UPPER_STALE))
+		plan->info = over->info;
 	if (broken(m, FAULT_LBR_FLAGS_IN_FROM))
 		plan->from ^= LBR4_FROM_MISPRED;
 	if (broken(m, FAULT_LBR_INFO_NOISE))
@@ -212,6 +230,8 @@ void fault_lbr_written(struct model *m, const struct msr_ref *p, struct msr_writ
 			     p->reg == MODEL_REG_ARCH_LBR_FROM || p->reg == MODEL_REG_ARCH_LBR_TO;
 	const bool info = p->reg == MODEL_REG_LBR_INFO || p->reg == MODEL_REG_ARCH_LBR_INFO;
 
+	if (fault_arch_lbr_placed(m, p, w->value))
+		w->taken = false;
 	if ((address || info) && broken(m, FAULT_LBR_READ_ONLY))
 		w->taken = false;
 	if (address && w->value >> 48 && broken(m, FAULT_LBR_UPPER_LOST))
