@@ -14,6 +14,7 @@
 #include "refpmu/model/netburst/netburst.h"
 
 #define LAST_OF_GRACEMONT 5	/* its last general-purpose counter */
+#define COUNTERS_OF_ICE_LAKE 8	/* its general-purpose counters */
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
 /* The faults that are generated for each register; FAULT_NONE: there is none. */
@@ -62,7 +63,9 @@ bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 
 bool fault_absent_answers(struct model *m, const struct msr_ref *p, bool answers)
 {
-	return answers || fault_v5_absent_answers(m, p) ||
+	return answers || fault_v5_absent_answers(m, p) || fault_ext_absent_answers(m, p) ||
+	       (p->counter >= COUNTERS_OF_ICE_LAKE && p->counter < FIRST_FIXED &&
+		broken(m, FAULT_PMC_8_ANSWERS)) ||
 	       (p->counter == MODEL_NO_COUNTER && broken(m, FAULT_OTHER_REGISTERS_ANSWER)) ||
 	       (p->reg == MODEL_REG_A_PMC && p->counter < FIRST_FIXED &&
 		p->counter >= model_gp_counters(m) && broken(m, FAULT_A_PMC_4_ANSWERS)) ||
@@ -92,6 +95,8 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 	if (p->reg == MODEL_REG_PEBS_ENABLE && model_gp_counters(m) > 4 &&
 	    broken(m, FAULT_PEBS_OF_EIGHT))
 		bits |= BITS(4, 7);
+	if (p->reg == MODEL_REG_DEBUGCTL && broken(m, FAULT_DEBUGCTL_BIT_2_TAKEN))
+		bits |= BIT(2);
 	if (p->reg == MODEL_REG_DEBUGCTL && broken(m, FAULT_FREEZE_SMM_REFUSED))
 		bits &= ~IA32_DEBUGCTL_FREEZE_WHILE_SMM;
 	if (p->reg == MODEL_REG_STATUS_SET && broken(m, FAULT_STATUS_SET_ABSENT))
@@ -159,7 +164,8 @@ static bool unreadable(struct model *m, const struct msr_ref *p)
 	if (p->counter < FIRST_FIXED && p->counter >= model_gp_counters(m) &&
 	    broken(m, FAULT_ABSENT_COUNTERS_TAKE_WRITES))
 		return true;
-	return (reg == MODEL_REG_PEBS_ENABLE && broken(m, FAULT_PEBS_ENABLE_UNREADABLE)) ||
+	return fault_ext_unreadable(m, p) ||
+	       (reg == MODEL_REG_PEBS_ENABLE && broken(m, FAULT_PEBS_ENABLE_UNREADABLE)) ||
 	       (reg == MODEL_REG_LD_LAT && broken(m, FAULT_LD_LAT_UNREADABLE)) ||
 	       (reg == MODEL_REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_UNREADABLE));
 }
@@ -262,6 +268,8 @@ static bool accepts(struct model *m, const struct msr_ref *p, u64 value, bool re
 		return true;
 	if (reg == MODEL_REG_A_PMC && sign_extended(value) == value &&
 	    broken(m, FAULT_FULL_WIDTH_SIGN_COPIES))
+		return true;
+	if (reg == MODEL_REG_V6_CTR && broken(m, FAULT_V6_CTR_UPPER_TAKEN))
 		return true;
 	if (reg == MODEL_REG_INUSE && broken(m, FAULT_INUSE_TAKES_WRITES))
 		return true;

@@ -11,6 +11,11 @@
 #define HEADER_BYTES	0x10u
 #define RECORDS		2u
 
+static bool need_arch_gpr(char *reason, size_t size)
+{
+	return need_arch_groups(GROUP_GPR, reason, size);
+}
+
 /* Groups of CFG_C by their places in this number: AUX, GPR, XMM, LBR with 8 entries, counters. */
 static u64 groups_of(unsigned set)
 {
@@ -85,6 +90,42 @@ TEST(archpebs, cont_is_1_in_each_fragment_of_a_record_but_the_last, REQS(APEBS_2
 				return;
 			from = written;
 		}
+		arch_pebs_close();
+	}
+}
+
+/*
+ * APEBS-06  A record must be written at IA32_PEBS_BASE + 16 * WR, and WR must grow by a sixteenth
+ *           of its bytes.
+ *           Linux intel_pmu_drain_arch_pebs
+ *
+ * Given  a buffer of two pages, CFG_C with GPR; WR one to thirteen units before the second page
+ * When   a marked load is recorded
+ * Then   the record is complete: the header and BASIC, with the counter alone in Applicable
+ *        Counters, and GPR with the registers, partly in the first page and partly in the second
+ */
+TEST(archpebs, record_goes_on_in_the_next_page_of_the_buffer, REQS(APEBS_06),
+     NEEDS(need_perfmon, need_arch_gpr, need_events))
+{
+	enum { RECORD_UNITS = 14, PAGE = 0x1000, GPR_AT = 0x40 };
+	const struct arch_run run = { .counter = counter_next(arch_load_counters(), 0),
+				      .groups = GROUP_GPR };
+
+	for (u64 units = 1; units < RECORD_UNITS; units++) {
+		const u64 from = PAGE - units * ARCH_PEBS_UNIT;
+
+		arch_pebs_open(1, ARCH_PEBS_NEVER);
+		arch_pebs_set_write(from);
+		arch_go_on(&run);
+		if (!arch_one_record(t, AT(APEBS_06), from))
+			return;
+		CHECK(t, APEBS_06,
+		      workload_mark_at(sampling_any_piece(), SAMPLE_MARKS,
+				       arch_at(from + AT_EVENTING_IP)) >= 0,
+		      "EventingIP of a record %lu units before a page", units);
+		CHECK_EQ(t, APEBS_06, BIT(run.counter), arch_at(from + AT_APPLICABLE),
+			 "Applicable Counters of a record %lu units before a page", units);
+		arch_check_registers(t, AT(APEBS_06), from + GPR_AT, workload_stack());
 		arch_pebs_close();
 	}
 }

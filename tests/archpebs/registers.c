@@ -11,7 +11,7 @@ static bool absent(u32 msr)
 {
 	u64 value;
 
-	return fault_is_gp(msr_try_read(msr, &value));
+	return fault_is_gp(msr_try_read(msr, &value)) && fault_is_gp(msr_try_write(msr, 0));
 }
 
 static bool need_23h(char *reason, size_t size)
@@ -42,7 +42,7 @@ TEST(enumeration, subleaves_4_and_5_of_23h_come_together, REQS(APEBS_01),
  *           SDM volume 4, Table 2-2
  *
  * Given  CPUID.(23H,0):EAX[5], or no such leaf
- * When   RDMSR reads IA32_PEBS_BASE and IA32_PEBS_INDEX
+ * When   RDMSR reads IA32_PEBS_BASE and IA32_PEBS_INDEX; where it raises #GP, 0 is written too
  * Then   they can be read where the bit is 1, and raise #GP elsewhere
  */
 TEST(msr, pebs_base_and_index_exist_if_leaf_23h_says_so, REQS(APEBS_02),
@@ -59,8 +59,8 @@ TEST(msr, pebs_base_and_index_exist_if_leaf_23h_says_so, REQS(APEBS_02),
  *           Linux mailing list: architectural PEBS; SDM volume 1, CPUID leaf 23H, sub-leaf 5
  *
  * Given  architectural PEBS
- * When   RDMSR reads IA32_PEBS_ENABLE and MSR_PEBS_DATA_CFG
- * Then   both raise #GP
+ * When   RDMSR reads IA32_PEBS_ENABLE and MSR_PEBS_DATA_CFG; 0 is written to them
+ * Then   each raises #GP
  */
 TEST(msr, pebs_enable_is_not_there_with_architectural_pebs, REQS(APEBS_03),
      NEEDS(need_perfmon, need_arch_pebs, need_refused_msrs))

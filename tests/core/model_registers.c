@@ -130,6 +130,7 @@ TEST(msr, tsx_force_abort_exists_if_cpuid_sets_its_bit, REQS(SKL_18),
 
 #define LEAST_COUNTERS	4u	/* general-purpose counters of one of two logical processors */
 #define MOST_COUNTERS	8u	/* of a logical processor that has its core alone */
+#define LATEST_COUNTERS	10u	/* from Lion Cove on */
 
 /* Registers that some processors have, by the tables of chapter 35. */
 static const struct {
@@ -180,13 +181,25 @@ static void check_later(struct test *t)
 	check_listed(t, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, caps->baseline);
 }
 
+/* Check IA32_PMC8 and 9, and their event selects. Other processors have no register there. */
+static void check_latest(struct test *t)
+{
+	const u64 set = counter_caps()->gp_mask;
+
+	for (u32 c = MOST_COUNTERS; c < LATEST_COUNTERS; c++) {
+		check_listed(t, "IA32_PMCx", MSR_IA32_PMC0 + c, set & BIT(c));
+		check_listed(t, "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + c, set & BIT(c));
+	}
+}
+
 /*
  * MSR-45  A read or write of a PMU register that the tables list for other processors alone must
  *         raise #GP.
  *         SDM volume 2 RDMSR, Protected Mode Exceptions; tables of chapter 35
  *
- * Given  registers that the tables of chapter 35 list for some processors; on Nehalem to Skylake
- *        those of IA32_A_PMC4 to 7, fixed counter 3, the metrics and adaptive records too
+ * Given  registers that the tables of chapter 35 list for some processors, IA32_PMC8 and 9 among
+ *        them; on Nehalem to Skylake those of IA32_A_PMC4 to 7, fixed counter 3, the metrics and
+ *        adaptive records too
  * When   each is read; where it isn't this processor's, 0 is written to it
  * Then   it can be read if and only if the table is this processor's; the write raises #GP
  */
@@ -198,6 +211,8 @@ TEST(msr, registers_of_other_processors_are_not_there, REQS(MSR_45),
 			     counter_caps()->facilities & listed[i].facility);
 	if (counter_caps()->version < 5)
 		check_later(t);
+	if (!counter_caps()->told_less)
+		check_latest(t);
 }
 
 /*

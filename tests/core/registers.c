@@ -243,8 +243,8 @@ TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; Figure 18-7
  *
  * Given  IA32_FIXED_CTR_CTRL with every other of its bits set
- * When   each bit above the fields of the fixed counters is written, together with the inverse of
- *        the bits that are set
+ * When   each bit above the fields of the fixed counters is written, with baseline each bit of an
+ *        absent one of fixed counters 0 to 7, together with the inverse of the bits that are set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -322,8 +322,8 @@ TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; 17.4.1 IA32_DEBUGCTL MSR
  *
  * Given  IA32_DEBUGCTL with every other of the bits that bits_of_debug_control() names set
- * When   each of the bits 5:3 and 63:16 is written, together with the inverse of the bits that are
- *        set
+ * When   each of the bits 5:3 and 63:16, and bit 2 where CPUID.(07H,0):ECX[24] is 0, is written,
+ *        together with the inverse of the bits that are set
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */

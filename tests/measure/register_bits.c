@@ -2,6 +2,7 @@
 /* See register_bits.h. */
 #include "tests/measure/register_bits.h"
 
+#include "kernel/processor/cpuid.h"
 #include "pmu/counter.h"
 #include "pmu/lbr/arch.h"
 #include "spec/adaptive.h"
@@ -70,9 +71,13 @@ struct register_bits bits_of_fixed_control(void)
 
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask & BITS(0, 15))
 		all |= (levels | (i < 3 && any_thread() ? IA32_FIXED_CTR_CTRL_ANY0 : 0)) << 4 * i;
-	/* With baseline the register also has the Adaptive_Record bits. */
 	u64 reserved = counter_caps()->version <= 4 && !counter_caps()->baseline ? ~all : 0;
 
+	/* With baseline a counter has further bits in the upper half. There only the bits of
+	 * counters that aren't there are refused for certain. */
+	if (counter_caps()->baseline && !counter_caps()->told_less)
+		FOR_EACH_COUNTER (i, ~(u64)counter_caps()->fixed_mask & BITS(0, 7))
+			reserved |= 0x0000000f0000000fULL << 4 * i;
 	return (struct register_bits){
 		"IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all, reserved, REQ_MSR_31
 	};
@@ -117,6 +122,14 @@ struct register_bits bits_of_ds_area(void)
 	return (struct register_bits){ "IA32_DS_AREA", MSR_IA32_DS_AREA, 0, BITS(3, 46), 0, 0 };
 }
 
+/* Bit 2 of IA32_DEBUGCTL enables bus-lock detection where CPUID.(07H,0):ECX[24] is 1. */
+static bool bus_lock_detection(void)
+{
+	enum { LEAF = 7, BUS_LOCK_DETECT = 24 };
+
+	return cpuid_get(CPUID_MAX_LEAF) >= LEAF && cpuid_read(LEAF, 0).ecx >> BUS_LOCK_DETECT & 1;
+}
+
 /*
  * "IA32_DEBUGCTL MSR": LBR 0, BTINT 8, BTS_OFF_OS 9, BTS_OFF_USR 10, the two freeze bits 11, 12.
  * With architectural LBRs bit 0 may be written and reads 0 (SDM volume 4, 1D9H).
@@ -130,7 +143,9 @@ struct register_bits bits_of_debug_control(void)
 		lbr = 0;
 	return (struct register_bits){ "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, 0,
 				       lbr | (freeze ? BIT(11) | BIT(12) : 0),
-				       BITS(3, 5) | BITS(16, 63), REQ_MSR_34 };
+				       BITS(3, 5) | BITS(16, 63) |
+					       (bus_lock_detection() ? 0 : BIT(2)),
+				       REQ_MSR_34 };
 }
 
 /*

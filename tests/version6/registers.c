@@ -28,7 +28,8 @@ static bool has(u64 set, unsigned counter)
  *
  * Given  the counters of CPUID.(23H,1):EAX and EBX
  * When   RDPMC reads indices 0 to 15 of either kind; RDMSR reads IA32_PMC0 to IA32_PMC9; from
- *        version 6 on RDMSR reads each member of the banks of 1900H and 1980H
+ *        version 6 on RDMSR reads each member of the banks of 1900H and 1980H, and each event
+ *        select of 1901H. Where RDMSR raises #GP, 0 is written too
  * Then   those of the sets can be read, others raise #GP
  */
 TEST(msr, counters_are_those_of_leaf_23h, REQS(V6_03),
@@ -52,6 +53,9 @@ TEST(msr, counters_are_those_of_leaf_23h, REQS(V6_03),
 	for (unsigned n = 0; n < BANK_GP; n++)
 		CHECK_EQ(t, V6_03, !has(set, n), version6_is_absent(version6_ctr(n)),
 			 "#GP of RDMSR of %#x, counters %#lx", version6_ctr(n), set);
+	for (unsigned n = 0; n < BANK_GP; n++)
+		CHECK_EQ(t, V6_03, !has(set, n), version6_is_absent(version6_cfg_a(n)),
+			 "#GP of RDMSR of %#x, counters %#lx", version6_cfg_a(n), set);
 	for (unsigned c = PMC_FIXED(0); c < PMC_FIXED(BANK_FIXED); c++)
 		CHECK_EQ(t, V6_03, !has(set, c), version6_is_absent(version6_ctr(c)),
 			 "#GP of RDMSR of %#x, counters %#lx", version6_ctr(c), set);
@@ -299,12 +303,79 @@ TEST(msr, register_of_1980h_is_the_fixed_counter, REQS(V6_15),
 }
 
 /*
+ * V6-12  MSR 1900H + 4n must be IA32_PMCn: what is written to one must be read from the other.
+ * V6-15  MSR 1980H + 4i must be fixed counter i.
+ *        Linux: V6+ MSR aliasing
+ *
+ * Given  version 6; a counter with a value
+ * When   each bit above the width is written by 4C1H + n and by 1900H + 4n, or by 309H + i and by
+ *        1980H + 4i
+ * Then   both addresses raise #GP, or both don't; a refused write changes nothing
+ */
+TEST(msr, register_of_1900h_refuses_what_the_counter_refuses, REQS(V6_12, V6_15),
+     NEEDS(need_perfmon, need_version_6, need_full_width, need_refused_msrs))
+{
+	const u64 all = counter_caps()->gp_mask | (u64)counter_caps()->fixed_mask << PMC_FIXED(0);
+
+	FOR_EACH_COUNTER (c, all) {
+		const bool fixed = PMC_IS_FIXED(c);
+		const struct test_claim claim = fixed ? AT(V6_15) : AT(V6_12);
+		const u32 older = fixed ? fixed_address(c) : general_address(c);
+		const u64 kept = own(c, 0) & (BIT(counter_width(c)) - 1);
+
+		for (unsigned bit = counter_width(c); bit < 64; bit++) {
+			bool refused[2];
+
+			msr_write(older, kept);
+			refused[0] = fault_is_gp(msr_try_write(older, BIT(bit) | 1));
+			msr_write(older, kept);
+			refused[1] = fault_is_gp(msr_try_write(version6_ctr(c), BIT(bit) | 1));
+			test_check_eq(t, claim, refused[0], refused[1],
+				      "#GP of bit %u in %#x, against %#x", bit, version6_ctr(c),
+				      older);
+			if (refused[0])
+				test_check_eq(t, claim, kept, msr_read(older),
+					      "%#x after bit %u was written to %#x", older, bit,
+					      version6_ctr(c));
+		}
+		msr_write(older, 0);
+	}
+}
+
+/*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ *
+ * Given  CFG_B of each counter that can be reloaded
+ * When   each bit of a counter that reloads others, and all of them, are written
+ * Then   each value is read back
+ */
+TEST(msr, cfg_b_holds_each_counter_that_reloads_others, REQS(MSR_28),
+     NEEDS(need_perfmon, need_auto_reload))
+{
+	const struct version6 *v = &counter_caps()->v6;
+
+	FOR_EACH_COUNTER (c, v->reloadable) {
+		const u32 msr = version6_cfg_b(c);
+
+		FOR_EACH_COUNTER (n, v->causes) {
+			msr_write(msr, BIT(n));
+			CHECK_EQ(t, MSR_28, BIT(n), msr_read(msr), "MSR %#x, bit %u alone", msr, n);
+		}
+		msr_write(msr, v->causes);
+		CHECK_EQ(t, MSR_28, v->causes, msr_read(msr), "MSR %#x, all bits", msr);
+		msr_write(msr, 0);
+	}
+}
+
+/*
  * V6-16  IA32_PMC_GPn_CFG_B and IA32_PMC_FXi_CFG_B must exist if and only if CPUID.(23H,2):EAX[n]
  *        or EBX[i] is 1.
  *        SDM volume 4; Linux mailing list: IA32_PMC_x_CFG_B access error
  *
  * Given  CPUID.(23H,2):EAX and EBX, the counters that can be reloaded; 0 where there is none
- * When   RDMSR reads each member of 1902H + 4n and of 1982H + 4i
+ * When   RDMSR reads each member of 1902H + 4n and of 1982H + 4i; where it raises #GP, 0 is
+ *        written too
  * Then   those of these counters can be read, others raise #GP
  */
 TEST(msr, cfg_b_exists_for_counters_that_can_be_reloaded_alone, REQS(V6_16),
@@ -324,7 +395,8 @@ TEST(msr, cfg_b_exists_for_counters_that_can_be_reloaded_alone, REQS(V6_16),
  *        SDM volume 1, CPUID leaf 23H, sub-leaf 5; volume 4
  *
  * Given  CPUID.(23H,2) and CPUID.(23H,5), the counters that can be reloaded or write records
- * When   RDMSR reads each member of 1903H + 4n and of 1983H + 4i
+ * When   RDMSR reads each member of 1903H + 4n and of 1983H + 4i; where it raises #GP, 0 is
+ *        written too
  * Then   those of these counters can be read, others raise #GP
  */
 TEST(msr, cfg_c_exists_for_counters_with_reload_or_pebs_alone, REQS(V6_17),

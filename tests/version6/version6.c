@@ -65,7 +65,6 @@ u64 version6_loaded(unsigned counter, u32 load)
 bool version6_is_absent(u32 msr)
 {
 	u64 value;
-	struct fault fault = msr_try_read(msr, &value);
 
-	return fault.raised && fault.vector == VECTOR_GP;
+	return fault_is_gp(msr_try_read(msr, &value)) && fault_is_gp(msr_try_write(msr, 0));
 }

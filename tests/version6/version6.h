@@ -21,7 +21,7 @@ bool version6_need(bool there, const char *what, char *reason, size_t size);
  * 1 (docs/READINGS.md). */
 u64 version6_loaded(unsigned counter, u32 load);
 
-/* RDMSR raises #GP. */
+/* RDMSR raises #GP, and so does WRMSR of 0. */
 bool version6_is_absent(u32 msr);
 
 #endif

@@ -257,7 +257,14 @@ static bool fixed_3_leaves_the_bit_of_metrics(struct fixture *r)
 	return fixture_status(r) == BIT(48);
 }
 
+RULE(absent_fixed_counters_have_no_bits, REFUSED(0x38d, BIT(48)) && REFUSED(0x38d, BIT(63)))
+RULE(counters_8_and_9_are_not_there, !THERE(0xc9) && REFUSED(0x18e, 0))
+RULE(bit_2_of_debugctl_is_reserved, REFUSED(0x1d9, BIT(2)))
+
 rule *const single_icelake_rules[FAULT_COUNT] = {
+	[FAULT_FIXED_CTRL_UPPER_TAKEN] = absent_fixed_counters_have_no_bits,
+	[FAULT_PMC_8_ANSWERS] = counters_8_and_9_are_not_there,
+	[FAULT_DEBUGCTL_BIT_2_TAKEN] = bit_2_of_debugctl_is_reserved,
 	[FAULT_ADAPTIVE_UPPER_ALWAYS] = upper_counters_have_a_bit_of_their_own,
 	[FAULT_ADAPTIVE_BY_ANY_SELECT] = upper_counters_have_a_bit_of_their_own,
 	[FAULT_FIXED3_CLEARS_METRICS] = fixed_3_leaves_the_bit_of_metrics,
@@ -370,7 +377,17 @@ RULE(a_record_ends_in_the_buffer, arch_index_after(r, 0, 0, 0xfe0) == 0xfe0)
 RULE(each_record_has_an_address,
      arch_index_after(r, 5, 0, 0) == 0x40 && fixture_peek(r, FIXTURE_BUFFER + 0x10))
 
+RULE(a_record_goes_on_in_a_second_page,
+     arch_index_after(r, 0, 1, 0xff0) == 0x1030 && fixture_peek(r, FIXTURE_BUFFER + 0x1000))
+RULE(bits_above_the_width_are_refused, REFUSED(0x1904, BIT(48)) && REFUSED(0x1984, BIT(63)))
+RULE(absent_selects_are_not_there, !THERE(0x1901 + 4 * 10))
+RULE(absent_registers_refuse_writes, REFUSED(0x1900 + 4 * 10, 0) && REFUSED(0x3f1, 0))
+
 rule *const single_version_6_rules[FAULT_COUNT] = {
+	[FAULT_ARCH_SECOND_PAGE_ZERO] = a_record_goes_on_in_a_second_page,
+	[FAULT_V6_CTR_UPPER_TAKEN] = bits_above_the_width_are_refused,
+	[FAULT_V6_CFG_A_ABSENT_ANSWERS] = absent_selects_are_not_there,
+	[FAULT_EXT_ABSENT_TAKE_WRITES] = absent_registers_refuse_writes,
 	[FAULT_V6_CFG_A_32_BITS] = selects_are_whole,
 	[FAULT_ARCH_END_UNCHECKED] = a_record_ends_in_the_buffer,
 	[FAULT_ARCH_BUFFER_1000H] = size_is_that_of_base,

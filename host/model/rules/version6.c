@@ -325,10 +325,13 @@ static bool what_is_no_cause_is_refused(struct fixture *r)
 	return REFUSED(CFG_B(2), BIT(0)) && REFUSED(CFG_B(2), BIT(8)) && TAKEN(CFG_B(2), 0xfc);
 }
 
+RULE(cfg_b_reads_back, TAKEN(CFG_B(2), BIT(3)) && get(r, CFG_B(2)) == BIT(3))
+
 rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_EXT_HOLE_FILLED] = a_hole_is_a_hole,
 	[FAULT_V6_FIXED_NEXT] = fixed_banks_have_the_hole,
 	[FAULT_CFG_B_EVERYWHERE] = cfg_b_is_of_what_reloads,
+	[FAULT_CFG_B_READS_ZERO] = cfg_b_reads_back,
 	[FAULT_RELOAD_NEVER] = a_cause_reloads,
 	[FAULT_RELOAD_ZERO] = a_cause_reloads,
 	[FAULT_RELOAD_NOT_BY_PEBS] = a_cause_with_pebs_reloads,

@@ -7,6 +7,9 @@
 
 /* Is the register there; its bits; what RDMSR reads; WRMSR is about to do this. */
 bool fault_ext_exists(struct model *m, const struct msr_ref *p, bool exists);
+/* An access to a register that isn't there: does it succeed, and does RDMSR? */
+bool fault_ext_absent_answers(struct model *m, const struct msr_ref *p);
+bool fault_ext_unreadable(struct model *m, const struct msr_ref *p);
 u64 fault_ext_bits(struct model *m, const struct msr_ref *p, u64 bits);
 u64 fault_ext_read(struct model *m, const struct msr_ref *p, u64 value);
 void fault_ext_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write *write);

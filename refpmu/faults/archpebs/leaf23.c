@@ -103,6 +103,39 @@ bool fault_ext_exists(struct model *m, const struct msr_ref *p, bool exists)
 	return exists && !(p->reg == MODEL_REG_PEBS_BASE && broken(m, FAULT_PEBS_BASE_MISSING));
 }
 
+/* Registers that this leaf or that of last branch records promises. */
+static bool is_promised(enum model_reg reg)
+{
+	switch (reg) {
+	case MODEL_REG_V6_CTR:
+	case MODEL_REG_V6_CFG_A:
+	case MODEL_REG_CFG_B:
+	case MODEL_REG_CFG_C:
+	case MODEL_REG_PEBS_BASE:
+	case MODEL_REG_PEBS_INDEX:
+	case MODEL_REG_PEBS_ENABLE:
+	case MODEL_REG_PEBS_DATA_CFG:
+	case MODEL_REG_ARCH_LBR_FROM:
+	case MODEL_REG_ARCH_LBR_TO:
+	case MODEL_REG_ARCH_LBR_INFO:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool fault_ext_absent_answers(struct model *m, const struct msr_ref *p)
+{
+	return (is_promised(p->reg) && broken(m, FAULT_EXT_ABSENT_TAKE_WRITES)) ||
+	       (p->reg == MODEL_REG_V6_CFG_A && broken(m, FAULT_V6_CFG_A_ABSENT_ANSWERS));
+}
+
+bool fault_ext_unreadable(struct model *m, const struct msr_ref *p)
+{
+	return is_promised(p->reg) && !model_msr_exists(m, p) &&
+	       broken(m, FAULT_EXT_ABSENT_TAKE_WRITES);
+}
+
 u64 fault_ext_bits(struct model *m, const struct msr_ref *p, u64 bits)
 {
 	switch (p->reg) {

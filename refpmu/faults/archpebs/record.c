@@ -294,8 +294,20 @@ void fault_arch_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 
 /* ---- the buffer ---- */
 
+/* Bytes of the record up to the end of its first page. */
+static u64 in_first_page(const struct arch_plan *plan)
+{
+	const u64 left = ARCH_PEBS_LEAST_BUFFER - plan->at % ARCH_PEBS_LEAST_BUFFER;
+
+	return plan->size < left ? plan->size : left;
+}
+
 void fault_arch_fits(struct model *m, struct arch_plan *plan)
 {
+	const u64 first = in_first_page(plan);
+
+	if (first < plan->size && broken(m, FAULT_ARCH_SECOND_PAGE_ZERO))
+		__builtin_memset(plan->bytes + first, 0, plan->size - first);
 	if (plan->fits && plan->at + plan->size > plan->begin + ARCH_PEBS_LEAST_BUFFER &&
 	    broken(m, FAULT_ARCH_BUFFER_1000H))
 		plan->fits = false;

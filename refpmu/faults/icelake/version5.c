@@ -47,6 +47,8 @@ static u64 control_bits(struct model *m, u64 bits)
 {
 	if (model_has_baseline(m) && broken(m, FAULT_FIXED_CTRL_4))
 		bits |= BITS(16, 19);
+	if (model_has_baseline(m) && broken(m, FAULT_FIXED_CTRL_UPPER_TAKEN))
+		bits |= BITS(48, 63);
 	if (!model_has_baseline(m) && broken(m, FAULT_ADAPTIVE_FIXED_ANYWHERE))
 		bits |= IA32_FIXED_CTR_CTRL_ADAPTIVE0;
 	if (model_has_metrics(m) && broken(m, FAULT_METRICS_CLEAR_ANYWHERE))
