@@ -57,6 +57,7 @@ static u64 break_instructions(struct model *m, const struct model_retired *r, u6
 	switch (m->config.fault) {
 	case FAULT_CPUID_UNCOUNTED:
 	case FAULT_KVM_EXITS_COUNT_TWICE:
+	case FAULT_KVM_EXITS_FIXED_TWICE:
 	case FAULT_RDPMC_UNCOUNTED:
 	case FAULT_IRETQ_UNCOUNTED:
 	case FAULT_HLT_UNCOUNTED:

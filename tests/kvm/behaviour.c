@@ -45,7 +45,7 @@ TEST(kvm, each_overflow_interrupts_once_and_masks_lvtpc, REQS(KVM_16, KVM_17),
  * KVM-05  IA32_PERFEVTSELx[19] must be accepted and change no count.
  *         KVM intel_pmu_refresh
  *
- * Given  a guest of KVM, IA32_PMC0 counts branches
+ * Given  a guest of KVM, each counter counts branches
  * When   windows are counted with bit 19 clear, and set
  * Then   bit 19 can be written and is read back, and the difference of two windows is the same
  */
@@ -54,20 +54,25 @@ TEST(kvm, pin_control_of_an_event_select_changes_no_count, REQS(KVM_05),
 {
 	const u64 wanted = workload_declared(&workload_branch, WORKLOAD_BRANCHES, 2 * ROUNDS) -
 			   workload_declared(&workload_branch, WORKLOAD_BRANCHES, ROUNDS);
-	u64 counted;
 
-	msr_try_write(MSR_IA32_PERFEVTSEL0, IA32_PERFEVTSEL_PC);
-	if (!CHECK_EQ(t, KVM_05, IA32_PERFEVTSEL_PC, msr_read(MSR_IA32_PERFEVTSEL0),
-		      "IA32_PERFEVTSEL0 after bit 19 was written"))
-		return;
-	msr_write(MSR_IA32_PERFEVTSEL0, 0);
-	for (unsigned with = 0; with < 2; with++) {
-		if (!window_difference_one(t, 0, EVENT_BR_INST_RETIRED_ALL_BRANCHES,
-					   COUNT_BOTH | (with ? IA32_PERFEVTSEL_PC : 0),
-					   &workload_branch, ROUNDS, 2 * ROUNDS, &counted))
+	for (unsigned c = 0; c <= counter_last(); c++) {
+		const u32 select = MSR_IA32_PERFEVTSEL0 + c;
+		u64 counted;
+
+		msr_try_write(select, IA32_PERFEVTSEL_PC);
+		if (!CHECK_EQ(t, KVM_05, IA32_PERFEVTSEL_PC, msr_read(select),
+			      "IA32_PERFEVTSEL%u after bit 19 was written", c))
 			return;
-		CHECK_EQ(t, KVM_05, wanted, counted,
-			 "branches in %u more rounds, IA32_PERFEVTSEL0[19] = %u", ROUNDS, with);
+		msr_write(select, 0);
+		for (unsigned with = 0; with < 2; with++) {
+			if (!window_difference_one(t, c, EVENT_BR_INST_RETIRED_ALL_BRANCHES,
+						   COUNT_BOTH | (with ? IA32_PERFEVTSEL_PC : 0),
+						   &workload_branch, ROUNDS, 2 * ROUNDS, &counted))
+				return;
+			CHECK_EQ(t, KVM_05, wanted, counted,
+				 "branches in %u more rounds, IA32_PERFEVTSEL%u[19] = %u", ROUNDS,
+				 c, with);
+		}
 	}
 }
 
@@ -85,7 +90,7 @@ static u64 most_of_exit(void)
  * KVM-28  An instruction that exits to KVM must be counted no more than once.
  *         KVM kvm_pmu_trigger_event
  *
- * Given  a guest of KVM, IA32_PMC0 counts instructions
+ * Given  a guest of KVM, each counter, and fixed counter 0, counts instructions
  * When   rounds of five instructions are executed, of which CPUID exits
  * Then   a round counts four or five; on small cores whose exits and entries count, and on a host
  *        that isn't told, up to seven
@@ -96,11 +101,19 @@ TEST(kvm, instruction_that_exits_counts_no_more_than_once, REQS(KVM_28),
 	const u64 most = workload_declared(&workload_kind_cpuid, WORKLOAD_INSTRUCTIONS,
 					   2 * ROUNDS) -
 			 workload_declared(&workload_kind_cpuid, WORKLOAD_INSTRUCTIONS, ROUNDS);
-	u64 counted;
+	u64 left = counters_for(EVENT_INST_RETIRED_ANY_P).bits;
 
-	if (!window_difference_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_kind_cpuid,
-				   ROUNDS, 2 * ROUNDS, &counted))
-		return;
-	CHECK_RANGE(t, KVM_28, most - ROUNDS, most + most_of_exit() * ROUNDS, counted,
-		    "instructions in %u more rounds with a CPUID each", ROUNDS);
+	if (counter_caps()->fixed)
+		left |= BIT(PMC_FIXED(0));
+	for (; left; left &= left - 1) {
+		const unsigned c = (unsigned)__builtin_ctzll(left);
+		u64 counted;
+
+		if (!window_difference_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH,
+					   &workload_kind_cpuid, ROUNDS, 2 * ROUNDS, &counted))
+			return;
+		CHECK_RANGE(t, KVM_28, most - ROUNDS, most + most_of_exit() * ROUNDS, counted,
+			    "instructions in %u more rounds with a CPUID each, counter %u", ROUNDS,
+			    c);
+	}
 }

@@ -50,6 +50,24 @@ static bool counters_count(struct fixture *r)
 	return PMC(0) && fixture_get(r, 0x309) && fixture_get(r, 0x30b);
 }
 
+static bool pin_control_stops_no_other(struct fixture *r)
+{
+	fixture_program(r, 1, INST, IA32_PERFEVTSEL_PC, 0);
+	fixture_start(r, BIT(1));
+	fixture_nops(r, 10);
+	return PMC(1);
+}
+
+static bool cpuid_counts_once_on_fixed_counter_0(struct fixture *r)
+{
+	fixture_poke(r, CODE, 0xa20f);
+	fixture_set(r, 0x38d, 3);
+	fixture_start(r, BIT(32));
+	r->ip = CODE;
+	fixture_nops(r, 1);
+	return fixture_get(r, 0x309) == 1 + r->m.latitude[LAT_ENABLE_COUNTS];
+}
+
 static bool cpuid_counts_once(struct fixture *r)
 {
 	fixture_poke(r, CODE, 0xa20f);
@@ -97,6 +115,8 @@ rule *const kvm_rules[FAULT_COUNT] = {
 	[FAULT_KVM_METRICS_READ] = no_metrics,
 	[FAULT_KVM_MISC_ENABLE_TAKEN] = misc_enable_is_guarded,
 	[FAULT_KVM_EXITS_COUNT_TWICE] = cpuid_counts_once,
+	[FAULT_KVM_PIN_STOPS_OTHERS] = pin_control_stops_no_other,
+	[FAULT_KVM_EXITS_FIXED_TWICE] = cpuid_counts_once_on_fixed_counter_0,
 	[FAULT_KVM_LEAF_23_SHOWN] = no_leaf_23,
 	[FAULT_KVM_MEDIATED_LBR] = no_branch_records,
 };

@@ -176,10 +176,13 @@ bool fault_kvm_counts(struct model *m, unsigned i)
 	if (i + 1 == FIRST_FIXED + model_fixed_counters(m))
 		return !is_broken(m, FAULT_KVM_COUNTER_DEAD);
 	return !(i < FIRST_FIXED && m->perfevtsel[i] & IA32_PERFEVTSEL_PC &&
-		 is_broken(m, FAULT_KVM_PIN_STOPS));
+		 (is_broken(m, FAULT_KVM_PIN_STOPS) ||
+		  (i && is_broken(m, FAULT_KVM_PIN_STOPS_OTHERS))));
 }
 
 bool fault_kvm_counts_twice(struct model *m, unsigned opcode)
 {
-	return opcode == OPCODE_CPUID && is_broken(m, FAULT_KVM_EXITS_COUNT_TWICE);
+	return opcode == OPCODE_CPUID && (is_broken(m, FAULT_KVM_EXITS_COUNT_TWICE) ||
+					  (faults_of(m)->at_counter == FIRST_FIXED &&
+					   is_broken(m, FAULT_KVM_EXITS_FIXED_TWICE)));
 }
