@@ -187,6 +187,15 @@ bool fault_overflows(struct model *m, unsigned i, bool overflows)
 	return overflows && (!m->counter[i].value || !broken(m, FAULT_OVERFLOW_AT_ZERO_ONLY));
 }
 
+/* The inner of two elided locks begins: an abort restores the counters only to their values here.
+ */
+static void checkpoint_in_lock(struct model *m)
+{
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (m->counter[i].rule.in_txcp && broken(m, FAULT_HLE_CHECKPOINT_INNER))
+			m->tx.counter[i] = m->counter[i].value;
+}
+
 bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct model_rule *rule,
 		    bool inside)
 {
@@ -194,6 +203,10 @@ bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct mo
 		return inside;
 	if (first_of(m) && inside != model_in_tx(first_of(m)) && broken(m, FAULT_TX_SECOND_FILTER))
 		return !inside;
+	if (s->tx == TX_ELIDES_INNER)
+		checkpoint_in_lock(m);
+	if (inside && m->tx.elided && m->tx.n_locks > 1 && broken(m, FAULT_HLE_FILTER_INNER))
+		return false;
 	if (inside && ((m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE)) ||
 		       (m->tx.depth > 1 && broken(m, FAULT_TX_FILTER_OUTERMOST))))
 		return false;

@@ -162,6 +162,8 @@ static bool overflow_is_lost(struct model *m, const struct retire_ctx *s, bool a
 		return false;
 	if (s->tx_abort && broken(m, FAULT_TX_ABORT_PMI_LOST))
 		return true;
+	if (model_tx_is_elided(m) && broken(m, FAULT_HLE_PMI_LOST))
+		return true;
 	return (m->tx.depth && (broken(m, FAULT_TX_PMI_LOST) ||
 				(i >= FIRST_FIXED && broken(m, FAULT_TX_PMI_LOST_FIXED)))) ||
 	       (lower_is_silent(s, i) && broken(m, FAULT_LOWER_WITHOUT_INT));

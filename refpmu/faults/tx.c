@@ -10,10 +10,14 @@
 #define INFO_RTM		BIT(33)
 #define INFO_INSTRUCTION	BIT(34)
 #define INFO_OTHER		BIT(35)
+#define INFO_RETRY		BIT(36)
+#define INFO_CONFLICT		BIT(37)
 #define INFO_WRITES		BIT(38)
 #define INFO_READS		BIT(39)
+#define INFO_DETAILS		BITS(35, 39)
 #define INFO_RESERVED		BIT(40)
 #define INFO_CYCLES		BITS(0, 31)
+#define INFO_CYCLES_HIGH	BITS(16, 31)
 
 /* The faults that are generated for one bit. */
 static const struct {
@@ -39,6 +43,8 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 {
 	const enum tx_cause cause = (enum tx_cause)m->tx.cause;
 
+	if (m->tx.elided && kind == EK_TX_CONFLICT && broken(m, FAULT_HLE_CONFLICT_UNCOUNTED))
+		return false;
 	if (m->tx.elided && occurs && (kind == EK_TX_CAPACITY_WRITES || kind == EK_TX_CONFLICT))
 		return !broken(m, FAULT_HLE_MEMORY_UNCOUNTED);
 	if (m->tx.elided && kind == by_cause(cause))
@@ -242,6 +248,12 @@ u64 fault_tx_information(struct model *m, u64 value)
 	if (m->tx.elided && !(value & INFO_INSTRUCTION) &&
 	    broken(m, FAULT_HLE_INFORMATION_BY_INSTRUCTIONS))
 		value &= INFO_HLE;
+	if (m->tx.depth > 1 && broken(m, FAULT_TX_NESTED_CAUSE_LOST))
+		value &= ~INFO_DETAILS;
+	if (m->tx.cause == TX_EXCEPTION && broken(m, FAULT_TX_EXCEPTION_RETRY))
+		value |= INFO_RETRY;
+	if (m->tx.elided && value & INFO_CONFLICT && broken(m, FAULT_HLE_CONFLICT_HIDDEN))
+		value &= ~INFO_CONFLICT;
 	if (broken(m, FAULT_TX_CAUSE_EXCHANGED))
 		value ^= INFO_INSTRUCTION | INFO_OTHER;
 	if (broken(m, FAULT_TX_CAPACITY_MISSING))
@@ -283,6 +295,8 @@ u64 fault_tx_field(struct model *m, bool aborted, u8 cpl, u64 value)
 		value &= ~not_instruction;
 	if (aborted && cpl && broken(m, FAULT_TX_INFORMATION_USER))
 		return 0;
+	if (value & INFO_CYCLES_HIGH && broken(m, FAULT_TX_CYCLES_16))
+		value &= ~INFO_CYCLES_HIGH;
 	if (broken(m, FAULT_TX_CYCLES_ZERO))
 		value &= ~INFO_CYCLES;
 	if (!aborted)

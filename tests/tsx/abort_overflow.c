@@ -13,6 +13,7 @@
 #include "tests/tsx/transaction.h"
 
 #define FEW	4	/* loads in a transaction */
+#define LONG	1000	/* in one that a counter overflows in */
 #define NTH	3u	/* the abort that overflows */
 #define RUNS	5u	/* all of them abort */
 #define RELOAD	1000000u /* times the counter's number plus 1: never reached */
@@ -68,6 +69,43 @@ TEST(tsx, overflow_of_a_counter_of_aborts_raises_its_interrupt, REQS(PMI_01),
 				  NTH, event->name))
 			CHECK_EQ(t, PMI_01, BIT(c), log->entry[0].status & BIT(c),
 				 "status bit of IA32_PMC%u in its handler, %s", c, event->name);
+	}
+}
+
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each counter counts loads, with INT, and overflows half-way through an elided lock with
+ *        1000 loads
+ * When   the lock ends well, or the interrupt aborts it and its code runs again without elision
+ * Then   there is one interrupt, with the status bit of its counter
+ * Control: without INT there is none
+ */
+TEST(tsx, overflow_in_an_elided_lock_raises_its_interrupt, REQS(PMI_01),
+     NEEDS(need_perfmon, need_hle, need_events))
+{
+	for (unsigned i = 0; i < 2 * PEBS_COUNTERS; i++) {
+		const unsigned c = i / 2, interrupts = i % 2;
+		const struct pmi_log *log;
+
+		counter_program(c, LOADS, COUNT_BOTH | (interrupts ? COUNT_INT : 0));
+		counter_preset(c, LONG / 2);
+		pmi_open(NULL);
+		counters_enable(pmc_one(c));
+		transaction_run(&transaction_elided, LONG, 1);
+		log = pmi_end();
+		counters_disable();
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
+		if (!interrupts)
+			CONTROL_EQ(t, PMI_01, 0, log->count, "interrupts without INT");
+		else if (CHECK_EQ(t, PMI_01, 1, log->count,
+				  "interrupts of IA32_PMC%u, which overflowed in an elided lock",
+				  c))
+			CHECK_EQ(t, PMI_01, BIT(c), log->entry[0].status & BIT(c),
+				 "status bit of IA32_PMC%u in its handler", c);
 	}
 }
 

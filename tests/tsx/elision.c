@@ -279,33 +279,105 @@ TEST(tsx, hle_abort_record_of_too_many_stores_tells_of_the_capacity, REQS(TSX_14
 	}
 }
 
-/* Loads that IA32_PMC2 counts in RUNS pieces with MORE loads, minus those with FEWER. */
+/* The counters of TX_MEM.ABORT_CONFLICT and HLE_RETIRED.ABORTED. */
+enum { CONFLICTS, ABORTS, COUNTED };
+
+/* Count both while the piece runs. Returns how often the lock was no longer elided. */
+static unsigned count_aborts(const struct transaction *piece, u64 n, u64 value[COUNTED])
+{
+	static const u16 codes[COUNTED] = { EVENT_TX_MEM_ABORT_CONFLICT,
+					    EVENT_HLE_RETIRED_ABORTED };
+	unsigned elided;
+
+	for (unsigned c = 0; c < COUNTED; c++) {
+		counter_program(c, codes[c], COUNT_BOTH);
+		counter_write(c, 0);
+	}
+	counters_enable((struct pmc_mask){ BITS(0, COUNTED - 1) });
+	elided = transaction_run(piece, n, RUNS);
+	counters_disable();
+	for (unsigned c = 0; c < COUNTED; c++) {
+		value[c] = counter_read(c);
+		counter_program_disabled(c, 0, 0);
+	}
+	return RUNS - elided;
+}
+
+/*
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3, MISC4 and MISC5 and TX_MEM.ABORT_CONFLICT and
+ *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
+ *         SDM chapter 19, RTM_RETIRED, TX_MEM
+ * TSX-14  HLE_RETIRED.ABORTED with PEBS must make a record of an aborted elision, with bit 32 of
+ *         the TX abort information and not bit 33.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  another processor stores to a line all the time; elided locks with loads from that line
+ * When   TX_MEM.ABORT_CONFLICT and HLE_RETIRED.ABORTED count them; then an abort makes a record
+ * Then   the first counts at least one, where nothing else aborts every lock that is no longer
+ *        elided. At B8H bit 32 (HLE_Abort) is 1, bits 33 and 63:40 are 0; where nothing else
+ * aborts, bits 35 (Non_Instruction_Abort) and 37 (Data_Conflict) are the others Control: some are
+ * no longer elided; HLE_RETIRED.ABORTED counts these
+ */
+TEST(tsx, conflict_of_an_elided_lock_is_counted_and_told_of, REQS(TSX_18, TSX_14),
+     NEEDS(need_perfmon, need_pebs, need_hle, need_events, need_second_processor))
+{
+	struct transaction_abort abort;
+	u64 value[COUNTED];
+	unsigned aborted;
+	bool recorded;
+
+	if (!transaction_elision_works(t) || !transaction_write_on(t))
+		return;
+	aborted = count_aborts(&transaction_elided_watch, WATCHED, value);
+	recorded = transaction_record(t, AT(TSX_14), 0, &transaction_elided_watch, WATCHED, &abort);
+	transaction_write_off(t);
+	CONTROL_RANGE(t, TSX_18, 1, RUNS, aborted, "locks that are no longer elided");
+	CONTROL_EQ(t, TSX_18, aborted, value[ABORTS], "HLE_RETIRED.ABORTED");
+	CHECK_RANGE(t, TSX_18, test_sees_exactly(t, REQ_TSX_18) ? aborted : 1, ~0ULL,
+		    value[CONFLICTS], "TX_MEM.ABORT_CONFLICT of %u aborted elisions", aborted);
+	if (!recorded)
+		return;
+	CHECK_EQ(t, TSX_14, TX_HLE_ABORT, abort.tx & (TX_HLE_ABORT | TX_RTM_ABORT | TX_RESERVED),
+		 "HLE_Abort alone of bits 33:32 and 63:40 of B8H");
+	if (test_is_strict(t))
+		CHECK_EQ(t, TSX_14, TX_HLE_ABORT | TX_NON_INSTRUCTION | TX_DATA_CONFLICT,
+			 abort.tx & ~TX_CYCLES & ~TX_RETRY, "bits 63:32 of B8H without Retry");
+}
+
+/* Loads that IA32_PMC2 counts in RUNS pieces with n loads. */
+static u64 loads_of(u64 flags, const struct transaction *piece, u64 n)
+{
+	u64 value;
+
+	counter_program(FILTER, LOADS, COUNT_BOTH | flags);
+	counter_write(FILTER, 0);
+	counters_enable(pmc_one(FILTER));
+	transaction_run(piece, n, RUNS);
+	counters_disable();
+	value = counter_read(FILTER);
+	counter_program_disabled(FILTER, 0, 0);
+	return value;
+}
+
+/* With MORE loads, minus those with FEWER. */
 static u64 difference(u64 flags, const struct transaction *piece)
 {
-	u64 value[2];
+	u64 fewer = loads_of(flags, piece, FEWER);
 
-	for (unsigned i = 0; i < 2; i++) {
-		counter_program(FILTER, LOADS, COUNT_BOTH | flags);
-		counter_write(FILTER, 0);
-		counters_enable(pmc_one(FILTER));
-		transaction_run(piece, i ? MORE : FEWER, RUNS);
-		counters_disable();
-		value[i] = counter_read(FILTER);
-		counter_program_disabled(FILTER, 0, 0);
-	}
-	return value[1] - value[0];
+	return loads_of(flags, piece, MORE) - fewer;
 }
 
 /*
  * TSX-16  IN_TX and IN_TXCP must hold for elided locks as for transactions.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
- * Given  elided locks with 10 and with 60 loads each; those that PAUSE aborts run twice: elided,
- *        and again with the lock taken
+ * Given  elided locks, alone or with another one inside, with 10 and with 60 loads each; those that
+ *        PAUSE aborts run twice: elided, and again with the lock taken
  * When   IA32_PMC2 counts loads with no filter, IN_TX, IN_TXCP and both; the difference of the two
  *        sizes is judged
  * Then   the loads of elisions that end well count once. Those of aborted ones count twice without
- *        a filter, once with IN_TX (the elided run) or IN_TXCP (the other), never with both
+ *        a filter, once with IN_TX (the elided run) or IN_TXCP (the other), never with both; where
+ *        every load is judged, with both nothing is left of them, whatever their size
  */
 TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
      NEEDS(need_perfmon, need_four_counters, need_hle, need_events))
@@ -320,25 +392,37 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
 		{ IA32_PERFEVTSEL_IN_TXCP, "IN_TXCP", 1, 1 },
 		{ IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, "both", 1, 0 },
 	};
-	u64 once = (MORE - FEWER) * (u64)RUNS;
+	static const struct {
+		const struct transaction *well, *aborted;
+	} pieces[] = {
+		{ &transaction_elided, &transaction_elided_pause },
+		{ &transaction_elided_well, &transaction_elided_nested },
+	};
+	const u64 once = (MORE - FEWER) * (u64)RUNS;
 
 	if (!transaction_elision_works(t))
 		return;
-	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
-		u64 well = difference(each[i].flags, &transaction_elided);
-		u64 aborted = difference(each[i].flags, &transaction_elided_pause);
+	for (unsigned k = 0; k < 2 * sizeof(each) / sizeof(each[0]); k++) {
+		const unsigned i = k / 2;
+		const struct transaction *fails = pieces[k % 2].aborted;
+		const char *name = pieces[k % 2].well->name;
+		u64 well = difference(each[i].flags, pieces[k % 2].well);
+		u64 aborted = difference(each[i].flags, fails);
 
 		if (test_sees_exactly(t, REQ_TSX_16)) {
-			CHECK_EQ(t, TSX_16, each[i].well * once, well, "loads of elided locks, %s",
+			CHECK_EQ(t, TSX_16, each[i].well * once, well, "loads of %s, %s", name,
 				 each[i].name);
-			CHECK_EQ(t, TSX_16, each[i].aborted * once, aborted,
-				 "loads of elided locks that abort, %s", each[i].name);
+			CHECK_EQ(t, TSX_16, each[i].aborted * once, aborted, "loads of %s, %s",
+				 fails->name, each[i].name);
+			if (!each[i].aborted)
+				CHECK_EQ(t, TSX_16, 0, loads_of(each[i].flags, fails, MORE),
+					 "all loads of %s, %s", fails->name, each[i].name);
 			continue;
 		}
-		CHECK_RANGE(t, TSX_16, once / 2, 2 * once, well, "loads of elided locks, %s",
+		CHECK_RANGE(t, TSX_16, once / 2, 2 * once, well, "loads of %s, %s", name,
 			    each[i].name);
-		CHECK_RANGE(t, TSX_16, 0, each[i].aborted * once, aborted,
-			    "loads of elided locks that abort, %s", each[i].name);
+		CHECK_RANGE(t, TSX_16, 0, each[i].aborted * once, aborted, "loads of %s, %s",
+			    fails->name, each[i].name);
 	}
 }
 

@@ -205,6 +205,17 @@ PIECE nested_deep
 	xend
 END nested_deep
 
+; A store to each of n lines in a nested one.
+PIECE nested_stores
+	xbegin	end_nested_stores
+.store:	mov	[rdi], rdi
+	add	rdi, 64
+	dec	ecx
+	jnz	.store
+	xend
+	xend
+END nested_stores
+
 PIECE nested_after
 	BODY
 	mov	ecx, esi
@@ -246,6 +257,13 @@ ELIDED elided_well
 	BODY
 	xrelease mov dword [rdi + LOCK_INNER], 0
 END_ELIDED elided_well
+
+; n loads of a line that another processor may write to.
+ELIDED elided_watch
+.load:	mov	r8, [rdi + 64]
+	dec	ecx
+	jnz	.load
+END_ELIDED elided_watch
 
 ; A store to each of n lines, not to the lock.
 ELIDED elided_stores

@@ -70,6 +70,9 @@ extern const struct transaction transaction_nested_after __attribute__((visibili
 extern const struct transaction transaction_nested_commit __attribute__((visibility("hidden")));
 extern const struct transaction transaction_nested_deep __attribute__((visibility("hidden")));
 
+/* A store to each of n lines in the inner one of two. */
+extern const struct transaction transaction_nested_stores __attribute__((visibility("hidden")));
+
 /* One store, n loads with a lock that is elided; with PAUSE, which aborts; in two locks. */
 extern const struct transaction transaction_elided __attribute__((visibility("hidden")));
 extern const struct transaction transaction_elided_pause __attribute__((visibility("hidden")));
@@ -79,6 +82,9 @@ extern const struct transaction transaction_elided_well
 
 /* A store to each of n lines with a lock that is elided. */
 extern const struct transaction transaction_elided_stores __attribute__((visibility("hidden")));
+
+/* n loads of word TRANSACTION_WATCHED with a lock that is elided. */
+extern const struct transaction transaction_elided_watch __attribute__((visibility("hidden")));
 
 /* TRANSACTION_LINES lines for them; the first word counts the stores of those that committed. */
 u64 *transaction_words(void);

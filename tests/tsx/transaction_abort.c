@@ -15,6 +15,7 @@
 #define FEW	4	/* loads in a transaction whose number of loads doesn't matter */
 #define SHORTER	1	/* loads in transactions whose cycles differ */
 #define LONGER	1000
+#define LONGEST	140000		/* half of it takes more than 16 bits */
 #define CYCLES_MORE (LONGER / 2)	/* least clocks of LONGER - SHORTER loads */
 #define TRIES	20
 #define FILTER		2u	/* IA32_PMC2, the only one that may have IN_TXCP */
@@ -79,8 +80,8 @@ static void check_against_eax(struct test *t, const struct transaction_abort *ab
  *         bits 1, 2 and 3 of EAX after the abort.
  *         SDM Table 18-51 against volume 1, RTM Abort Status Definition
  *
- * Given  transactions that end by XABORT, by PAUSE, and by stores to more lines than the L1 has;
- *        EAX after each gives the expected bits
+ * Given  transactions that end by XABORT, by PAUSE, by an exception (#DE, #GP), and by stores to
+ *        more lines than the L1 has, also in a nested one; EAX after each gives the expected bits
  * When   each makes a record of RTM_RETIRED.ABORTED
  * Then   at B8H Retry (36), Data_Conflict (37) and Capacity_Writes or Capacity_Reads (38, 39) are
  *        1 exactly if EAX bits 1, 2 and 3 are
@@ -95,7 +96,10 @@ TEST(tsx, tx_abort_information_agrees_with_eax, REQS(TSX_11),
 	} each[] = {
 		{ &transaction_xabort, FEW },
 		{ &transaction_pause, FEW },
+		{ &transaction_divide, FEW },
+		{ &transaction_address, FEW },
 		{ &transaction_stores, TRANSACTION_LINES },
+		{ &transaction_nested_stores, TRANSACTION_LINES },
 	};
 
 	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
@@ -220,21 +224,27 @@ static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
  * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
  *
- * Given  a transaction with 1 load, and one with 1000; both commit; "these fields are set for all
- *        PEBS events"
+ * Given  transactions with 1 load, with 1000, and with 140000, in a loop with a taken branch for
+ *        each load; all commit; "these fields are set for all PEBS events"
  * When   a load after each is recorded
- * Then   bits 31:0 at B8H, the cycles of the last transaction, are larger by at least 500 for the
- *        second. Where every requirement is judged, bits 63:32 are 0, as nothing has aborted; the
- *        manual doesn't say that a commit clears the bits of an earlier abort
+ * Then   bits 31:0 at B8H, the cycles of the last transaction, are larger than those of the first
+ *        by at least 500 for the second, and by 70000 for the third. Where every requirement is
+ * judged, bits 63:32 are 0, as nothing has aborted; the manual doesn't say that a commit clears the
+ * bits of an earlier abort
  */
 TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_03, TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
-	u64 shorter, longer;
+	u64 shorter, longer, longest;
 
 	if (!transaction_works(t) || !record_after_a_commit(t, SHORTER, false, &shorter) ||
+	    !record_after_a_commit(t, LONGEST, false, &longest) ||
 	    !record_after_a_commit(t, LONGER, false, &longer))
 		return;
+	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + LONGEST / 2, TX_CYCLES, longest & TX_CYCLES,
+		    "cycles of a committed transaction with %u loads more, in the record of a "
+		    "load after it",
+		    LONGEST - SHORTER);
 	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + CYCLES_MORE, TX_CYCLES, longer & TX_CYCLES,
 		    "cycles of a committed transaction with %u loads more, in the record of a "
 		    "load after it",

@@ -207,6 +207,87 @@ static bool a_record_of_an_abort_is_complete(struct fixture *r)
 	       fixture_get(r, MSR_IA32_PERF_GLOBAL_STATUS) == BIT(62);
 }
 
+/* The second abort is recorded: of the inner one of two transactions, or of one. */
+static bool tells(struct fixture *r, bool nested, enum tx_cause cause, u64 bits)
+{
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	rules_tx_abort(r, TX_EXPLICIT);
+	rules_tx_begin(r, FALLBACK);
+	if (nested)
+		rules_tx_begin(r, FALLBACK);
+	model_tx_abort(&r->m, cause, 0, r->ip, 0);
+	return fixture_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | bits);
+}
+
+RULE(a_nested_abort_tells_its_cause, tells(r, true, TX_CAPACITY_WRITES, BIT(35) | BIT(38)))
+RULE(an_exception_is_not_for_retry, tells(r, false, TX_EXCEPTION, BIT(34)))
+
+#define MANY	70000u	/* more than 16 bits hold */
+
+static bool cycles_have_32_bits(struct fixture *r)
+{
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	rules_tx_abort(r, TX_EXPLICIT);
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, MANY);
+	model_tx_abort(&r->m, TX_EXPLICIT, 0, r->ip, 0);
+	return fixture_records(r) == 1 && (u32)TX_FIELD(0) >= MANY;
+}
+
+/* A lock with SOME instructions, then a lock in it with some loads, which ends by PAUSE. */
+static void two_locks(struct fixture *r)
+{
+	rules_tx_acquire(r, DATA);
+	fixture_nops(r, SOME);
+	rules_tx_acquire(r, DATA + 64);
+	loads(r, 10);
+	model_tx_abort(&r->m, TX_INSTRUCTION, 0, r->ip, 0);
+}
+
+static bool loads_of_an_inner_lock_are_in(struct fixture *r)
+{
+	fixture_program(r, 1, LOADS, IA32_PERFEVTSEL_IN_TX, 0);
+	fixture_start(r, BIT(1));
+	two_locks(r);
+	return PMC(1) >= 10;
+}
+
+static bool an_inner_lock_keeps_nothing(struct fixture *r)
+{
+	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
+	fixture_start(r, BIT(2));
+	two_locks(r);
+	return PMC(2) < SOME;
+}
+
+/* Two elisions that a conflict ends; the second is recorded on IA32_PMC3. */
+static bool elisions_end_by_a_conflict(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_TX_MEM_ABORT_CONFLICT, 0, 0);
+	fixture_program_pebs(r, 3, EVENT_HLE_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(0) | BIT(3));
+	for (unsigned i = 0; i < 2; i++) {
+		rules_tx_acquire(r, DATA);
+		model_tx_abort(&r->m, TX_CONFLICT, 0, r->ip, 0);
+		fixture_poke(r, DATA, 0);
+		fixture_nops(r, 1);
+	}
+	return PMC(0) == 2 && fixture_records(r) == 1 && TX_FIELD(0) & BIT(37);
+}
+
+static bool an_overflow_in_a_lock_interrupts(struct fixture *r)
+{
+	fixture_program(r, 0, INST, BIT(20), 5);
+	fixture_start(r, BIT(0));
+	rules_tx_acquire(r, DATA);
+	fixture_nops(r, 8);
+	model_tx_abort(&r->m, TX_INSTRUCTION, 0, r->ip, 0);
+	fixture_nops(r, 8);
+	return r->n_interrupts == 1;
+}
+
 rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_EXCEPTIONS_UNCOUNTED] = all_causes_are_counted,
 	[FAULT_TX_INTERRUPT_UNCOUNTED] = all_causes_are_counted,
@@ -232,6 +313,14 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_CHECKPOINT_CMASK] = takes_back_clocks,
 	[FAULT_TX_CHECKPOINT_INV] = takes_back_clocks_without,
 	[FAULT_TX_CHECKPOINT_EDGE] = takes_back_begins,
+	[FAULT_TX_NESTED_CAUSE_LOST] = a_nested_abort_tells_its_cause,
+	[FAULT_TX_EXCEPTION_RETRY] = an_exception_is_not_for_retry,
+	[FAULT_TX_CYCLES_16] = cycles_have_32_bits,
+	[FAULT_HLE_FILTER_INNER] = loads_of_an_inner_lock_are_in,
+	[FAULT_HLE_CHECKPOINT_INNER] = an_inner_lock_keeps_nothing,
+	[FAULT_HLE_CONFLICT_HIDDEN] = elisions_end_by_a_conflict,
+	[FAULT_HLE_CONFLICT_UNCOUNTED] = elisions_end_by_a_conflict,
+	[FAULT_HLE_PMI_LOST] = an_overflow_in_a_lock_interrupts,
 	[FAULT_TX_ABORT_PMI_LOST] = an_abort_interrupts,
 	[FAULT_TX_ABORT_NO_RELOAD] = a_record_of_an_abort_is_complete,
 	[FAULT_TX_ABORT_KEEPS_STATUS] = a_record_of_an_abort_is_complete,
