@@ -307,6 +307,9 @@ static bool is_lost(struct model *m, const struct msr_ref *p, u64 value)
 	if (counter && p->counter == LAST_OF_GRACEMONT && m->config.generation == GEN_GRACEMONT &&
 	    broken(m, FAULT_E_CORE_LAST_LOST))
 		return true;
+	if (p->reg == MODEL_REG_UNCORE_PMC && model_uncore_of(m)->active & BIT(p->i) &&
+	    broken(m, FAULT_UNCORE_RUNNING_KEEPS))
+		return true;
 	return broken(m, generated[p->reg].write_dropped) ||
 	       (counter && m->active & BIT(p->counter) &&
 		broken(m, FAULT_WRITE_WHILE_COUNTING_LOST)) ||
@@ -331,6 +334,37 @@ static u64 taken_running(struct model *m, const struct msr_ref *p, u64 value)
 	}
 }
 
+static u64 keep(u64 value, u64 old, u64 bits)
+{
+	return (value & ~bits) | (old & bits);
+}
+
+/* The setting that a counter takes if it is written while it counts, and goes on. */
+static u64 select_running(struct model *m, unsigned n, u64 value)
+{
+	const u64 levels = IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_USR, old = m->perfevtsel[n];
+
+	if (!(m->active & BIT(n)) || !(value & IA32_PERFEVTSEL_EN))
+		return value;
+	if ((value ^ old) & levels && broken(m, FAULT_RUNNING_LEVELS_KEPT))
+		return keep(value, old, levels);
+	return (value ^ old) & IA32_PERFEVTSEL_CMASK && broken(m, FAULT_RUNNING_CMASK_KEPT) ?
+		       keep(value, old, IA32_PERFEVTSEL_CMASK) :
+		       value;
+}
+
+static u64 fixed_running(struct model *m, u64 value)
+{
+	for (unsigned n = 0; n < MODEL_MAX_FIXED; n++) {
+		const u64 field = IA32_FIXED_CTR_CTRL_EN0 << n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
+
+		if (m->active & BIT(FIRST_FIXED + n) && value & field &&
+		    (value ^ m->fixed_ctr_ctrl) & field && broken(m, FAULT_FIXED_RUNNING_LEVELS))
+			value = keep(value, m->fixed_ctr_ctrl, field);
+	}
+	return value;
+}
+
 /* The value that the register takes in place of the written one. */
 static u64 taken(struct model *m, const struct msr_ref *p, u64 value)
 {
@@ -347,6 +381,10 @@ static u64 taken(struct model *m, const struct msr_ref *p, u64 value)
 		if (value & IA32_DEBUGCTL_LBR && broken(m, FAULT_LBR_LOST_BESIDE_SMM_FREEZE))
 			value &= ~(u64)IA32_DEBUGCTL_LBR;
 	}
+	if (p->reg == MODEL_REG_PERFEVTSEL)
+		value = select_running(m, p->i, value);
+	if (p->reg == MODEL_REG_FIXED_CTR_CTRL)
+		value = fixed_running(m, value);
 	return fault_kvm_takes(m, p, value);
 }
 

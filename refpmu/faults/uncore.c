@@ -6,6 +6,7 @@
 
 #define UNCORE_FIXED	UNCORE_GP
 #define ALL_ENABLES	(UNCORE_PERF_GLOBAL_CTRL_EN_PC | UNCORE_PERF_GLOBAL_CTRL_EN_FC0)
+#define CMASK_LOW	3
 #define EVERY_CORE	UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE
 
 bool fault_uncore_shared(struct model *m, bool shared)
@@ -55,6 +56,8 @@ void fault_uncore_setting(struct model *m, struct uncore_setting *setting)
 		rule->kind = EK_LLC_REFERENCES;
 	if (rule->cmask && broken(m, FAULT_UNCORE_CMASK_IGNORED))
 		rule->cmask = 0;
+	if (rule->cmask > CMASK_LOW && broken(m, FAULT_UNCORE_CMASK_2))
+		rule->cmask &= CMASK_LOW;
 	if (rule->invert && broken(m, FAULT_UNCORE_INV_IGNORED))
 		rule->invert = false;
 	keep_enables(m, setting);

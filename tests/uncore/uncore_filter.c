@@ -27,6 +27,8 @@ static const u64 filters[] = {
 	[FALLS] = UNCORE_CMASK(1) | UNCORE_INVERT | UNCORE_EDGE,
 };
 
+/* NEVER in later turns: a bit of CMASK alone, of no fewer events than a clock can have. */
+#define LEAST_BIT	3
 #define ROLES		(sizeof(filters) / sizeof(filters[0]))
 
 static unsigned counter_of(unsigned turn, unsigned role)
@@ -43,12 +45,12 @@ static unsigned counter_of(unsigned turn, unsigned role)
  *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility, Figure 18-25: counter
  *         mask, invert
  *
- * Given  six counters count reads that miss the L3, with CMASK 255, with it and INV, with CMASK 1,
- *        with it and INV, with it and edge detect, with it and both; each counter has each of these
- *        in turn
+ * Given  six counters count reads that miss the L3, with CMASK 255 or 8, 16, 32, 64 or 128, with
+ *        255 and INV, with CMASK 1, with it and INV, with it and edge detect, with it and both;
+ *        each counter has each of these in turn
  * When   flushed lines are loaded: the misses are many clocks apart
- * Then   CMASK 255 counts nothing; CMASK 1 counts at least half as many clocks as there are loads,
- *        and not every clock; CMASK 1 and the same with INV count together what CMASK 255 with INV
+ * Then   CMASK 8 and more counts nothing; CMASK 1 counts at least half as many clocks as there are
+ * loads, and not every clock; CMASK 1 and the same with INV count together what CMASK 255 with INV
  *        does, every clock; with edge detect CMASK 1 counts at least half of the loads, and not
  *        more than without it; with INV and edge detect it counts the same number, except for the
  *        first or the last edge: rises and falls of a condition alternate
@@ -65,6 +67,8 @@ TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_0
 	for (unsigned turn = 0; turn < UNCORE_COUNTERS; turn++) {
 		for (unsigned role = 0; role < ROLES; role++)
 			uncore_count_filtered(counter_of(turn, role), filters[role]);
+		if (turn >= LEAST_BIT)
+			uncore_count_filtered(counter_of(turn, NEVER), UNCORE_CMASK(BIT(turn)));
 		uncore_enable(ALL_COUNTERS);
 		cache_workload_run(&h, MISSES, (struct pmc_mask){ 0 });
 		uncore_enable(0);
@@ -73,8 +77,8 @@ TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_0
 		CONTROL_RANGE(t, UNC_10, MISSES + 1, ~0ULL, got[ALWAYS],
 			      "clocks with fewer than 255 events, counter %u",
 			      counter_of(turn, ALWAYS));
-		CHECK_EQ(t, UNC_10, 0, got[NEVER], "clocks with 255 events, counter %u",
-			 counter_of(turn, NEVER));
+		CHECK_EQ(t, UNC_10, 0, got[NEVER], "clocks with %u events, counter %u",
+			 turn >= LEAST_BIT ? 1u << turn : 255u, counter_of(turn, NEVER));
 		CHECK_RANGE(t, UNC_10, MISSES / 2, got[ALWAYS] - 1, got[REACHED],
 			    "clocks with an event, counter %u", counter_of(turn, REACHED));
 		CHECK_EQ(t, UNC_10, got[ALWAYS], got[REACHED] + got[BELOW],
@@ -242,6 +246,35 @@ TEST(unc, uncore_enables_act_while_the_counter_is_globally_enabled, REQS(UNC_02)
 		uncore_switch(c, false);
 		CHECK_EQ(t, UNC_02, 0, uncore_gain(c),
 			 "clocks of counter %u, EN cleared while its bit of 391H is 1", c);
+		uncore_off();
+	}
+}
+
+/*
+ * UNC-01  Each uncore counter must hold 48 bits, and its event select what is written to it.
+ *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility
+ *
+ * Given  each of the nine counters counts clocks from 0
+ * When   a value of 48 bits is written to it while it counts
+ * Then   it reads that value and the clocks since then, fewer than 2^32
+ * Control: it has counted from 0, and goes on from the value
+ */
+TEST(unc, uncore_counter_takes_each_value_while_it_counts, REQS(UNC_01), NEEDS(need_uncore))
+{
+	const u64 value = 0x5a5aULL << 32;
+
+	for (unsigned n = 0; n <= UNCORE_COUNTERS; n++) {
+		const unsigned c = n < UNCORE_COUNTERS ? n : UNCORE_FIXED;
+
+		uncore_write(c, 0);
+		uncore_switch(c, true);
+		uncore_enable(BIT(c));
+		CONTROL_RANGE(t, UNC_01, 1, value - 1, uncore_gain(c), "clocks of counter %u", c);
+		uncore_write(c, value);
+		CHECK_RANGE(t, UNC_01, value, value + BIT(32) - 1, uncore_read(c),
+			    "counter %u, written while it counts", c);
+		CONTROL_RANGE(t, UNC_01, 1, value, uncore_gain(c),
+			      "clocks of counter %u after that", c);
 		uncore_off();
 	}
 }

@@ -366,7 +366,40 @@ static bool a_fifth_counter_takes_no_write(struct fixture *r)
 	return REFUSED(0x18a, 0) && REFUSED(0xc5, 0) && !THERE(0x4c5) && !THERE(0x30c);
 }
 
+/* A counter that counts, of branches or fixed counter 0, is written at once with other levels. */
+static bool written_levels_hold(struct fixture *r)
+{
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
+	fixture_set(r, MSR_IA32_PMC0, 0);
+	fixture_nops(r, 10);
+	return PMC(0) == 0;
+}
+
+static bool written_cmask_holds(struct fixture *r)
+{
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_program(r, 0, INST, 255ULL << IA32_PERFEVTSEL_CMASK_SHIFT, 0);
+	fixture_nops(r, 10);
+	return PMC(0) == 0;
+}
+
+static bool written_fixed_levels_hold(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 3);
+	fixture_start(r, BIT(32));
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 2);
+	fixture_set(r, MSR_IA32_FIXED_CTR0, 0);
+	fixture_nops(r, 10);
+	return fixture_get(r, MSR_IA32_FIXED_CTR0) == 0;
+}
+
 rule *const class_rules[FAULT_COUNT] = {
+	[FAULT_RUNNING_LEVELS_KEPT] = written_levels_hold,
+	[FAULT_RUNNING_CMASK_KEPT] = written_cmask_holds,
+	[FAULT_FIXED_RUNNING_LEVELS] = written_fixed_levels_hold,
 	[FAULT_PIN_CONTROL_STOPS] = pin_control_counts,
 	[FAULT_PIN_CONTROL_QUIET] = pin_control_interrupts,
 	[FAULT_PIN_CONTROL_REFUSED] = pin_control_is_taken,

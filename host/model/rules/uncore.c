@@ -46,6 +46,17 @@ static bool edges_of_the_clock(struct fixture *r)
 	return fixture_get(r, 0x3b0) == 2;
 }
 
+RULE(no_clock_has_128, (miss(r, 128ULL << 24, 0), fixture_get(r, 0x3b0) == 0))
+
+static bool a_counting_one_takes_its_value(struct fixture *r)
+{
+	fixture_set(r, 0x3c0, 0x0109 | EN_UNCORE | BIT(23) | 255ULL << 24);
+	fixture_set(r, U_CTRL, BIT(0));
+	fixture_nops(r, 4);
+	fixture_set(r, 0x3b0, BIT(40));
+	return fixture_get(r, 0x3b0) >= BIT(40);
+}
+
 static bool counter_0_interrupts(struct fixture *r)
 {
 	miss(r, BIT(20), TOP);
@@ -167,6 +178,8 @@ rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_EDGE_IGNORED] = edges_of_the_clock,
 	[FAULT_UNCORE_INVERTED_EDGE] = edges_of_the_clock,
 	[FAULT_UNCORE_INVERTED_EDGE_SILENT] = edges_of_the_clock,
+	[FAULT_UNCORE_CMASK_2] = no_clock_has_128,
+	[FAULT_UNCORE_RUNNING_KEEPS] = a_counting_one_takes_its_value,
 	[FAULT_UNCORE_GP_PMI_LOST] = counter_0_interrupts,
 	[FAULT_UNCORE_GP_ENABLE_IGNORED] = counter_0_needs_its_enable,
 	[FAULT_UNCORE_CLEARS_EIGHT] = a_status_bit_is_cleared_alone,
