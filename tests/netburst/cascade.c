@@ -5,6 +5,7 @@
  * it waits for both count the usual event of their group. So if the first overflows in the middle
  * of a window, the second counts the rest of the window.
  */
+#include "pmu/pmi.h"
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
@@ -321,34 +322,78 @@ TEST(netburst, cascaded_counter_starts_whatever_the_overflow_flags_are, REQS(NB_
 
 /*
  * NB-21  An overflow must set the OVF flag although no PMI is enabled.
+ * NB-10  OVF_PMI_T0 must send the PMI to logical processor 0 and OVF_PMI_T1 to logical processor
+ *        1.
  *        SDM 18.16.2 CCCR MSRs
  *
  * Given  each of the eighteen counters waits with its cascade flag set, or four with bit 11, to
- *        overflow on an eighth of a window's events
+ *        overflow on an eighth of a window's events, with the PMI flag of this thread
  * When   the counter that it waits for overflows in the middle of the window, or doesn't
- * Then   in the first case the waiting counter has overflowed too, and its OVF is set
- * Control: in the second case it is clear
+ * Then   in the first case the waiting counter has overflowed too: its OVF is set, and there is one
+ *        interrupt
+ * Control: in the second case OVF is clear, and there is no interrupt
  */
-TEST(netburst, cascaded_counter_overflows_as_others_do, REQS(NB_21), NEEDS(need_netburst))
+TEST(netburst, cascaded_counter_overflows_as_others_do, REQS(NB_21, NB_10), NEEDS(need_netburst))
 {
+	static const struct pmi_options keep = { .keep_counting = true, .keep_status = true };
+	const u64 mine = netburst_thread() ? NB_CCCR_OVF_PMI_T1 : NB_CCCR_OVF_PMI_T0;
+
 	for (unsigned n = 0; n < LINKS; n++) {
 		const struct link l = link_of(n);
 		const u64 all = events_of(l.from);
 
 		for (unsigned starts = 0; starts < 2; starts++) {
+			unsigned interrupts;
+
 			cascade_program(l.from, starts ? all / 2 : NETBURST_NEVER, l.waiting,
-					l.flag);
+					l.flag | mine);
+			pmi_open(&keep);
 			cascade_window_until(l.from, l.waiting, all / 8);
-			if (starts)
+			interrupts = pmi_end()->count;
+			if (starts) {
 				CHECK(t, NB_21, netburst_overflowed(l.waiting),
 				      "OVF of counter %u, started by counter %u", l.waiting,
 				      l.from);
-			else
+				CHECK_EQ(t, NB_10, 1, interrupts,
+					 "interrupts of counter %u, started by counter %u",
+					 l.waiting, l.from);
+			} else {
 				CONTROL(t, NB_21, !netburst_overflowed(l.waiting),
 					"no OVF of counter %u, counter %u not overflowing",
 					l.waiting, l.from);
+				CONTROL_EQ(t, NB_10, 0, interrupts,
+					   "interrupts of counter %u, counter %u not overflowing",
+					   l.waiting, l.from);
+			}
 			netburst_reset();
 		}
+	}
+}
+
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  each of the eighteen counters waits with its cascade flag set, or four with bit 11
+ * When   the counter that it waits for overflows in the middle of a window, the waiting one having
+ *        the compare flag and threshold 15, which no clock exceeds, or neither
+ * Then   with them it counts nothing
+ * Control: without them it counts at least a quarter of the window's events
+ */
+TEST(netburst, cascaded_counter_compares_as_others_do, REQS(NB_18), NEEDS(need_netburst))
+{
+	for (unsigned n = 0; n < LINKS; n++) {
+		const struct link l = link_of(n);
+		const u64 all = events_of(l.from);
+
+		CONTROL_RANGE(t, NB_18, all / 4, all, cascade(l.from, all / 2, l.waiting, l.flag),
+			      "counter %u, started by counter %u", l.waiting, l.from);
+		CHECK_EQ(t, NB_18, 0,
+			 cascade(l.from, all / 2, l.waiting,
+				 l.flag | NB_CCCR_COMPARE | NB_CCCR_THRESHOLD),
+			 "clocks with more than 15 events, counter %u, started by counter %u",
+			 l.waiting, l.from);
 	}
 }
 

@@ -417,20 +417,23 @@ static u64 edges_of(unsigned counter, u64 flags)
 }
 
 /*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
  * NB-19  The edge flag must have no effect without the compare flag, and with it must count rising
  *        edges of the threshold's output only.
  *        SDM 18.15.5.2 Filtering Events
  *
- * Given  each of the eighteen counters with compare and edge, and the same with the complement
- *        flag: of clocks at CPL 3 on the BPU group, of the usual event on the MS and FLAME groups,
- *        of which no clock has more than three, of loads on the IQ group, of which no clock has two
- * When   the threshold is 1, 2, 4 and 8, one bit of the field each; 4 and 8 on the MS and FLAME
+ * Given  each of the eighteen counters with compare alone, with compare and edge, and the same with
+ * the complement flag: of clocks at CPL 3 on the BPU group, of the usual event on the MS and FLAME
+ * groups, of which no clock has more than three, of loads on the IQ group, of which no clock has
+ * two When   the threshold is 1, 2, 4 and 8, one bit of the field each; 4 and 8 on the MS and FLAME
  *        groups
- * Then   no clock has more than the threshold, and every clock has as many or fewer: neither
- *        condition has an edge
+ * Then   no clock has more than the threshold, and every clock has as many or fewer: none is
+ *        counted with compare alone, and neither condition has an edge
  * Control: with threshold 0 both have edges
  */
-TEST(netburst, edge_flag_goes_by_each_bit_of_the_threshold, REQS(NB_19), NEEDS(need_netburst))
+TEST(netburst, each_counter_goes_by_each_bit_of_the_threshold, REQS(NB_18, NB_19),
+     NEEDS(need_netburst), .deadline_ms = 20000)
 {
 	for (unsigned c = 0; c < NB_COUNTERS; c++)
 		for (unsigned complement = 0; complement < 2; complement++) {
@@ -441,11 +444,102 @@ TEST(netburst, edge_flag_goes_by_each_bit_of_the_threshold, REQS(NB_19), NEEDS(n
 			CONTROL_RANGE(t, NB_19, 1, ~0ULL >> 1, edges_of(c, flags),
 				      "edges, threshold 0, complement %u, counter %u", complement,
 				      c);
-			for (unsigned n = single ? 1 : RETIRE_MOST + 1; n <= THRESHOLD_MOST; n *= 2)
+			for (unsigned n = single ? 1 : RETIRE_MOST + 1; n <= THRESHOLD_MOST;
+			     n *= 2) {
 				CHECK_EQ(t, NB_19, 0, edges_of(c, flags | THRESHOLD(n)),
 					 "edges, threshold %u, complement %u, counter %u", n,
 					 complement, c);
+				if (!complement)
+					CHECK_EQ(t, NB_18, 0,
+						 edges_of(c, NB_CCCR_COMPARE | THRESHOLD(n)),
+						 "clocks with more than %u events, counter %u", n,
+						 c);
+			}
 		}
+}
+
+static struct {
+	u64 all, above, edges;
+} filtered[NB_COUNTERS];
+
+static void count_filtered(void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		struct netburst_setting s = netburst_usual(i, netburst_both(netburst_thread()), 0);
+
+		filtered[i].all = netburst_gain_once(&s, &workload_packed, false);
+		s.flags = NB_CCCR_COMPARE | THRESHOLD(THRESHOLD_MOST);
+		filtered[i].above = netburst_gain_once(&s, &workload_packed, false);
+		s.flags |= NB_CCCR_COMPLEMENT | NB_CCCR_EDGE;
+		filtered[i].edges = netburst_gain_once(&s, &workload_packed, false);
+	}
+}
+
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ * NB-19  The edge flag must have no effect without the compare flag, and with it must count rising
+ *        edges of the threshold's output only.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  each of the eighteen counters with its usual event, of T0 and then of T1, the other thread
+ *        being halted
+ * When   a workload runs: with compare and threshold 15; with complement and edge too
+ * Then   the first counts nothing: no clock has more than 15 events; the second has no more edges
+ *        in more rounds: its condition always holds
+ * Control: without filters at least one event in two rounds is counted
+ */
+TEST(netburst, filters_hold_for_events_of_either_thread, REQS(NB_18, NB_19),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, count_filtered, NULL))
+			return;
+		for (unsigned i = 0; i < NB_COUNTERS; i++) {
+			CONTROL_RANGE(t, IDS(NB_18, NB_19), (NETBURST_MORE - NETBURST_FEWER) / 2,
+				      ~0ULL >> 1, filtered[i].all, "counter %u on T%u", i, thread);
+			CHECK_EQ(t, NB_18, 0, filtered[i].above,
+				 "clocks with more than 15 events, counter %u on T%u", i, thread);
+			CHECK_EQ(t, NB_19, 0, filtered[i].edges,
+				 "edges of a condition that always holds, counter %u on T%u", i,
+				 thread);
+		}
+	}
+}
+
+/*
+ * NB-19  The edge flag must have no effect without the compare flag, and with it must count rising
+ *        edges of the threshold's output only.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  each counter of the MS, FLAME and IQ groups with a condition that always holds, beside its
+ *        neighbour, whose condition begins with an event of each round; both with edge
+ * When   a workload runs
+ * Then   the first counts two edges at most, when counting begins and ends
+ * Control: the neighbour counts at least one in two rounds
+ */
+TEST(netburst, edges_of_a_counter_are_those_of_its_own_condition, REQS(NB_19), NEEDS(need_netburst))
+{
+	const u64 own = netburst_both(netburst_thread()), edge = NB_CCCR_COMPARE | NB_CCCR_EDGE;
+
+	for (unsigned i = NB_MS_COUNTER0; i < NB_COUNTERS; i++) {
+		struct netburst_setting s[2] = {
+			netburst_usual(i, own, edge | NB_CCCR_COMPLEMENT | NB_CCCR_THRESHOLD),
+			netburst_usual(i ^ 1, own, edge),
+		};
+		u64 value[2];
+
+		if (i >= NB_IQ_COUNTER0) {
+			s[1].event = NB_EVENT_BRANCH_RETIRED;
+			s[1].mask = NB_BRANCH_RETIRED_MMTP | NB_BRANCH_RETIRED_MMTM;
+		}
+		count_together_of(&workload_packed, s, 2, value);
+		CONTROL_RANGE(t, NB_19, LONG / 2, ~0ULL, value[1], "edges of counter %u", i ^ 1);
+		CHECK_RANGE(t, NB_19, 0, 2, value[0],
+			    "edges of a condition that always holds, counter %u beside %u", i,
+			    i ^ 1);
+	}
 }
 
 #define FIELD_VALUES	4u	/* values of CCCR[17:16]: enum netburst_active */

@@ -142,11 +142,12 @@ TEST(netburst, uop_type_tags_by_the_flags_of_its_own_escr, REQS(NB_01), NEEDS(ne
  *        packed additions: ESCR[8:5] holds the tags, ESCR[4] enables them, tag bit 0 is what
  *        NBOGUS0 counts
  * When   workloads with and without them run, with the tag bit set, among others, clear, or not
- *        enabled, and with other upstream events
+ *        enabled, with no OS and USR flag in the upstream ESCR, and with other upstream events
  * Then   packed additions are counted exactly with tag 1 or 15; nothing is counted of other
- *        workloads, by other upstream events, without the enable, or with tag 2
+ *        workloads, by other upstream events, without the enable or a flag, or with tag 2
  */
-TEST(netburst, execution_event_counts_uops_of_its_tag, REQS(NB_35), NEEDS(need_netburst))
+TEST(netburst, execution_event_counts_uops_of_its_tag, REQS(NB_35), NEEDS(need_netburst),
+     .deadline_ms = 20000)
 {
 	u64 packed = netburst_declared(&workload_packed, WORKLOAD_BRANCHES);
 	u64 upstream;
@@ -171,6 +172,10 @@ TEST(netburst, execution_event_counts_uops_of_its_tag, REQS(NB_35), NEEDS(need_n
 					    (upstream & ~NB_ESCR_TAG_VALUE) | TAG(TAG_2),
 					    &workload_packed),
 			 "with tag value 2, counter %u", c);
+		CHECK_EQ(t, NB_35, 0,
+			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, MSR_NB_FIRM_ESCR0,
+					    upstream & ~netburst_every_level(), &workload_packed),
+			 "tagged at no level, counter %u", c);
 		CHECK_EQ(t, NB_35, packed,
 			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, MSR_NB_FIRM_ESCR0,
 					    upstream | NB_ESCR_TAG_VALUE, &workload_packed),

@@ -412,6 +412,64 @@ TEST(netburst, overflow_interrupts_a_halted_thread_whose_flag_is_set, REQS(NB_10
 	}
 }
 
+/* The interrupts after the last addition of one thread, and after one of the other thread. */
+static void overflow_on_the_last(void *arg)
+{
+	static const struct pmi_options keep = { .keep_counting = true, .keep_status = true };
+	const u64 all = additions(ADDER);
+	const struct netburst_setting s = netburst_usual(ADDER, netburst_every_level(),
+							 to(netburst_thread()));
+
+	(void)arg;
+	netburst_program(&s);
+	netburst_preset(ADDER, all);
+	pmi_open(&keep);
+	netburst_start(ADDER);
+	workload_run_uncounted(&workload_packed, NETBURST_MORE);
+	routed.seen[0] = pmi_settle()->count;
+}
+
+static void add_once(void *arg)
+{
+	(void)arg;
+	workload_run_uncounted(&workload_packed, 1);
+}
+
+static void end_to_count(void *arg)
+{
+	(void)arg;
+	routed.seen[1] = pmi_end()->count;
+	netburst_stop(ADDER);
+}
+
+/*
+ * NB-16  A PMI must be generated on the next event count after the counter has overflowed.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  a counter of packed additions of either thread, which no other code has, with the PMI flag
+ *        of the thread that works
+ * When   it overflows on the last addition of that thread; then the other thread adds
+ * Then   there is no interrupt after the first, and one after the second
+ * Control: OVF is set
+ */
+TEST(netburst, overflow_interrupts_on_the_next_event_count_of_either_thread, REQS(NB_16),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, overflow_on_the_last, NULL))
+			return;
+		CONTROL(t, NB_16, netburst_overflowed(ADDER), "T%u overflows on its last addition",
+			thread);
+		if (!netburst_run(t, !thread, NETBURST_ASLEEP, add_once, NULL) ||
+		    !netburst_run(t, thread, NETBURST_ASLEEP, end_to_count, NULL))
+			return;
+		CHECK_EQ(t, NB_16, 0, routed.seen[0], "interrupts of T%u before the next event",
+			 thread);
+		CHECK_EQ(t, NB_16, 1, routed.seen[1], "interrupts of T%u after one of T%u", thread,
+			 !thread);
+	}
+}
+
 /* The CCCR isn't written between several runs: each overflow must have its increments again. */
 static void check_left_alone(struct test *t, u64 mine)
 {

@@ -9,6 +9,7 @@
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
+#define ROUNDS	1000u	/* far more than a processor can execute in vain at the end of a loop */
 #define NEARLY	4u	/* within a quarter: a few accesses may have another miss */
 
 /* Each mechanism tags one micro-operation in a round. */
@@ -34,6 +35,34 @@ static u64 instructions(const struct tagger *tagger, unsigned counter, u32 mask)
 	s.event = NB_EVENT_INSTR_RETIRED;
 	s.mask = mask;
 	return netburst_gain(&s, tagger->workload, false);
+}
+
+/*
+ * NB-44  Instr_retired must count retired instructions.
+ *        SDM Table 19-29
+ *
+ * Given  instr_retired on each counter of the IQ group with BOGUSNTAG and BOGUSTAG alone
+ * When   a loop of 1000 rounds runs, whose branch is predicted until the end
+ * Then   far fewer than its instructions are counted: they are retired, and bogus ones "must be
+ *        canceled"
+ * Control: with NBOGUSNTAG and NBOGUSTAG at least one a round is counted
+ */
+TEST(netburst, instr_retired_tells_bogus_instructions_from_retired_ones, REQS(NB_44),
+     NEEDS(need_netburst))
+{
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
+		struct netburst_setting s = netburst_instructions(c,
+								  netburst_both(netburst_thread()),
+								  0);
+
+		CONTROL_RANGE(t, NB_44, ROUNDS, ~0ULL,
+			      netburst_count(&s, &workload_load, ROUNDS, false),
+			      "retired instructions, counter %u", c);
+		s.mask = NB_INSTR_RETIRED_BOGUSNTAG | NB_INSTR_RETIRED_BOGUSTAG;
+		CHECK_RANGE(t, NB_44, 0, ROUNDS / NEARLY,
+			    netburst_count(&s, &workload_load, ROUNDS, false),
+			    "bogus instructions, counter %u", c);
+	}
 }
 
 /*

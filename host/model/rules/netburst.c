@@ -677,7 +677,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 
 bool netburst_has_rule(enum fault_id of)
 {
-	return netburst_rules[of];
+	return netburst_rules[of] || netburst_each_rules[of];
 }
 
 bool netburst_rule(enum fault_id of, enum fault_id on)
@@ -685,5 +685,5 @@ bool netburst_rule(enum fault_id of, enum fault_id on)
 	static struct netburst_fixture r;
 
 	nbfixture_open(&r, on, true);
-	return netburst_rules[of](&r);
+	return (netburst_rules[of] ? netburst_rules[of] : netburst_each_rules[of])(&r);
 }

@@ -8,6 +8,9 @@
 
 typedef bool netburst_rule_fn(struct netburst_fixture *r);
 
+/* Those of netburst_each.c. */
+extern netburst_rule_fn *const netburst_each_rules[];
+
 /* One that is an expression, of the rig r. */
 #define NETBURST_RULE(name, ...) \
 	static bool name(struct netburst_fixture *r) { return __VA_ARGS__; }

@@ -104,6 +104,8 @@ void fault_nb_rdpmc(struct model *m, u32 ecx, struct msr_result *result)
 			*result = (struct msr_result){ .status = MSR_DONE, .value = n->counter[i] };
 		return;
 	}
+	if (netburst_thread_of(m) && broken(m, FAULT_NB_RDPMC_SECOND))
+		result->value = 0;
 	if (broken(m, FAULT_NB_RDPMC_NEIGHBOUR))
 		result->value = n->counter[i ^ 1] & (ecx & NB_RDPMC_FAST ? BITS(0, 31) : ~0ULL);
 	if (ecx & NB_RDPMC_FAST && broken(m, FAULT_NB_RDPMC_FAST_FULL))
@@ -149,6 +151,17 @@ static u64 pebs_bits_of_first(struct model *m, u64 value)
 static bool is_running(const struct model *m, const struct netburst_place *p)
 {
 	return p->reg == NBR_COUNTER && netburst_of(m)->now.cccr[p->i] & NB_CCCR_ENABLE;
+}
+
+/* Is this an ESCR that a running counter selects? */
+static bool is_in_use(const struct model *m, const struct netburst_place *p)
+{
+	const struct netburst_settings *now = &netburst_of(m)->now;
+
+	for (u32 left = p->reg == NBR_ESCR ? now->running : 0; left; left &= left - 1)
+		if (now->selected[__builtin_ctz(left)] == p->i)
+			return true;
+	return false;
 }
 
 /* The value that the register takes in place of the written one. */
@@ -237,7 +250,8 @@ void fault_nb_wrmsr(struct model *m, const struct netburst_place *p, struct msr_
 	}
 	if (write->taken && broken(m, generated[p->reg].write_dropped))
 		write->taken = false;
-	if (write->taken && is_running(m, p) && broken(m, FAULT_NB_RUNNING_KEEPS))
+	if (write->taken && ((is_running(m, p) && broken(m, FAULT_NB_RUNNING_KEEPS)) ||
+			     (is_in_use(m, p) && broken(m, FAULT_NB_ESCR_RUNNING))))
 		write->taken = false;
 	if (!write->taken)
 		return;
@@ -332,69 +346,6 @@ bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned
 	return !(*first && now - *first < MOMENT && broken(m, FAULT_NB_SECOND_LOST));
 }
 
-/* Does the counter count nothing with the compare flag and without the complement flag? */
-static bool compares_in_vain(struct model *m, unsigned i, bool edge)
-{
-	const bool middle = i >= NB_MS_COUNTER0 && i < NB_IQ_COUNTER0;
-	const bool iq = i == NB_IQ_COUNTER2 || i == NB_IQ_COUNTER3 || i == NB_IQ_COUNTER5;
-
-	return (edge &&
-		(broken(m, FAULT_NB_EDGE_SILENT) || (i != NB_BPU_COUNTER0 && i != NB_IQ_COUNTER1 &&
-						     broken(m, FAULT_NB_EDGE_SILENT_SOME)))) ||
-	       (middle && broken(m, FAULT_NB_COMPARE_SILENT_4_11)) ||
-	       (iq && broken(m, FAULT_NB_COMPARE_SILENT_SOME));
-}
-
-/* The threshold that is used with the edge flag. */
-static u64 edge_threshold(struct model *m, u64 threshold)
-{
-	const enum fault_id bits[] = { FAULT_NB_EDGE_THRESHOLD_0, FAULT_NB_EDGE_THRESHOLD_1,
-				       FAULT_NB_EDGE_THRESHOLD_2, FAULT_NB_EDGE_THRESHOLD_3 };
-
-	for (unsigned k = 0; k < sizeof(bits) / sizeof(bits[0]); k++)
-		if (threshold & BIT(k) && broken(m, bits[k]))
-			threshold &= ~BIT(k);
-	return threshold;
-}
-
-void fault_nb_filter(struct model *m, unsigned i, u64 cccr, struct netburst_filter *f)
-{
-	const u64 never = ~0ULL;
-	u64 threshold = f->least - 1;
-
-	if (m->config.fault == FAULT_NONE)
-		return;
-	if (f->compare && (broken(m, FAULT_NB_COMPARE_IGNORED) ||
-			   (i == NB_FLAME_COUNTER2 && broken(m, FAULT_NB_COMPARE_10))))
-		f->compare = false;
-	if (f->compare && !f->edge && !f->complement && !threshold &&
-	    broken(m, FAULT_NB_COMPARE_ADDS))
-		f->compare = false;
-	if (f->edge && broken(m, FAULT_NB_EDGE_IGNORED))
-		f->edge = false;
-	if (threshold > 1 && threshold < NB_CCCR_THRESHOLD >> NB_CCCR_THRESHOLD_SHIFT &&
-	    broken(m, FAULT_NB_THRESHOLD_MIDDLE))
-		f->least = 2;
-	if (f->edge)
-		f->least = edge_threshold(m, f->least - 1) + 1;
-	if (broken(m, FAULT_NB_THRESHOLD_EQUAL))
-		f->least--;
-	if (f->compare && !f->complement && compares_in_vain(m, i, f->edge))
-		f->least = never;
-	if (f->complement && (broken(m, FAULT_NB_COMPLEMENT_IGNORED) ||
-			      (i == NB_MS_COUNTER1 && broken(m, FAULT_NB_COMPLEMENT_5))))
-		f->complement = false;
-	if (f->complement && cccr & NB_CCCR_EDGE && broken(m, FAULT_NB_COMPLEMENT_WITH_EDGE))
-		f->complement = false;
-	if (f->compare && !(cccr & NB_CCCR_COMPLEMENT) && broken(m, FAULT_NB_COMPARE_SILENT))
-		f->least = never;
-	if (!f->compare && ((cccr & NB_CCCR_COMPLEMENT && broken(m, FAULT_NB_COMPLEMENT_ALONE)) ||
-			    (cccr & NB_CCCR_THRESHOLD && broken(m, FAULT_NB_THRESHOLD_ALONE))))
-		f->compare = true;
-	if (!f->compare && f->edge && broken(m, FAULT_NB_EDGE_ALONE))
-		*f = (struct netburst_filter){ .compare = true, .edge = true, .least = 1 };
-}
-
 u64 fault_nb_sum(struct model *m, unsigned i, u64 sum)
 {
 	return i == NB_IQ_COUNTER3 && broken(m, FAULT_NB_COUNTER_15_CARRY) ?
@@ -422,12 +373,6 @@ bool fault_nb_forced(struct model *m, unsigned i, bool forced)
 
 /* ---- overflow ---- */
 
-/* Has a cascade started counter i, with this CCCR? */
-static bool is_cascaded(const struct model *m, unsigned i, u64 cccr)
-{
-	return netburst_faults(netburst_of(m))->cascaded & BIT(i) && !(cccr & NB_CCCR_ENABLE);
-}
-
 /* Has another counter overflowed on this instruction before? */
 static bool is_second(struct model *m, unsigned i)
 {
@@ -446,7 +391,8 @@ u64 fault_nb_shows(struct model *m, unsigned i, u64 cccr, u64 shown)
 	u32 *flagged = &netburst_faults(netburst_of(m))->flagged;
 
 	*flagged = (*flagged & ~(u32)BIT(i)) | (cccr & NB_CCCR_OVF ? (u32)BIT(i) : 0);
-	if ((is_cascaded(m, i, cccr) && broken(m, FAULT_NB_CASCADED_NO_OVF)) ||
+	if ((netburst_is_cascaded(netburst_of(m), i, cccr) &&
+	     broken(m, FAULT_NB_CASCADED_NO_OVF)) ||
 	    (netburst_thread_of(m) && broken(m, FAULT_NB_OVF_T0_ONLY)) ||
 	    (is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_SHOWN)))
 		return cccr;
@@ -569,13 +515,20 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 	for (unsigned k = 0; k < NB_COUNTERS; k++)
 		if (waits_for(m, k, s->with->cccr[k], i))
 			started |= (u32)BIT(k);
-	if (started &&
-	    ((is_cascaded(m, i, s->with->cccr[i]) && broken(m, FAULT_NB_CASCADE_NO_CHAIN)) ||
-	     (s->thread && broken(m, FAULT_NB_CASCADE_T0_ONLY)) ||
-	     (is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_STARTS))))
+	if (started && ((netburst_is_cascaded(netburst_of(m), i, s->with->cccr[i]) &&
+			 broken(m, FAULT_NB_CASCADE_NO_CHAIN)) ||
+			(s->thread && broken(m, FAULT_NB_CASCADE_T0_ONLY)) ||
+			(is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_STARTS))))
 		return 0;
 	started = extended_again(m, s, i, one_of(m, started));
 	return start_again(m, overflowed_before(m, s, i, started));
+}
+
+/* A PMI isn't raised by an event of the other logical processor. */
+static bool waits_for_its_thread(struct model *m, unsigned i)
+{
+	return netburst_faults(netburst_of(m))->due_by[i] != netburst_thread_of(m) &&
+	       broken(m, FAULT_NB_PMI_NEXT_SAME);
 }
 
 void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netburst_pmi *pmi)
@@ -586,6 +539,12 @@ void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netbur
 	if (m->config.fault == FAULT_NONE)
 		return;
 	*later &= ~bit;
+	if (pmi->was_due && waits_for_its_thread(m, i)) {
+		*pmi = (struct netburst_pmi){ .was_due = true, .due = true };
+		return;
+	}
+	if (pmi->due)
+		netburst_faults(netburst_of(m))->due_by[i] = (u8)netburst_thread_of(m);
 	if (pmi->was_due && broken(m, FAULT_NB_PMI_LATE)) {
 		*later |= bit;
 		pmi->raised = wrapped && !pmi->due;
@@ -599,7 +558,7 @@ void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netbur
 		pmi->raised = true;
 }
 
-/* Faults of one counter's flags. */
+/* Faults of one counter, or of those that a cascade has started. */
 static void pmi_of_one(struct model *m, unsigned i, bool *to)
 {
 	const bool t0 = to[0];
@@ -612,6 +571,9 @@ static void pmi_of_one(struct model *m, unsigned i, bool *to)
 		to[1] = true;
 	if (i != NB_FLAME_COUNTER0 && to[0] && !to[1] && broken(m, FAULT_NB_PMI_T0_BOTH))
 		to[1] = true;
+	if (netburst_is_cascaded(netburst_of(m), i, netburst_of(m)->now.cccr[i]) &&
+	    broken(m, FAULT_NB_CASCADED_PMI))
+		to[0] = to[1] = false;
 }
 
 void fault_nb_pmi(struct model *m, unsigned cause, unsigned i, bool *to)

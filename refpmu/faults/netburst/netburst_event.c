@@ -185,6 +185,8 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 		return n;
 	if (n && is_silent(m, what))
 		return 0;
+	if (what == NBW_NEVER && broken(m, FAULT_NB_BOGUS_COUNTS))
+		return 1;
 	if ((what == NBW_TAGGED_INSTRUCTIONS || what == NBW_UNTAGGED_INSTRUCTIONS) &&
 	    lacks_tag(m, s))
 		return what == NBW_UNTAGGED_INSTRUCTIONS;
@@ -334,6 +336,8 @@ bool fault_nb_tags(struct model *m, const struct netburst_step *s, unsigned e, b
 	if (!tags) {
 		const unsigned event = s->with->meaning[e].event;
 
+		if (s->with->escr[e] & NB_ESCR_TAG_ENABLE && broken(m, FAULT_NB_EXECUTION_FLAGS))
+			return true;
 		return (event == NB_EVENT_UOP_TYPE && broken(m, FAULT_NB_UOP_TYPE_FLAGS)) ||
 		       ((event == NB_EVENT_LOAD_PORT_REPLAY ||
 			 event == NB_EVENT_STORE_PORT_REPLAY ||

@@ -26,6 +26,7 @@ struct netburst_core_faults {
 	 */
 	u64 overflow_at;
 	u8 overflow_of;
+	u8 due_by[NB_COUNTERS];	/* nb-pmi-next-of-same-thread: whose event has overflowed */
 } __attribute__((may_alias));
 
 struct netburst_thread_faults {
@@ -48,6 +49,12 @@ _Static_assert(sizeof(struct netburst_thread_faults) <=
 static inline struct netburst_core_faults *netburst_faults(const struct netburst *n)
 {
 	return (struct netburst_core_faults *)n->fault_room;
+}
+
+/* Has a cascade started counter i, with this CCCR? */
+static inline bool netburst_is_cascaded(const struct netburst *n, unsigned i, u64 cccr)
+{
+	return netburst_faults(n)->cascaded & BIT(i) && !(cccr & NB_CCCR_ENABLE);
 }
 
 static inline struct netburst_thread_faults *
