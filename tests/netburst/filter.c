@@ -423,10 +423,11 @@ static u64 edges_of(unsigned counter, u64 flags)
  *        edges of the threshold's output only.
  *        SDM 18.15.5.2 Filtering Events
  *
- * Given  each of the eighteen counters with compare alone, with compare and edge, and the same with
- * the complement flag: of clocks at CPL 3 on the BPU group, of the usual event on the MS and FLAME
- * groups, of which no clock has more than three, of loads on the IQ group, of which no clock has
- * two When   the threshold is 1, 2, 4 and 8, one bit of the field each; 4 and 8 on the MS and FLAME
+ * Given  each of the eighteen counters with compare alone, with edge too, and with the complement
+ *        flag: of clocks at CPL 3 on the BPU group, of the usual event on the MS and FLAME groups,
+ *        of which no clock has more than three, of loads on the IQ group, of which no clock has
+ *        two
+ * When   the threshold is 1, 2, 4 and 8, one bit of the field each; 4 and 8 on the MS and FLAME
  *        groups
  * Then   no clock has more than the threshold, and every clock has as many or fewer: none is
  *        counted with compare alone, and neither condition has an edge

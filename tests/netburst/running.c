@@ -18,8 +18,9 @@ static void read_running(void *arg)
 {
 	(void)arg;
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
-		const struct netburst_setting s = netburst_usual(
-			i, netburst_both(netburst_thread()), 0);
+		const struct netburst_setting s = netburst_usual(i,
+								 netburst_both(netburst_thread()),
+								 0);
 
 		netburst_program(&s);
 		netburst_write(i, BEGIN);
@@ -90,8 +91,8 @@ TEST(netburst, flags_of_an_escr_act_while_its_counter_counts, REQS(NB_02), NEEDS
 			const bool clear = k == 1;
 			u64 before;
 
-			msr_write(escr, clear ? msr_read(escr) & ~s.levels :
-						msr_read(escr) | s.levels);
+			msr_write(escr,
+				  clear ? msr_read(escr) & ~s.levels : msr_read(escr) | s.levels);
 			before = netburst_read(i);
 			workload_run_uncounted(&workload_packed, NETBURST_MORE);
 			if (clear)

@@ -315,8 +315,8 @@ static unsigned count_aborts(const struct transaction *piece, u64 n, u64 value[C
  * When   TX_MEM.ABORT_CONFLICT and HLE_RETIRED.ABORTED count them; then an abort makes a record
  * Then   the first counts at least one, where nothing else aborts every lock that is no longer
  *        elided. At B8H bit 32 (HLE_Abort) is 1, bits 33 and 63:40 are 0; where nothing else
- * aborts, bits 35 (Non_Instruction_Abort) and 37 (Data_Conflict) are the others Control: some are
- * no longer elided; HLE_RETIRED.ABORTED counts these
+ *        aborts, bits 35 (Non_Instruction_Abort) and 37 (Data_Conflict) are the others
+ * Control: some are no longer elided; HLE_RETIRED.ABORTED counts these
  */
 TEST(tsx, conflict_of_an_elided_lock_is_counted_and_told_of, REQS(TSX_18, TSX_14),
      NEEDS(need_perfmon, need_pebs, need_hle, need_events, need_second_processor))

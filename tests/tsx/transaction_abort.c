@@ -229,8 +229,8 @@ static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
  * When   a load after each is recorded
  * Then   bits 31:0 at B8H, the cycles of the last transaction, are larger than those of the first
  *        by at least 500 for the second, and by 70000 for the third. Where every requirement is
- * judged, bits 63:32 are 0, as nothing has aborted; the manual doesn't say that a commit clears the
- * bits of an earlier abort
+ *        judged, bits 63:32 are 0, as nothing has aborted; the manual doesn't say that a commit
+ *        clears the bits of an earlier abort
  */
 TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_03, TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))

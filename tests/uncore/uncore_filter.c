@@ -50,10 +50,10 @@ static unsigned counter_of(unsigned turn, unsigned role)
  *        each counter has each of these in turn
  * When   flushed lines are loaded: the misses are many clocks apart
  * Then   CMASK 8 and more counts nothing; CMASK 1 counts at least half as many clocks as there are
- * loads, and not every clock; CMASK 1 and the same with INV count together what CMASK 255 with INV
- *        does, every clock; with edge detect CMASK 1 counts at least half of the loads, and not
- *        more than without it; with INV and edge detect it counts the same number, except for the
- *        first or the last edge: rises and falls of a condition alternate
+ *        loads, and not every clock; CMASK 1 and the same with INV count together what CMASK 255
+ *        with INV does, every clock; with edge detect CMASK 1 counts at least half of the loads,
+ *        and not more than without it; with INV and edge detect it counts the same number, except
+ *        for the first or the last edge: rises and falls of a condition alternate
  * Control: there were more clocks than loads
  */
 TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_09, UNC_10),

@@ -381,7 +381,10 @@ static bool written_cmask_holds(struct fixture *r)
 {
 	fixture_program(r, 0, INST, 0, 0);
 	fixture_start(r, BIT(0));
-	fixture_program(r, 0, INST, 255ULL << IA32_PERFEVTSEL_CMASK_SHIFT, 0);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0,
+		    INST | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
+			    255ULL << IA32_PERFEVTSEL_CMASK_SHIFT);
+	fixture_set(r, MSR_IA32_PMC0, 0);
 	fixture_nops(r, 10);
 	return PMC(0) == 0;
 }

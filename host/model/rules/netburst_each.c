@@ -65,8 +65,8 @@ static bool edges_are_its_own(struct netburst_fixture *r)
 	u64 before;
 
 	program(r, 12, 0x3cc, 5, escr(6, 15, T0O), ENABLE | COMPARE | EDGE, 0);
-	program(r, 13, 0x3b8, 4, escr(2, 3, T0O),
-		ENABLE | COMPARE | BIT(19) | THRESHOLD(15) | EDGE, 0);
+	program(r, 13, 0x3b8, 4, escr(2, 3, T0O), ENABLE | COMPARE | BIT(19) | THRESHOLD(15) | EDGE,
+		0);
 	before = value(r, 13);
 	for (unsigned i = 0; i < 5; i++) {
 		nbfixture_nops(r, 0, false, 1);

@@ -53,15 +53,15 @@ void fault_nb_filter(struct model *m, unsigned i, u64 cccr, struct netburst_filt
 	if (f->compare && (broken(m, FAULT_NB_COMPARE_IGNORED) ||
 			   (netburst_thread_of(m) && broken(m, FAULT_NB_COMPARE_T0)) ||
 			   (i == NB_FLAME_COUNTER2 && broken(m, FAULT_NB_COMPARE_10)) ||
-			   (netburst_is_cascaded(netburst_of(m), i, cccr) && broken(m, FAULT_NB_CASCADED_COMPARE))))
+			   (netburst_is_cascaded(netburst_of(m), i, cccr) &&
+			    broken(m, FAULT_NB_CASCADED_COMPARE))))
 		f->compare = false;
 	if (f->compare && !f->edge && !f->complement && !threshold &&
 	    broken(m, FAULT_NB_COMPARE_ADDS))
 		f->compare = false;
 	if (f->edge && broken(m, FAULT_NB_EDGE_IGNORED))
 		f->edge = false;
-	if (threshold > 1 && threshold < NB_THRESHOLD_MOST &&
-	    broken(m, FAULT_NB_THRESHOLD_MIDDLE))
+	if (threshold > 1 && threshold < NB_THRESHOLD_MOST && broken(m, FAULT_NB_THRESHOLD_MIDDLE))
 		f->least = 2;
 	if (f->edge)
 		f->least = edge_threshold(m, f->least - 1) + 1;
