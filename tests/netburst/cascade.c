@@ -387,7 +387,8 @@ TEST(netburst, cascaded_counter_compares_as_others_do, REQS(NB_18), NEEDS(need_n
 		const struct link l = link_of(n);
 		const u64 all = events_of(l.from);
 
-		CONTROL_RANGE(t, NB_18, all / 4, all, cascade(l.from, all / 2, l.waiting, l.flag),
+		CONTROL_RANGE(t, NB_18, rounds_of(l.from) / 4, all,
+			      cascade(l.from, all / 2, l.waiting, l.flag),
 			      "counter %u, started by counter %u", l.waiting, l.from);
 		CHECK_EQ(t, NB_18, 0,
 			 cascade(l.from, all / 2, l.waiting,
