@@ -497,6 +497,7 @@ void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struc
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
+	faults_of(m)->ovfbuf_was_set = m->global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	plan->record = other_address(m, plan);
 	plan->threshold = threshold_reached(m, plan);
 	fault_record_bytes(m, s, x, plan->record, plan->bytes);

@@ -75,6 +75,24 @@ static void freeze_by_pmc0_only(struct model *m, struct freeze_plan *plan)
 		plan->lbrs = false;
 }
 
+/* Do the counters go on, because of the state in which the interrupt comes about? */
+static bool goes_on(struct model *m, const struct pmi *pmi)
+{
+	const bool threshold = pmi->action == ACTION_THRESHOLD_INT;
+
+	if (!threshold && faults_of(m)->was_shown & BIT(pmi->counter) &&
+	    broken(m, FAULT_FREEZE_WANTS_NEW_BIT))
+		return true;
+	if (threshold && faults_of(m)->ovfbuf_was_set &&
+	    broken(m, FAULT_THRESHOLD_FREEZE_WANTS_NEW_BIT))
+		return true;
+	if (threshold && m->host->lvtpc(m->host->ctx) & LVT_MASKED &&
+	    broken(m, FAULT_THRESHOLD_FREEZE_WANTS_LVT))
+		return true;
+	return (faults_of(m)->interrupts_off && broken(m, FAULT_FREEZE_WANTS_IF)) ||
+	       (faults_of(m)->cpl == 3 && broken(m, FAULT_FREEZE_WANTS_CPL_0));
+}
+
 static void stop_recording(struct model *m)
 {
 	if (model_has_arch_lbr(m) && broken(m, FAULT_THRESHOLD_CLEARS_LBREN))
@@ -125,6 +143,8 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (pmi->action == ACTION_THRESHOLD_INT && pmi->counter && pmi->counter != FIRST_FIXED &&
 	    !plan->counters && broken(m, FAULT_THRESHOLD_FREEZES_UNASKED))
 		plan->counters = true;
+	if (plan->counters && goes_on(m, pmi))
+		plan->counters = false;
 	if (plan->counters && plan->lbrs && broken(m, FAULT_FREEZE_ONE_OF_TWO))
 		plan->counters = false;
 	if (plan->counters && (m->host->lvtpc(m->host->ctx) & LVT_DELIVERY_MODE) == LVT_NMI &&
@@ -253,6 +273,9 @@ static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
 		return true;
 	if (faults_of(m)->raising.action == ACTION_UNCORE_INT &&
 	    broken(m, FAULT_UNCORE_PMI_LEAVES_UNMASKED))
+		return true;
+	if (faults_of(m)->raising.action == ACTION_THRESHOLD_INT &&
+	    broken(m, FAULT_THRESHOLD_LEAVES_UNMASKED))
 		return true;
 	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
 		return true;

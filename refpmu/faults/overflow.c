@@ -120,6 +120,8 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 	if (m->config.fault == FAULT_NONE)
 		return;
 	faults_of(m)->two_wrapped = s->wrapped & (s->wrapped - 1);
+	faults_of(m)->was_shown &= ~BIT(i);
+	faults_of(m)->was_shown |= again ? BIT(i) : 0;
 	overflow->status = fault_status_of_overflow(m, i, status_of(m, s, i, overflow->status));
 	if (i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED_WRAPS_AMISS))
 		m->counter[i].value |= BIT(31);

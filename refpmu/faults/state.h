@@ -30,6 +30,8 @@ struct fault_state {
 	u8 lvt_vector, lvt_vector_before;	/* last vector that software wrote; one before */
 	bool lvt_mask_written;	/* last mask bit that software wrote */
 	u64 overflowed;		/* counters that have ever overflowed */
+	u64 was_shown;		/* counters whose status bit was set before their last overflow */
+	bool ovfbuf_was_set;	/* before the last assist */
 	u64 stuck;		/* status bits that can't be cleared */
 	bool two_wrapped;	/* another counter overflowed on the last overflow's instruction */
 	bool nmi_comes;		/* an NMI was delivered, and hasn't been recorded yet */

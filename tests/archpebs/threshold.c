@@ -3,6 +3,7 @@
  * The threshold of architectural PEBS: Linux handle_pmi_common(), intel_pmu_drain_arch_pebs(). Its
  * status bit is IA32_PERF_GLOBAL_STATUS[54], not OvfBuf.
  */
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
 #include "tests/archpebs/archpebs.h"
 #include "tests/lbr/arch.h"
@@ -75,14 +76,18 @@ TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEB
  * APEBS-29  A record below THRESH must raise no interrupt.
  * APEBS-31  Records of architectural PEBS must leave IA32_PERF_GLOBAL_STATUS[62] at 0.
  *           Linux handle_pmi_common
+ * PMI-04    Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and
+ *           only software may clear it.
+ *           SDM 10.5.1 Local Vector Table
  *
  * Given  THRESH at the end of the second record, then of the first
  * When   each counter of CPUID.(23H,5):EAX and ECX makes one
  * Then   it raises no interrupt, then one, whose handler finds IA32_PERF_GLOBAL_STATUS[54] = 1,
- *        [62] = 0, and WR after the record
+ *        [62] = 0, WR after the record, and LVTPC's mask bit set
  */
-TEST(archpebs, record_of_each_counter_reaches_the_threshold, REQS(APEBS_28, APEBS_29, APEBS_31),
-     NEEDS(need_perfmon, need_arch_pebs, need_branches), .deadline_ms = 5000)
+TEST(archpebs, record_of_each_counter_reaches_the_threshold,
+     REQS(APEBS_28, APEBS_29, APEBS_31, PMI_04), NEEDS(need_perfmon, need_arch_pebs, need_branches),
+     .deadline_ms = 5000)
 {
 	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs)
 		for (unsigned reaches = 0; reaches < 2; reaches++) {
@@ -115,6 +120,8 @@ TEST(archpebs, record_of_each_counter_reaches_the_threshold, REQS(APEBS_28, APEB
 					 c);
 				CHECK_EQ(t, APEBS_28, RECORD, e->arch_index & IA32_PEBS_INDEX_WR,
 					 "bytes of WR in the handler, counter %u", c);
+				CHECK_EQ(t, PMI_04, LVT_MASKED, e->lvtpc & LVT_MASKED,
+					 "LVTPC's mask bit in the handler, counter %u", c);
 			}
 			arch_pebs_close();
 			counter_reset();

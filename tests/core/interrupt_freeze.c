@@ -5,6 +5,7 @@
  * find it so.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"
@@ -121,6 +122,64 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 	log = overflow_interrupts(0, COUNT_INT, NULL);
 	CONTROL_EQ(t, PMI_14, overflow_most(t, 1, log->count), log->count,
 		   "interrupts without freeze");
+}
+
+/* The instructions that IA32_PMC1 counts in a window in which IA32_PMC0 overflows early with INT:
+ * at CPL 3 with LVTPC masked, or at CPL 0 with interrupts off. */
+static u64 witness_at(bool user, u64 debugctl)
+{
+	const struct pmi_options options = { .masked = user };
+	const u64 level = user ? COUNT_USR : COUNT_OS;
+	u64 value;
+
+	pmi_open(&options);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, level | COUNT_INT);
+	counter_preset(0, PERIOD);
+	counter_program(1, EVENT_INST_RETIRED_ANY_P, level);
+	counter_write(1, 0);
+	intr_disable();
+	counters_enable(pmc_or(pmc_one(0), pmc_one(1)));
+	if (user)
+		workload_run_user(&workload_long_sled, PERIOD);
+	else
+		workload_run_uncounted(&workload_long_sled, PERIOD);
+	counters_disable();
+	intr_enable();
+	value = counter_read(1);
+	pmi_settle();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counter_program_disabled(1, 0, 0);
+	counter_program_disabled(0, 0, 0);
+	counters_clear(overflow_status());
+	pmi_unmask();		/* a pending interrupt of this window is taken here */
+	pmi_end();
+	return value;
+}
+
+/*
+ * PMI-17  Freezing must take effect at the overflow, not at the delivery of its interrupt.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  IA32_PMC0 with INT, and IA32_PMC1, which counts instructions; both count at CPL 0, where
+ *        RFLAGS.IF = 0; then at CPL 3, with LVTPC masked
+ * When   IA32_PMC0 overflows early in the window, IA32_DEBUGCTL[12] = 1
+ * Then   IA32_PMC1 stops before the end of the window, of the reference PMU before half of it
+ * Control: with IA32_DEBUGCTL[12] = 0 it counts the whole window
+ */
+TEST(pmi, overflow_freezes_with_interrupts_off_and_at_cpl_3, REQS(PMI_17),
+     NEEDS(need_perfmon, need_branches, need_instructions, need_two_counters, need_freeze))
+{
+	const u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
+
+	for (unsigned user = 0; user < 2; user++) {
+		CONTROL_RANGE(t, PMI_17, whole, ~0ULL, witness_at(user, 0),
+			      "instructions of the window at CPL %u, no freeze", user ? 3 : 0);
+		CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole),
+			    witness_at(user, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI),
+			    "instructions until the freeze, of %lu, CPL %u, IF = %u", whole,
+			    user ? 3 : 0, user);
+	}
 }
 
 #define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)

@@ -235,9 +235,11 @@ TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_04, ARM
 		}
 }
 
-/* Another counter overflows at CPL 0 and freezes all counters, the armed one included. */
-static unsigned freeze_by_another(unsigned c)
+/* Another counter overflows at CPL 0 and freezes all counters, the armed one included. From version
+ * 4 on the events of the armed one go on while CTR_Frz is set. */
+static unsigned freeze_by_another(struct test *t, unsigned c)
 {
+	const u64 ctr_frz = IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
 	const unsigned other = other_than(c);
 	unsigned interrupts;
 
@@ -249,7 +251,13 @@ static unsigned freeze_by_another(unsigned c)
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	pmi_close();
 	overflow_off(other);
-	counters_clear(counters_status() & IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
+	if (counter_caps()->version >= 4 && overflow_freezes(t) & BIT(c)) {
+		run_at_cpl_3(c);
+		CONTROL_EQ(t, FRZ_26, ctr_frz, counters_status() & ctr_frz, "CTR_FRZ");
+		CHECK_EQ(t, FRZ_26, 0, (u64)ds_bytes(),
+			 "bytes by which the index moved, counter %u armed, CTR_FRZ set", c);
+	}
+	counters_clear(counters_status() & ctr_frz);
 	return interrupts;
 }
 
@@ -257,15 +265,18 @@ static unsigned freeze_by_another(unsigned c)
  * ARM-12  An armed counter must stay armed while it is off in IA32_PERF_GLOBAL_CTRL, whatever is
  *         done about other counters meanwhile.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the first event after arming
+ * FRZ-26  No PEBS record may be written while CTR_Frz is set.
+ *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS (records are not named)
  *
  * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
  *        CPL 3, armed by its last event there; IA32_DEBUGCTL[12] = 1
- * When   another counter overflows at CPL 0 with INT and freezes both; software ends the freeze
- *        and switches the armed one on again; then events follow at CPL 3
- * Then   there is a record
+ * When   another counter overflows at CPL 0 with INT and freezes both; from version 4 on events
+ *        follow at CPL 3; software ends the freeze and switches the armed one on again; then events
+ *        follow at CPL 3
+ * Then   there is no record while CTR_Frz is set, and then there is one
  * Control: there was an interrupt
  */
-TEST(arm, freeze_by_another_counter_keeps_an_armed_one_armed, REQS(ARM_12),
+TEST(arm, freeze_by_another_counter_keeps_an_armed_one_armed, REQS(ARM_12, FRZ_26),
      NEEDS(need_perfmon, need_pebs, need_events, need_branches, need_instructions, need_freeze))
 {
 	const unsigned gp = pebs_first_without_pdist();
@@ -279,7 +290,7 @@ TEST(arm, freeze_by_another_counter_keeps_an_armed_one_armed, REQS(ARM_12),
 			counter_reset();
 			return;
 		}
-		interrupts = freeze_by_another(c);
+		interrupts = freeze_by_another(t, c);
 		CONTROL_RANGE(t, ARM_12, 1, overflow_most(t, 1, interrupts), interrupts,
 			      "interrupts of counter %u, beside the armed one", other_than(c));
 		CHECK_EQ(t, ARM_12, 1, records_after(t, &writes[0], c),

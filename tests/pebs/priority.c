@@ -206,7 +206,7 @@ TEST(priority, overflow_without_int_hides_no_interrupt_of_another_counter,
 {
 	static const u8 pairs[][2] = {
 		{ 0, 1 }, { 1, 0 }, { 1, 2 }, { 0, 3 }, { 2, 3 }, { 3, 2 },
-		{ 0, PMC_FIXED(0) }, { 3, PMC_FIXED(0) }, { PMC_FIXED(0), 1 },
+		{ 0, PMC_FIXED(0) }, { 3, PMC_FIXED(0) }, { PMC_FIXED(0), 1 }, { 2, 5 }, { 6, 7 },
 	};
 
 	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {

@@ -142,20 +142,23 @@ TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
  *         record.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  * PMI-06  The delivery mode in LVTPC, fixed or NMI, must be honoured.
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
  *         SDM 10.5.1 Local Vector Table
  *
  * Given  RFLAGS.IF = 0, a PEBS threshold of one record
  * When   each PEBS counter makes it, with delivery mode fixed, then with NMI
  * Then   there is one interrupt: the fixed one is delivered only when IF = 1 again, the NMI before
- *        that
+ *        that; at the handler's entry LVTPC's mask bit is set
  */
-TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05, PMI_06),
+TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05, PMI_06, PMI_04),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	for (unsigned n = 0; n < 2 * PEBS_COUNTERS; n++) {
 		const struct pmi_options options = { .nmi = n % 2 };
 		const char *mode = options.nmi ? "NMI" : "fixed";
 		struct ds_setup setup = sampling_setup(8);
+		const struct pmi_log *log;
 		unsigned off;
 
 		setup.threshold = 1;
@@ -167,8 +170,12 @@ TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05,
 		sampling_want(t, 1);
 		CHECK_EQ(t, PMI_06, options.nmi, off, "interrupts while IF = 0, %s, IA32_PMC%u",
 			 mode, n / 2);
-		CHECK_EQ(t, DS_05, 1, pmi_end()->count, "interrupts in all, %s, IA32_PMC%u", mode,
-			 n / 2);
+		log = pmi_end();
+		if (CHECK_EQ(t, DS_05, 1, log->count, "interrupts in all, %s, IA32_PMC%u", mode,
+			     n / 2))
+			CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
+				 "LVTPC's mask bit at the handler's entry, %s, IA32_PMC%u", mode,
+				 n / 2);
 		counters_clear(counters_status());
 	}
 }

@@ -110,3 +110,80 @@ TEST(ds, threshold_interrupt_of_each_counter_freezes_what_it_is_asked_to,
 				 c, freezes[i] | LBR);
 		}
 }
+
+/* What is left of a window with a record at the threshold early in it, LVTPC masked. */
+struct masked_window {
+	u64 counted;		/* instructions, by IA32_PMC1 */
+	u64 status;
+	unsigned interrupts;	/* while LVTPC is masked */
+};
+
+/* again: OvfBuf is set already, by a window without a freeze. */
+static struct masked_window reach_threshold_masked(u64 debugctl, bool again)
+{
+	static const struct pmi_options masked = { .masked = true };
+	struct ds_setup setup = sampling_setup(8);
+	struct masked_window window;
+
+	setup.threshold = 1;
+	pmi_open(&masked);
+	for (unsigned left = again ? 2 : 1; left-- > 0;) {
+		ds_open(&setup);
+		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+		counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_write(1, 0);
+		msr_write(MSR_IA32_DEBUGCTL, left ? 0 : debugctl);
+		workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(0), pmc_one(1)));
+		pebs_disarm();
+	}
+	window.interrupts = pmi_settle()->count;
+	window.counted = counter_read(1);
+	window.status = overflow_status();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counter_program_disabled(0, 0, 0);
+	counter_program_disabled(1, 0, 0);
+	counters_clear(window.status);
+	pmi_unmask();		/* a pending interrupt is taken here */
+	pmi_end();
+	return window;
+}
+
+/*
+ * PMI-18  A threshold interrupt must freeze as an overflow interrupt does.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  LVTPC is masked; PEBS on IA32_PMC0, the threshold after one record, IA32_PMC1 counting
+ *        instructions that go on after it
+ * When   there is a record with IA32_DEBUGCTL[12] = 1; and one with OvfBuf still set from an
+ *        earlier one
+ * Then   IA32_PMC1 stops before the end of the window, of the reference PMU before half of it, and
+ *        no interrupt is delivered
+ * Control: OvfBuf is set; with IA32_DEBUGCTL[12] = 0 IA32_PMC1 counts the whole window; with LVTPC
+ *          unmasked there is an interrupt
+ */
+TEST(ds, threshold_freezes_although_lvtpc_is_masked_or_ovfbuf_is_set, REQS(PMI_18, PMI_04),
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_instructions, need_freeze))
+{
+	const u64 whole = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, ROUNDS);
+
+	for (unsigned again = 0; again < 2; again++) {
+		const struct masked_window running = reach_threshold_masked(0, again);
+		const struct masked_window frozen = reach_threshold_masked(FREEZE, again);
+
+		sampling_want(t, 1);
+		CONTROL_RANGE(t, PMI_18, whole, ~0ULL, running.counted,
+			      "instructions of the window, no freeze");
+		CONTROL_EQ(t, IDS(PMI_18, PMI_04), IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			   running.status & frozen.status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			   "OvfBuf after a record, without and with a freeze");
+		CHECK_RANGE(t, PMI_18, 1, overflow_before_freeze(t, whole), frozen.counted,
+			    "instructions until the freeze, of %lu; OvfBuf was %u", whole, again);
+		CHECK_EQ(t, PMI_04, 0, running.interrupts + frozen.interrupts,
+			 "interrupts while LVTPC is masked");
+	}
+	CONTROL_RANGE(t, PMI_04, 1, ~0ULL, reach_threshold(0, 0)->count,
+		      "interrupts, LVTPC unmasked");
+}

@@ -124,6 +124,12 @@ static bool freezes_with_lvtpc_masked(struct fixture *r)
 	return STATUS == (CTR_FRZ | BIT(0));
 }
 
+RULE(freezes_beside_its_own_bit,
+     (SET(BIT(0)), overflow(r, INT, BIT(12)), STATUS == (CTR_FRZ | BIT(0))))
+RULE(freezes_at_cpl_3, (r->cpl = 3, overflow(r, INT, BIT(12)), STATUS == (CTR_FRZ | BIT(0))))
+RULE(freezes_with_interrupts_off,
+     (r->regs.rflags &= ~BIT(9), overflow(r, INT, BIT(12)), STATUS == (CTR_FRZ | BIT(0))))
+
 static bool version_3_shows_no_freeze(struct fixture *r)
 {
 	overflow(r, INT, BIT(11) | BIT(12));
@@ -592,6 +598,9 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_CTR_FRZ_DRIFTS] = freezes_by_status,
 	[FAULT_FREEZE_WITHOUT_INT] = only_interrupts_freeze,
 	[FAULT_FREEZE_BY_LEVEL] = an_old_overflow_freezes_nothing,
+	[FAULT_FREEZE_WANTS_NEW_BIT] = freezes_beside_its_own_bit,
+	[FAULT_FREEZE_WANTS_CPL_0] = freezes_at_cpl_3,
+	[FAULT_FREEZE_WANTS_IF] = freezes_with_interrupts_off,
 	[FAULT_FREEZE_WANTS_LVT] = freezes_with_lvtpc_masked,
 	[FAULT_LBR_FRZ_INERT] = stopping_keeps_entries,
 	[FAULT_LBR_FRZ_CLEARS] = stopping_keeps_entries,

@@ -139,7 +139,37 @@ static bool eight_counters_have_four_with_pebs(struct fixture *r)
 	return fixture_wrmsr(r, 0xc5, 0) == MSR_DONE && fixture_wrmsr(r, 0x3f1, BIT(4)) == MSR_GP;
 }
 
+/* ---- the threshold ---- */
+
+static bool threshold_freezes(struct fixture *r, u32 lvtpc)
+{
+	fixture_ds(r, 8, 1);
+	fixture_write_lvtpc(r, lvtpc);
+	fixture_set(r, 0x1d9, BIT(12));
+	return one_record(r, 0, 0) && fixture_get(r, 0x38e) & BIT(59);
+}
+
+RULE(threshold_freezes_beside_ovfbuf,
+     (fixture_set(r, 0x391, BIT(62)), threshold_freezes(r, FIXTURE_VECTOR)))
+RULE(threshold_freezes_with_lvtpc_masked, threshold_freezes(r, BIT(16)))
+RULE(threshold_masks_lvtpc,
+     (fixture_ds(r, 8, 1), one_record(r, 0, 0)) && r->n_interrupts == 1 && r->lvtpc & BIT(16))
+
+static bool armed_counter_is_frozen(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 2);
+	fixture_set(r, 0x391, BIT(59));
+	loads(r, 2);
+	return fixture_records(r) == 0;
+}
+
 rule *const skylake_record_rules[FAULT_COUNT] = {
+	[FAULT_THRESHOLD_FREEZE_WANTS_NEW_BIT] = threshold_freezes_beside_ovfbuf,
+	[FAULT_THRESHOLD_FREEZE_WANTS_LVT] = threshold_freezes_with_lvtpc_masked,
+	[FAULT_THRESHOLD_LEAVES_UNMASKED] = threshold_masks_lvtpc,
+	[FAULT_CTR_FRZ_NOT_OF_ARMED] = armed_counter_is_frozen,
 	[FAULT_INSN_PER_ACCESS] = an_instruction_counts_once,
 	[FAULT_TOTAL_CYCLES_REFUSED] = total_cycles_make_records,
 	[FAULT_IN_TXCP_ANYWHERE] = in_txcp_is_for_pmc2,

@@ -141,6 +141,8 @@ bool fault_counter_frozen(struct model *m, unsigned i, bool frozen)
 		return m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI && model_version_4(m) &&
 		       m->global_status & model_global_bit(i) &&
 		       broken(m, FAULT_CTR_FRZ_HOLDS_OVERFLOWED);
+	if (m->counter[i].armed && broken(m, FAULT_CTR_FRZ_NOT_OF_ARMED))
+		return false;
 	return !broken(m, FAULT_CTR_FRZ_INERT) &&
 	       !(i >= FIRST_FIXED && broken(m, FAULT_CTR_FRZ_GP_ONLY));
 }
