@@ -406,7 +406,8 @@ static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 		fault_at_counter(m, i);
 		if (!(plan->reloaded & BIT(i)))
 			continue;
-		if (broken(m, FAULT_NO_RELOAD) || (i != x && broken(m, FAULT_RELOAD_OWN_ONLY)))
+		if (broken(m, FAULT_NO_RELOAD) || (i != x && broken(m, FAULT_RELOAD_OWN_ONLY)) ||
+		    (i != x && i >= 4 && i < FIRST_FIXED && broken(m, FAULT_RELOAD_OWN_OR_LOW)))
 			plan->reloaded &= ~BIT(i);
 		if (++reloads > 2 && broken(m, FAULT_RELOADS_TWO))
 			plan->reloaded &= ~BIT(i);

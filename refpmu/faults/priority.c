@@ -19,6 +19,10 @@ static unsigned rank(enum fault_id fault, const struct service *s)
 		return i == 1 ? MODEL_MAX_COUNTERS : i;
 	case FAULT_PMC3_BEFORE_PMC2:
 		return i == 2 || i == 3 ? i ^ 1 : i;
+	case FAULT_PMC4_FIRST:
+		return i >= 4 && i < FIRST_FIXED ? i : MODEL_MAX_COUNTERS + i;
+	case FAULT_FIXED_ASSIST_FIRST:
+		return i >= FIRST_FIXED && s->assist ? i : MODEL_MAX_COUNTERS + i;
 	case FAULT_ASSISTS_FIRST:
 		return s->assist ? i : MODEL_MAX_COUNTERS + i;
 	default:

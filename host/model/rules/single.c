@@ -261,10 +261,53 @@ RULE(absent_fixed_counters_have_no_bits, REFUSED(0x38d, BIT(48)) && REFUSED(0x38
 RULE(counters_8_and_9_are_not_there, !THERE(0xc9) && REFUSED(0x18e, 0))
 RULE(bit_2_of_debugctl_is_reserved, REFUSED(0x1d9, BIT(2)))
 
+/* IA32_PMC3 and another counter of instructions at CPL 3 are armed there; software clears their
+ * status bits; the next instruction there finds room for one record. select, value: MSRs of the
+ * other one; bit: its bit of IA32_PERF_GLOBAL_CTRL. */
+static bool pmc3_is_served(struct fixture *r, u64 bit, u32 select, u32 value, u32 slot)
+{
+	const u64 user = BIT(22) | BIT(16) | INST, far = MINUS(1000);
+
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + BASIC);
+	fixture_poke(r, FIXTURE_DS + 0x58, far);
+	fixture_poke(r, FIXTURE_DS + slot, far);
+	fixture_wrmsr(r, 0x3f1, BIT(3) | bit);
+	fixture_wrmsr(r, 0x189, user);
+	fixture_wrmsr(r, select, select == 0x38d ? 2 : user);
+	fixture_wrmsr(r, 0x4c4, MINUS(2));
+	fixture_wrmsr(r, value, MINUS(2));
+	fixture_start(r, BIT(3) | bit);
+	r->cpl = 3;
+	fixture_nops(r, 2);
+	r->cpl = 0;
+	fixture_wrmsr(r, 0x390, BIT(3) | bit);
+	r->cpl = 3;
+	fixture_nops(r, 1);
+	r->cpl = 0;
+	return PMC(3) == far && get(r, value) < far;
+}
+
+RULE(pmc3_is_before_pmc5, pmc3_is_served(r, BIT(5), 0x18b, 0x4c6, 0x68))
+RULE(pmc3_is_before_fixed_0, pmc3_is_served(r, FIXED0, 0x38d, 0x309, 0x80))
+
+static bool pmc3_and_pmc5_are_reloaded(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_program_pebs(r, 3, INST, 0, 20);
+	fixture_program_pebs(r, 5, INST, 0, 20);
+	fixture_start(r, BIT(3) | BIT(5));
+	fixture_nops(r, 24);
+	return PMC(3) >= MINUS(20) && PMC(5) >= MINUS(20);
+}
+
 rule *const single_icelake_rules[FAULT_COUNT] = {
 	[FAULT_FIXED_CTRL_UPPER_TAKEN] = absent_fixed_counters_have_no_bits,
 	[FAULT_PMC_8_ANSWERS] = counters_8_and_9_are_not_there,
 	[FAULT_DEBUGCTL_BIT_2_TAKEN] = bit_2_of_debugctl_is_reserved,
+	[FAULT_PMC4_FIRST] = pmc3_is_before_pmc5,
+	[FAULT_FIXED_ASSIST_FIRST] = pmc3_is_before_fixed_0,
+	[FAULT_RELOAD_OWN_OR_LOW] = pmc3_and_pmc5_are_reloaded,
 	[FAULT_ADAPTIVE_UPPER_ALWAYS] = upper_counters_have_a_bit_of_their_own,
 	[FAULT_ADAPTIVE_BY_ANY_SELECT] = upper_counters_have_a_bit_of_their_own,
 	[FAULT_FIXED3_CLEARS_METRICS] = fixed_3_leaves_the_bit_of_metrics,
