@@ -10,6 +10,7 @@
 
 #define STRING_LOADS	4	/* more than any instruction without a REP prefix has */
 #define CACHE_LINE	64
+#define LOW_WORD	0xffffu
 #define INSTRUCTION_ABORT	BIT(34)	/* Table 18-51 */
 
 /* The faults that are generated for one field. */
@@ -280,6 +281,7 @@ static void break_changes(struct model *m, const struct retire_ctx *s, struct re
 {
 	const struct model_registers *before = &s->r->before, *after = &s->r->after;
 	u64 gpr[REG_COUNT];
+	unsigned n = 0;
 
 	if (s->tx_abort || s->aborts)
 		return;
@@ -287,6 +289,13 @@ static void break_changes(struct model *m, const struct retire_ctx *s, struct re
 	for (unsigned i = 0; i < REG_COUNT; i++) {
 		if (gpr[i] == before->gpr[i])
 			continue;
+		if (i != REG_RSP && n++ && broken(m, FAULT_SECOND_REGISTER_STALE))
+			gpr[i] = before->gpr[i];
+		if (s->r->locked_loads && broken(m, FAULT_LOCKED_REGISTER_STALE))
+			gpr[i] = before->gpr[i];
+		if (gpr[i] > LOW_WORD && gpr[i] >> 16 == before->gpr[i] >> 16 &&
+		    broken(m, FAULT_PART_REGISTER_WHOLE))
+			gpr[i] &= LOW_WORD;
 		if (i > REG_RDI && broken(m, FAULT_UPPER_REGISTERS_STALE))
 			gpr[i] = before->gpr[i];
 		else if (before->gpr[i] >> 32 && !(gpr[i] >> 32) &&

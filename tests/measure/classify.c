@@ -78,7 +78,7 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		code++;
 	}
 	if ((*code == 0x66 || *code == 0xf2 || *code == 0xf3) &&
-	    (code[1] == 0x0f || (*code == 0x66 && code[1] == 0x83) ||
+	    (code[1] == 0x0f || (*code == 0x66 && (code[1] == 0x83 || code[1] == 0x8b)) ||
 	     (*code == 0x66 && code[1] >> 4 == 4 && code[2] == 0x0f)))
 		code++;	/* a prefix in the opcode (ADDPD, ADDSD, ADDSS, MOVQ), or a size */
 	if (*code == 0xf3) {
@@ -145,6 +145,10 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 	case 0x83:			/* group 1 r/m, imm8; /7 is CMP */
 		kind->load = is_memory(code[1]);
 		kind->store = kind->load && (code[1] >> 3 & 7) != 7;
+		break;
+	case 0xf7:			/* group 3 r/m; in memory only MUL is in use */
+		kind->load = is_memory(code[1]);
+		known = !kind->load || (code[1] >> 3 & 7) == 4;
 		break;
 	case 0xff:
 		known = group_5(code[1], kind);

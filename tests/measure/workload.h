@@ -108,7 +108,7 @@ extern const struct workload workload_return_sample /* n returns, then marked on
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_pop_sample /* n loads, then marked pops */
 	__attribute__((visibility("hidden")));
-#define SAMPLE_TURNS	8	/* workload_sample_registers: of 15 marks each */
+#define SAMPLE_TURNS	6	/* workload_sample_registers: of 19 marks each */
 
 /* tests/measure/workload_adaptive.asm */
 extern const struct workload workload_xmm_sample /* workload_sample with known XMM registers */

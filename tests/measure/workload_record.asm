@@ -14,7 +14,7 @@ bits 64
 ; as in tests/measure/workload.h
 PRECISE_NOPS	equ 256
 JUMP_STRIDE	equ 16
-SAMPLE_TURNS	equ 8
+SAMPLE_TURNS	equ 6
 
 section .text
 
@@ -200,17 +200,18 @@ PRECISE precise_conditional, {cmp ecx, ecx}
 %endrep
 END precise_conditional
 
-; Marked loads of seven bytes into each register but RSP and RSI, in turn; the last of a turn is of
-; 32 bits, with a REX prefix that means nothing.
+; Marked loads of seven bytes into each register but RSP and RSI, in turn. The last of a turn are of
+; 32 bits, with a REX prefix that means nothing, of 16 and of 8 bits, MUL, and XCHG.
 %macro LOAD_INTO 2
 	mov	%2, [dword rsi + SAMPLE_OFFSET + 8 * (%1)]
 	nop
 	nop
 %endmacro
 
-; instructions 3n + 14 + 3 * 120, loads n + 120, branches n
+; instructions 3n + 14 + 3 * 114, loads n + 114, stores 6, locked loads 6, branches n
 DECLARE sample_registers, marks_sample_registers, 7, 9, \
-	3, 14 + 3 * SAMPLE_TURNS * 15,  1, SAMPLE_TURNS * 15,  0, 0,  0, 0,  1, 0
+	3, 14 + 3 * SAMPLE_TURNS * 19,  1, SAMPLE_TURNS * 19,  0, SAMPLE_TURNS,  0, SAMPLE_TURNS, \
+	1, 0
 SAMPLE_BEGIN sample_registers
 .next:	mov	rax, [rsi]
 	dec	rdi
@@ -235,7 +236,15 @@ marks_sample_registers:
 	LOAD_INTO i + 13, r15
 	db	0x40
 	LOAD_INTO i + 14, ecx
-%assign i i + 15
+	LOAD_INTO i + 15, bx
+	LOAD_INTO i + 16, r13b
+	mul	qword [dword rsi + SAMPLE_OFFSET + 8 * (i + 17)]
+	nop
+	nop
+	xchg	r12, [dword rsi + SAMPLE_OFFSET + 8 * (i + 18)]
+	nop
+	nop
+%assign i i + 19
 %endrep
 SAMPLE_END sample_registers
 

@@ -7,19 +7,40 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/marked_walk.h"
 
-#define TURN	15u	/* marks, each with its own register; the last has ECX */
+#define TURN	19u	/* marks, each with its own register */
 #define LEAST	8u	/* records of marks, at least, in TURN windows */
 
 /* By the mark's number, from 0. */
 static const enum record_field loaded[TURN] = {
 	RECORD_rax, RECORD_rbx, RECORD_rcx, RECORD_rdx, RECORD_rdi, RECORD_rbp, RECORD_r8,
 	RECORD_r9,  RECORD_r10, RECORD_r11, RECORD_r12, RECORD_r13, RECORD_r14, RECORD_r15,
-	RECORD_rcx,
+	RECORD_rcx, RECORD_rbx, RECORD_r13, RECORD_rax, RECORD_r12,
 };
+enum { WRITES_ECX = 14, WRITES_BX, WRITES_R13B, MULTIPLIES };	/* marks of a turn */
 
 static u64 operand(unsigned mark)
 {
 	return 0x1234567800000001ULL * (mark + 3);
+}
+
+/* The register after the mark; high: the other one that MUL writes, RDX. */
+static u64 written(unsigned mark, bool high)
+{
+	const unsigned place = mark % TURN, turn = mark - place;
+	const u64 v = operand(mark);
+
+	switch (place) {
+	case WRITES_ECX:
+		return (u32)v;
+	case WRITES_BX:
+		return (operand(turn + 1) & ~BITS(0, 15)) | (v & BITS(0, 15));
+	case WRITES_R13B:
+		return (operand(turn + 11) & ~BITS(0, 7)) | (v & BITS(0, 7));
+	case MULTIPLIES:
+		return (u64)((unsigned __int128)operand(turn) * v >> (high ? 64 : 0));
+	default:
+		return v;
+	}
 }
 
 /* Take the record of an overflow near the marks; earlier: fewer accesses before them than the
@@ -51,10 +72,12 @@ static int take(struct test *t, struct test_claim claim, const struct workload *
  *         register that it loaded included.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  marked loads into each general register but RSP and RSI in turn, one of them of 32 bits,
- *        with an operand each
+ * Given  marked loads into each general register but RSP and RSI in turn, then one each of 32, 16
+ *        and 8 bits, a multiplication and an exchange, with an operand each
  * When   IA32_PMC0 makes records of loads, each of which is some marks after the previous one
- * Then   the register that the record's load wrote is that load's operand, zero-extended
+ * Then   the register that the record's load wrote has that load's operand: zero-extended if it has
+ *        32 bits, beside what was there before if it has fewer; after a multiplication RAX and RDX
+ *        have the product
  */
 TEST(record, register_that_the_recorded_load_wrote_is_new, REQS(REC_04),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -64,22 +87,27 @@ TEST(record, register_that_the_recorded_load_wrote_is_new, REQS(REC_04),
 
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned i = 0; i < SAMPLE_TURNS * TURN; i++)
-		operands[i] = operand(i);
 	for (unsigned k = 0; k < TURN; k++) {
 		struct pebs_record record;
-		int mark = take(t, AT(REC_04), &workload_sample_registers, LOADS,
-				SAMPLE_TURNS * TURN, k, &record);
-		unsigned place = (unsigned)mark % TURN;
+		unsigned place;
+		int mark;
 
+		for (unsigned i = 0; i < SAMPLE_TURNS * TURN; i++)
+			operands[i] = operand(i);
+		mark = take(t, AT(REC_04), &workload_sample_registers, LOADS, SAMPLE_TURNS * TURN,
+			    k, &record);
 		if (mark < 0)
 			continue;
+		place = (unsigned)mark % TURN;
 		seen++;
-		CHECK_EQ(t, REC_04,
-			 place == TURN - 1 ? (u32)operand((unsigned)mark) :
-					     operand((unsigned)mark),
-			 sampling_field(&record, loaded[place]), "%s after load %d into it",
-			 record_field_name(loaded[place]), mark);
+		CHECK_EQ(t, REC_04, written((unsigned)mark, false),
+			 sampling_field(&record, loaded[place]),
+			 "%s after mark %d, which writes it", record_field_name(loaded[place]),
+			 mark);
+		if (place == MULTIPLIES)
+			CHECK_EQ(t, REC_04, written((unsigned)mark, true),
+				 sampling_field(&record, RECORD_rdx),
+				 "RDX after mark %d, which writes RAX as well", mark);
 	}
 	CONTROL_RANGE(t, REC_04, LEAST, TURN, seen, "records of marked loads");
 }
