@@ -77,6 +77,8 @@ static u64 store_address(struct model *m, const struct retire_ctx *s, const stru
 {
 	if (broken(m, FAULT_PS_ADDRESS_IP))
 		return s->r->ip;
+	if (with_new_base(s, linear) != linear && broken(m, FAULT_PS_NEW_BASE))
+		return with_new_base(s, linear);
 	if (broken(m, FAULT_PS_ADDRESS_LINE) || (!o->l1_hit && broken(m, FAULT_PS_FAR_LINE)))
 		return linear & -(u64)MEMORY_LINE;
 	if (broken(m, FAULT_PS_ADDRESS_8))
@@ -128,9 +130,14 @@ static bool address_missing(struct model *m, enum event_kind kind)
 	}
 }
 
-static u64 other_address(struct model *m, const struct model_access *a,
+static u64 other_address(struct model *m, const struct retire_ctx *s, const struct model_access *a,
 			 const struct memory_result *o, u64 linear)
 {
+	if (with_new_base(s, linear) != linear && broken(m, FAULT_DLA_NEW_BASE))
+		return with_new_base(s, linear);
+	if (m->config.fault == FAULT_DLA_UNWRAPPED && has_address_prefix(m, s) &&
+	    broken(m, FAULT_DLA_UNWRAPPED))
+		return linear | BIT(32);
 	if (a->store && a->locked && broken(m, FAULT_DLA_LOCKED_EMPTY))
 		return 0;
 	if (!o->l1_hit && broken(m, FAULT_DLA_FAR_LINE))
@@ -182,7 +189,7 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 
 	if (m->config.fault == FAULT_NONE)
 		return;
-	record->data_linear_address = other_address(m, access, &s->outcome[a].memory,
+	record->data_linear_address = other_address(m, s, access, &s->outcome[a].memory,
 						    record->data_linear_address);
 	fault_glc_store(m, s->rule[x]->kind, record);
 	if (s->rule[x]->kind == EK_STORE_SAMPLE)

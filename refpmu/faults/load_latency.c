@@ -302,6 +302,12 @@ static u64 address_of(struct model *m, const struct retire_ctx *s, const struct 
 	if (broken(m, FAULT_LL_ADDRESS_LINE) || (!load->near && broken(m, FAULT_LL_FAR_LINE)))
 		return load->load.linear & -(u64)MEMORY_LINE;
 	if (broken(m, FAULT_LL_ADDRESS_BIT))
+	if (with_new_base(s, load->load.linear) != load->load.linear &&
+	    broken(m, FAULT_LL_NEW_BASE))
+		return with_new_base(s, load->load.linear);
+	if (m->config.fault == FAULT_LL_UNWRAPPED && has_address_prefix(m, s) &&
+	    broken(m, FAULT_LL_UNWRAPPED))
+		return load->load.linear | BIT(32);
 		return load->load.linear ^ WRONG_BIT;
 	if (broken(m, FAULT_LL_ADDRESS_8))
 		return load->load.linear & -sizeof(u64);

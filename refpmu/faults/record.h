@@ -31,4 +31,27 @@ static inline u64 second_line(u64 linear)
 	return (linear | (MEMORY_LINE - 1)) + 1;
 }
 
+/* A register that the instruction wrote, and whose old value is near the address: the address with
+ * its new value instead. */
+static inline u64 with_new_base(const struct retire_ctx *s, u64 linear)
+{
+	enum { NEAR = 0x1000 };
+	const u64 *before = s->r->before.gpr, *after = s->r->after.gpr;
+
+	for (unsigned i = 0; i < REG_COUNT; i++)
+		if (i != REG_RSP && before[i] != after[i] && linear - before[i] < NEAR)
+			return linear - before[i] + after[i];
+	return linear;
+}
+
+/* The instruction has a prefix that makes its address one of 32 bits. */
+static inline bool has_address_prefix(const struct model *m, const struct retire_ctx *s)
+{
+	enum { ADDRESS_SIZE = 0x67 };
+	u8 first;
+
+	return m->host->read(m->host->ctx, s->r->ip, &first, sizeof(first)) &&
+	       first == ADDRESS_SIZE;
+}
+
 #endif

@@ -16,6 +16,8 @@
 	X(load_index, memory + 8 * ADDRESSING_INDEX + ADDRESSING_OFFSET)	\
 	X(load_rip, word)							\
 	X(load_absolute, ADDRESSING_ABSOLUTE)					\
+	X(load_wrapped, ADDRESSING_ABSOLUTE)					\
+	X(load_own_base, memory + ADDRESSING_OFFSET)				\
 	X(load_fs, memory + ADDRESSING_OFFSET + ADDRESSING_FS_BASE)		\
 	X(load_gs, memory + ADDRESSING_OFFSET + ADDRESSING_GS_BASE)		\
 	X(load_string, memory)							\
@@ -30,6 +32,7 @@
 	X(store_fs, memory + ADDRESSING_OFFSET + ADDRESSING_FS_BASE)		\
 	X(store_gs, memory + ADDRESSING_OFFSET + ADDRESSING_GS_BASE)		\
 	X(store_string, memory)							\
+	X(store_own_base, memory + ADDRESSING_OFFSET)				\
 	X(move_string, memory + ADDRESSING_TARGET)				\
 	X(store_push, stack - 8)						\
 	X(call_return, stack - 8)

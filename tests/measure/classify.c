@@ -85,7 +85,7 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		kind->repeated = true;
 		code++;
 	}
-	if (*code == 0x64 || *code == 0x65)	/* FS, GS */
+	if (*code == 0x64 || *code == 0x65 || *code == 0x67)	/* FS, GS, an address of 32 bits */
 		code++;
 	if ((*code & 0xf0) == 0x40)	/* REX */
 		code++;

@@ -71,6 +71,33 @@ BEGIN store_index
 	jnz	.next
 END store_index
 
+; instructions 3n + 1, loads n: the address has 32 bits, beyond which the sum wraps
+DECLARE load_wrapped, 0, 0, 0,  3, 1,  1, 0,  0, 0,  0, 0,  1, 0
+BEGIN load_wrapped
+	mov	ecx, 0 - ADDRESSING_TARGET
+.next:	mov	rax, [ecx + ADDRESSING_ABSOLUTE + ADDRESSING_TARGET]
+	dec	rdi
+	jnz	.next
+END load_wrapped
+
+; instructions 4n, loads n into the register that has the address
+DECLARE load_own_base, 0, 0, 0,  4, 0,  1, 0,  0, 0,  0, 0,  1, 0
+BEGIN load_own_base
+.next:	lea	rax, [rsi + ADDRESSING_OFFSET]
+	mov	rax, [rax]
+	dec	rdi
+	jnz	.next
+END load_own_base
+
+; instructions 4n, loads n, stores n, locked loads n: exchanges of the address with what is there
+DECLARE store_own_base, 0, 0, 0,  4, 0,  1, 0,  1, 0,  1, 0,  1, 0
+BEGIN store_own_base
+.next:	lea	rax, [rsi + ADDRESSING_OFFSET]
+	xchg	rax, [rax]
+	dec	rdi
+	jnz	.next
+END store_own_base
+
 ; instructions 4n, loads n: LODSQ goes on to the next word, LEA back
 DECLARE load_string, 0, 0, 0,  4, 0,  1, 0,  0, 0,  0, 0,  1, 0
 BEGIN load_string

@@ -21,12 +21,9 @@
 #define RECORDS_FAR	4	/* of accesses that missed, each with one of several addresses */
 #define CPL3_ROUNDS	4000u
 #define CPL3_TURNS	8u
-#define AT_ADDRESS	0x98	/* in a record: Data Linear Address, Latency */
-#define AT_LATENCY	0xa8
 #define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
 #define PROFILED	1u	/* the counter of data-address records here */
 
-#define AT_SOURCE	0xa0
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 static unsigned taken; /* number of records that check_addresses() has taken */
 
@@ -154,6 +151,7 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 			const struct mem_sample_setup *setup, const struct workload *w,
 			const struct fields *fields)
 {
+	const struct sampling_offsets at = sampling_offsets();
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	const struct cache_workload h = { .name = "accesses at CPL 3" };
 	u64 address = (u64)(uintptr_t)workload_memory();
@@ -162,7 +160,8 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
 	ds_open(&ds);
 	mem_sample_arm(setup, setup->period);
-	counter_program(setup->counter, setup->event, COUNT_USR);
+	counter_program(setup->counter, setup->event,
+			COUNT_USR | (counter_caps()->baseline ? COUNT_ADAPTIVE : 0));
 	counter_preset(setup->counter, setup->period);
 	for (unsigned i = 0; i < CPL3_TURNS && ds_records() < MEM_SAMPLE_RECORDS; i++) {
 		counters_enable(pmc_one(setup->counter));
@@ -176,9 +175,9 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 	for (unsigned i = 0; i < count; i++) {
 		const volatile u64 *field = ds_record(i);
 
-		right += field[AT_ADDRESS / 8] == address &&
-			 field[AT_LATENCY / 8] >= fields->latency &&
-			 (field[AT_SOURCE / 8] & fields->mask) == fields->source;
+		right += field[at.address / 8] == address &&
+			 field[at.latency / 8] >= fields->latency &&
+			 (field[at.source / 8] & fields->mask) == fields->source;
 	}
 	test_check_range(t, claim, count / 2 + 1, count, right,
 			 "of %u records of %s at CPL 3 with "
@@ -529,4 +528,66 @@ TEST(dla, data_address_records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_03, D
 	check_cpl_3(t, AT(DLA_06), &stores, &workload_store, &address_alone);
 	if (tells_hits())
 		check_cpl_3(t, AT(DLA_03), &stores, &workload_store, &bit_0);
+}
+
+/* ---- the memory group ---- */
+
+/*
+ * ADP-47  The address of a memory group must be the linear address of the access that was sampled.
+ *         Linux struct pebs_meminfo
+ *
+ * Given  loads and stores of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a
+ *        page, locked ones, below and above 4 GiB and in the upper half; and with each addressing
+ *        mode. All accesses of one shape or mode have one address
+ * When   IA32_PMC1 makes two records of each shape, and one of each mode, of the event of loads and
+ *        of that of stores; and records at CPL 3
+ * Then   the address in the memory group is that of the access, with all bits; at CPL 3 in more
+ *        than half of the records, as the transitions have accesses too
+ */
+TEST(adaptive, memory_group_address_has_every_bit_of_any_access, REQS(ADP_47),
+     NEEDS(need_perfmon, need_baseline, need_events), .deadline_ms = 5000)
+{
+	struct mem_sample_setup loads, stores;
+
+	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
+		return;
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		if (!check_addresses(t, AT(ADP_47), &loads, &shapes[i], LOADS_OF_IT) ||
+		    !check_addresses(t, AT(ADP_47), &stores, &shapes[i], STORES_OF_IT))
+			return;
+	for (unsigned i = 0; i < sizeof(locked_shapes) / sizeof(locked_shapes[0]); i++)
+		if (!check_addresses(t, AT(ADP_47), &stores, &locked_shapes[i], STORES_OF_IT))
+			return;
+	mem_sample_check_addressing_modes(t, AT(ADP_47), &loads, ACCESS_L1, addressing_mode_of_load,
+					  records);
+	mem_sample_check_addressing_modes(t, AT(ADP_47), &stores, ACCESS_STORE_HIT,
+					  addressing_mode_of_store, records);
+	check_cpl_3(t, AT(ADP_47), &loads, &workload_load, &address_alone);
+	check_cpl_3(t, AT(ADP_47), &stores, &workload_store, &address_alone);
+}
+
+/*
+ * ADP-47  The address of a memory group must be the linear address of the access that was sampled.
+ *         Linux struct pebs_meminfo
+ *
+ * Given  the same loads, and loads that hit the L2 or the L3, go to memory or find their line on
+ *        its way, 13 bytes after the beginning of a line
+ * When   load latency makes two records of each shape, one of each mode, four of the far loads, and
+ *        records at CPL 3
+ * Then   the address in the memory group is that of the load, with all bits; at CPL 3 in more than
+ *        half of the records
+ */
+TEST(adaptive, memory_group_address_of_load_latency_has_every_bit, REQS(ADP_47),
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency), .deadline_ms = 5000)
+{
+	struct mem_sample_setup setup = mem_sample_loads();
+
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		if (!check_addresses(t, AT(ADP_47), &setup, &shapes[i], LOADS_OF_IT))
+			return;
+	for (unsigned i = 0; i < sizeof(far_loads) / sizeof(far_loads[0]); i++)
+		check_misses(t, AT(ADP_47), &setup, far_loads[i]);
+	mem_sample_check_addressing_modes(t, AT(ADP_47), &setup, ACCESS_L1, addressing_mode_of_load,
+					  records);
+	check_cpl_3(t, AT(ADP_47), &setup, &workload_load, &address_alone);
 }
