@@ -201,18 +201,16 @@ TEST(adaptive, xmm_group_holds_the_sixteen_registers_low_half_first, REQS(ADP_06
 	}
 }
 
-#define GROUPS_AT_MARK (CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM)
+#define GROUPS_AT_MARK (CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM | CONFIG_LBR_OF(2))
+#define GPR_AT		0x40u
 #define XMM_AT		0xd0u
 #define PERIOD_LEAST	64u	/* events of a fixed counter; the period grows */
 #define PERIOD_MOST	4096u	/* until the record is of a marked load */
 
-/* Take a record of counter c, with any event, at one of the marked loads. */
-static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *w)
+/* Take a record of counter c at one of the marked loads; exact: not of a NOP between them. */
+static bool record_at_a_mark(unsigned c, u16 event, const struct workload *w, bool exact)
 {
 	struct adaptive_run run = { .counter = c, .config = GROUPS_AT_MARK, .workload = w };
-	const u16 event = PMC_IS_FIXED(c) || adaptive_instruction_counters(t) & BIT(c) ?
-				  EVENT_INST_RETIRED_ANY_P :
-				  LOADS;
 	const u64 first = workload_mark(w, 0), last = workload_mark(w, SAMPLE_MARKS - 1);
 
 	for (u64 period = PERIOD_LEAST; period < PERIOD_MOST; period += period / 16) {
@@ -227,40 +225,81 @@ static bool record_at_a_mark(struct test *t, unsigned c, const struct workload *
 		counter_program_disabled(c, 0, 0);
 		counters_clear(BIT(c));
 		ip = adaptive_at(AT_EVENTING_IP);
-		if (ds_bytes() == adaptive_bytes(GROUPS_AT_MARK) && ip >= first && ip <= last)
+		if (ds_bytes() == adaptive_bytes(GROUPS_AT_MARK) && ip >= first && ip <= last &&
+		    !(exact && (ip - first) % w->mark_stride))
 			return true;
 	}
-	test_note(t, "no record of counter %u is at a marked load", c);
 	return false;
+}
+
+/* RIP, RAX and the flags, which each mark changes. For events that aren't precise the state is that
+ * at RIP, whatever EventingIP is. */
+static void check_state(struct test *t, const struct workload *w, const struct sampling_sum *sums,
+			unsigned c)
+{
+	const u64 status_flags = 0x8d5;		/* CF, PF, AF, ZF, SF, OF */
+	const u64 end = workload_mark(w, 0) + w->mark_length;
+	const u64 ip = adaptive_at(AT_EVENTING_IP), rip = adaptive_at(GPR_AT + 0x08);
+	const bool nop = workload_mark_at(w, SAMPLE_MARKS, ip) < 0;
+	u64 mark = (rip - end) / w->mark_stride;
+
+	if (c <= PMC_FIXED(0))
+		CHECK_EQ(t, ADP_21, ip + (nop ? 1 : w->mark_length), rip,
+			 "RIP of the instruction after EventingIP, counter %u", c);
+	if (rip < end || mark >= SAMPLE_MARKS)
+		return;
+	CHECK_EQ(t, ADP_22, sums[mark].rax, adaptive_at(GPR_AT + 0x10),
+		 "RAX after marked load %lu, counter %u", mark, c);
+	CHECK_EQ(t, ADP_04, sums[mark].flags & status_flags, adaptive_at(GPR_AT) & status_flags,
+		 "status flags after marked load %lu, counter %u", mark, c);
 }
 
 /*
  * ADP-04  The GPR group must hold RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to
  *         R15 in this order.
  * ADP-06  The XMM group must hold the XMM registers of the program that was sampled.
+ * ADP-21  RIP of the GPR group must be the address of the instruction executed after the one that
+ *         EventingIP names: for a taken branch its target.
+ *         Linux setup_pebs_adaptive_sample_data
+ * ADP-22  A register that the sampled instruction writes must have its new value in the GPR group.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the state after the instruction
  * ADP-24  XMM8 to XMM15 must be stored in 64-bit mode.
  *         Linux setup_pebs_adaptive_sample_data
  *
  * Given  general registers and XMM0 to XMM15 with values that differ, in their halves too, while
- *        marked loads run
+ *        marked loads run, each of which changes RAX and the flags
  * When   each general-purpose counter of instructions and each fixed counter makes a record with
- *        the memory, GPR and XMM groups there; every one except fixed counters above 0 does so at
- *        one of the periods that are tried
- * Then   all registers but RAX, RIP and RFLAGS are at their places
+ *        the memory, GPR, XMM and LBR groups there; every one except fixed counters above 0 does so
+ *        at one of the periods that are tried
+ * Then   all registers are at their places; RAX and the flags are those after the last marked load
+ *        before RIP, which is, but for fixed counters above 0, the instruction after EventingIP
  */
-TEST(adaptive, gpr_and_xmm_groups_of_each_counter_hold_the_registers, REQS(ADP_04, ADP_06, ADP_24),
+TEST(adaptive, gpr_and_xmm_groups_of_each_counter_hold_the_registers,
+     REQS(ADP_04, ADP_06, ADP_21, ADP_22, ADP_24),
      NEEDS(need_perfmon, need_baseline, need_fixed, need_instructions))
 {
+	const struct workload *w = &workload_xmm_sample;
+	struct sampling_sum expected[SAMPLE_MARKS];
+
+	sampling_fill(expected, SAMPLE_MARKS);
 	FOR_EACH_COUNTER (c, adaptive_sure_counters()) {
-		const bool there = record_at_a_mark(t, c, &workload_xmm_sample);
+		const u16 event = PMC_IS_FIXED(c) || adaptive_instruction_counters(t) & BIT(c) ?
+					  EVENT_INST_RETIRED_ANY_P :
+					  LOADS;
+		const bool there = record_at_a_mark(c, event, w, true) ||
+				   record_at_a_mark(c, event, w, false);
 
 		if (c <= PMC_FIXED(0))
-			CONTROL(t, IDS(ADP_04, ADP_06, ADP_24), there, "a record of counter %u", c);
-		if (there)
-			sampling_check_registers(t, AT(ADP_04), ds_record(0),
-						 (u64)(uintptr_t)workload_memory(),
-						 workload_stack());
-		for (unsigned i = 0; i < 16 && there; i++) {
+			CONTROL(t, IDS(ADP_04, ADP_06, ADP_21, ADP_22, ADP_24), there,
+				"a record of counter %u", c);
+		if (!there) {
+			test_note(t, "no record of counter %u is at a marked load", c);
+			continue;
+		}
+		sampling_check_registers(t, AT(ADP_04), ds_record(0),
+					 (u64)(uintptr_t)workload_memory(), workload_stack());
+		check_state(t, w, expected, c);
+		for (unsigned i = 0; i < 16; i++) {
 			struct test_claim claim = i < 8 ? AT(ADP_06) : AT(ADP_06, ADP_24);
 
 			test_check_eq(t, claim, SAMPLE_XMM(i), adaptive_at(XMM_AT + 0x10 * i),

@@ -144,23 +144,17 @@ static void take_at_cpl_3(const struct adaptive_run *run, const struct xmm_regis
 }
 
 /*
- * ADP-06  The XMM group must hold the XMM registers of the program that was sampled.
- * ADP-24  XMM8 to XMM15 must be stored in 64-bit mode.
- *         Linux setup_pebs_adaptive_sample_data
- * ADP-25  Entry 0 of the LBR group must be the most recent branch.
- * ADP-27  The third quadword of an LBR entry must have the layout of MSR_LBR_INFO_x.
- *         Linux intel_pmu_store_pebs_lbrs
- * FIX-09  IA32_PEBS_ENABLE[32+i] must make fixed counter i write records whose applicable counters
- *         have bit 32+i.
- *         kvm-unit-tests pmu_pebs; Linux
+ * Decides ADP-01, ADP-06, ADP-16, ADP-24, ADP-25, ADP-27, ADP-35, FIX-09 (claims/requirement.def
+ * has their sentences).
  *
  * Given  XMM registers and last branch records that differ in each half and each entry
  * When   each counter with PEBS, fixed ones too, counts at CPL 3 alone, and makes a record with the
  *        memory, GPR, XMM and LBR groups there
- * Then   all registers and entries are at their places
+ * Then   the format word has the size and MSR_PEBS_DATA_CFG, the applicable counters are that
+ *        counter alone, and all registers and entries are at their places
  */
 TEST(adaptive, record_of_cpl_3_has_xmm_registers_and_branches,
-     REQS(ADP_06, ADP_24, ADP_25, ADP_27, FIX_09),
+     REQS(ADP_01, ADP_06, ADP_16, ADP_24, ADP_25, ADP_27, ADP_35, FIX_09),
      NEEDS(need_perfmon, need_baseline, need_branches, need_any_lbr_info, adaptive_need_entries),
      .deadline_ms = 8000)
 {
@@ -180,10 +174,13 @@ TEST(adaptive, record_of_cpl_3_has_xmm_registers_and_branches,
 		msr_write(lbr_any_switch().msr, 0);
 		if (!adaptive_one_record(t, record, &run))
 			return;
-		if (PMC_IS_FIXED(c))
-			CHECK_EQ(t, FIX_09, BIT(c), adaptive_at(AT_APPLICABLE),
-				 "applicable counters, fixed counter %u at CPL 3",
-				 c - PMC_FIXED(0));
+		CHECK_EQ(t, IDS(ADP_01, ADP_16),
+			 run.config | (u64)adaptive_bytes(run.config) << 48,
+			 adaptive_at(0) & ~BITS(32, 47),
+			 "format word but for bits 47:32, counter %u at CPL 3", c);
+		test_check_eq(t, PMC_IS_FIXED(c) ? AT(FIX_09) : AT(ADP_35), BIT(c),
+			      adaptive_at(AT_APPLICABLE),
+			      "applicable counters, counter %u at CPL 3", c);
 		check_xmm(t, AT(ADP_06, ADP_24), 0, &xmm, c);
 		check_entries(t, AT(ADP_25, ADP_27), 0, &stack, c);
 	}

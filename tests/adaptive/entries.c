@@ -4,6 +4,7 @@
  * Recording is enabled, but every branch is filtered out, so that the registers don't change.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/memory/paging.h"
 #include "kernel/output/fmt.h"
 #include "pmu/lbr/any.h"
 #include "spec/msr.h"
@@ -21,13 +22,25 @@ static bool is_info_told(void)
 	return !counter_caps()->arch_lbr || leaf.timed || leaf.branch_type;
 }
 
+/* Open the stack; where its depth can be chosen, with another one for each of four counters. */
+static void open_entries(unsigned c)
+{
+	const struct lbr_leaf leaf = arch_lbr_leaf();
+	const unsigned depth = ARCH_LBR_DEPTH_UNIT * (1 + c % 4);
+
+	lbr_any_open();
+	if (counter_caps()->arch_lbr && lbr_leaf_lists(&leaf, depth))
+		arch_lbr_open(depth);
+}
+
 /*
  * ADP-25  Entry 0 of the LBR group must be the most recent branch.
  * ADP-27  The third quadword of an LBR entry must have the layout of MSR_LBR_INFO_x.
  *         Linux intel_pmu_store_pebs_lbrs
  *
- * Given  the stack has been filled with recorded branches; then recording is enabled, and every
- *        branch is filtered out
+ * Given  the stack has been filled with recorded branches, for every other counter of code in the
+ *        upper half, and of another depth where there are several; then recording is enabled, and
+ *        every branch is filtered out
  * When   each counter with PEBS makes a record with the LBR group, fixed ones too
  * Then   FROM, TO and INFO of each entry are those of the register of the same age
  * Control: the registers are the same after it; where CPUID.1CH:ECX reports cycles or kinds, INFO
@@ -36,20 +49,23 @@ static bool is_info_told(void)
 TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, ADP_27),
      NEEDS(need_perfmon, need_baseline, need_branches, need_any_lbr_info, adaptive_need_entries))
 {
-	const struct adaptive_run last = { .config = CONFIG_LBR_OF(lbr_any_depth()) };
 	struct lbr_stack stack, after;
 	u64 info = 0;
 
-	lbr_any_open();
-	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
-	for (unsigned i = 0; i < stack.depth; i++)
-		info |= stack.raw[i].info;
-	CONTROL_RANGE(t, ADP_27, is_info_told(), ~0ULL, info, "INFO of all registers together");
 	FOR_EACH_COUNTER (c, adaptive_sure_counters()) {
-		const struct adaptive_run run = { .counter = c, .config = last.config };
+		struct adaptive_run run = { .counter = c };
 		struct adaptive_layout layout;
-		struct ds_setup setup = adaptive_setup(&run, &layout);
+		struct ds_setup setup;
 
+		open_entries(c);
+		run.config = CONFIG_LBR_OF(lbr_any_depth());
+		setup = adaptive_setup(&run, &layout);
+		lbr_any_go_on_above(&lbr_piece_lbr_chain, LBR_LINKS, c & 1 ? PAGING_UPPER : 0,
+				    &stack);
+		for (unsigned i = 0; i < stack.depth; i++)
+			info |= stack.raw[i].info;
+		CONTROL_EQ(t, ADP_25, c & 1, stack.raw[stack.depth - 1].from >> 63,
+			   "bit 63 of FROM of the oldest register, counter %u", c);
 		adaptive_keep_entries();
 		adaptive_any_window(&run, &setup);
 		msr_write(lbr_any_switch().msr, 0);
@@ -64,6 +80,7 @@ TEST(adaptive, lbr_group_of_each_counters_record_is_the_registers, REQS(ADP_25, 
 				 "INFO of entry %u, counter %u", i, c);
 		}
 	}
+	CONTROL_RANGE(t, ADP_27, is_info_told(), ~0ULL, info, "INFO of all registers together");
 	lbr_any_read(&after);
 	CONTROL(t, IDS(ADP_25, ADP_27), lbr_same(&stack, &after),
 		"the registers are unchanged, every branch kept out");

@@ -21,6 +21,7 @@
 #define AT_RIP		(BASIC_BYTES + ADAPTIVE_MEMORY_BYTES + ADAPTIVE_GPR_rip)
 /* The XMM group comes after them. */
 #define LATENCY_CONFIG	(CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM)
+#define EVERY_GROUP	(LATENCY_CONFIG | CONFIG_LBR_OF(2))
 #define BATCH		250u	/* rounds */
 #define LONGER		4u
 #define LATENCY_VALID	BITS(0, 31)	/* bits that Ice Lake uses */
@@ -35,7 +36,8 @@
  *
  * Given  marked loads and stores at addresses of their own, one after the other in a line and in
  *        those that follow
- * When   each of IA32_PMC0 to IA32_PMC3 makes a record with the memory group
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with the memory group, two of them with all
+ *        groups
  * Then   its first quadword is the linear address of the access that EventingIP names, and the last
  *        one is 0, outside of transactions (bits 31:0 are cycles of the last one, where there are
  *        any)
@@ -49,7 +51,8 @@ TEST(adaptive, memory_group_has_the_linear_address_of_the_access, REQS(ADP_20, A
 		for (unsigned store = 0; store < 2; store++) {
 			const struct workload *w = store ? &workload_sample_store :
 							   &workload_sample;
-			struct adaptive_run run = { .counter = c, .config = CONFIG_MEMORY,
+			struct adaptive_run run = { .counter = c,
+						    .config = c & 1 ? EVERY_GROUP : CONFIG_MEMORY,
 						    .event = store ? STORES : LOADS,
 						    .workload = w,
 						    .later = 2 * c + store + 1 };

@@ -103,8 +103,13 @@ void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_st
 
 void lbr_any_go_on(const struct lbr_piece *piece, u64 n, struct lbr_stack *stack)
 {
+	lbr_any_go_on_above(piece, n, 0, stack);
+}
+
+void lbr_any_go_on_above(const struct lbr_piece *piece, u64 n, u64 above, struct lbr_stack *stack)
+{
 	const struct lbr_switch recording = lbr_any_switch();
-	const struct workload_switch by = { recording.msr, recording.on, 0, 0 };
+	const struct workload_switch by = { recording.msr, recording.on, 0, above };
 
 	workload_run_switched(piece->workload, n, &by);
 	lbr_any_read(stack);

@@ -80,8 +80,10 @@ void lbr_record_from(const struct lbr_piece *piece, u64 n, u64 select, unsigned 
 /* Record the piece again, without clearing the stack, with this IA32_DEBUGCTL inside. */
 void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack);
 
-/* The same for records of either kind (pmu/lbr/any.h), with every branch let in. */
+/* The same for records of either kind (pmu/lbr/any.h), with every branch let in; above: the piece's
+ * code at a higher address, PAGING_HIGH or PAGING_UPPER more. */
 void lbr_any_go_on(const struct lbr_piece *piece, u64 n, struct lbr_stack *stack);
+void lbr_any_go_on_above(const struct lbr_piece *piece, u64 n, u64 above, struct lbr_stack *stack);
 
 /* The same with the piece's code at a higher address: PAGING_HIGH or PAGING_UPPER more. */
 void lbr_record_above(const struct lbr_piece *piece, u64 n, u64 above, u64 select,

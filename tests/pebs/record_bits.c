@@ -258,7 +258,7 @@ static void check_above(struct test *t, unsigned c, u64 above)
 		   sampling_field(&record, RECORD_rip), workload_mark(w, 0) + above, c))
 		return;
 	if (record_get(&record, RECORD_eventing_ip, &ip))
-		CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark) + above, ip,
+		CHECK_EQ(t, IDS(REC_HSW_02, ADP_09), workload_mark(w, (unsigned)mark) + above, ip,
 			 "EventingIP, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_HSW_10, memory, sampling_field(&record, RECORD_rsi), "RSI, IA32_PMC%u", c);
 	if (counter_caps()->facilities & FAC_DATALA)
@@ -280,6 +280,9 @@ static void check_above(struct test *t, unsigned c, u64 above)
  * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
  *             store.
  *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * ADP-09      EventingIP must be at 08H of the basic group, and RIP of the GPR group must be the
+ *             address of the next instruction.
+ *             Linux setup_pebs_adaptive_sample_data
  * ADP-47      The address of a memory group must be the linear address of the access that was
  *             sampled.
  *             Linux struct pebs_meminfo
@@ -291,7 +294,7 @@ static void check_above(struct test *t, unsigned c, u64 above)
  *        address have their upper halves
  */
 TEST(record, addresses_of_a_record_above_4_gib_are_whole,
-     REQS(REC_03, REC_HSW_02, REC_HSW_10, DLA_02, ADP_47),
+     REQS(REC_03, REC_HSW_02, REC_HSW_10, DLA_02, ADP_09, ADP_47),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!sampling_shadow_fits(t))

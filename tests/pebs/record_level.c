@@ -60,8 +60,8 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 	if (record_get(&record, RECORD_tsc, &tsc))
 		CHECK_RANGE(t, IDS(SKL_02, ADP_38), before, tsc_read(), tsc,
 			    "TSC of a record of CPL 3, IA32_PMC%u", c);
-	CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark), sampling_ip(w, &record),
-		 "the instruction of the record, IA32_PMC%u", c);
+	CHECK_EQ(t, IDS(REC_HSW_02, ADP_09), workload_mark(w, (unsigned)mark),
+		 sampling_ip(w, &record), "the instruction of the record, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_12, rsp, sampling_field(&record, RECORD_rsp), "RSP, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_04, expected[mark].rax, sampling_field(&record, RECORD_rax),
 		 "RAX after marked load %d, IA32_PMC%u", mark, c);
@@ -81,8 +81,8 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 }
 
 /*
- * Decides REC-03, REC-04, REC-07, REC-11, REC-12, REC-HSW-02, REC-HSW-10, SKL-02, ADP-38, DLA-02,
- * DS-12 (claims/requirement.def has their sentences).
+ * Decides REC-03, REC-04, REC-07, REC-11, REC-12, REC-HSW-02, REC-HSW-10, SKL-02, ADP-09, ADP-38,
+ * DLA-02, DS-12 (claims/requirement.def has their sentences).
  *
  * Given  marked loads at CPL 3, known registers
  * When   each PEBS counter makes a record, with INT = 0 and 1, of two loads at different addresses
@@ -91,8 +91,8 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
  *        the counter is reloaded
  */
 TEST(record, each_field_of_a_record_of_cpl_3_is_right,
-     REQS(REC_03, REC_04, REC_07, REC_11, REC_12, REC_HSW_02, REC_HSW_10, SKL_02, ADP_38, DLA_02,
-	  DS_12),
+     REQS(REC_03, REC_04, REC_07, REC_11, REC_12, REC_HSW_02, REC_HSW_10, SKL_02, ADP_09, ADP_38,
+	  DLA_02, DS_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!sampling_shadow_fits(t))

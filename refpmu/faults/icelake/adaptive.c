@@ -3,10 +3,14 @@
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/kvm/kvm.h"
+#include "refpmu/model/lbr.h"
 #include "spec/lbr.h"
+#include "spec/x86.h"
 
 #define CACHE_LINE	64
 #define FIRST_FOUR	4
+#define STATUS_FLAGS \
+	(RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF | RFLAGS_SF | RFLAGS_OF)
 #define CUT_SHORT	0x10u	/* bytes, of faults adaptive-*-short */
 
 /* ---- which records are adaptive ---- */
@@ -206,9 +210,23 @@ static void swap(u8 *a, u8 *b)
 	put64(b, value);
 }
 
-static void break_basic(struct model *m, unsigned x, u8 *basic)
+static void keep_48_bits(u8 *at)
+{
+	put64(at, get64(at) & BITS(0, 47));
+}
+
+static void break_basic(struct model *m, const struct retire_ctx *s, unsigned x, u8 *basic)
 {
 	u64 tsc = get64(basic + ADAPTIVE_BASIC_tsc);
+
+	if (s->cpl && broken(m, FAULT_FORMAT_USER_EMPTY))
+		put64(basic, get64(basic) & ADAPTIVE_FORMAT_RETIRE_LATENCY);
+	if (s->cpl && broken(m, FAULT_APPLICABLE_USER_EMPTY))
+		put64(basic + ADAPTIVE_BASIC_applicable, 0);
+	if (s->cpl && broken(m, FAULT_EVENTING_IP_USER))
+		put64(basic + ADAPTIVE_BASIC_eventing_ip, s->r->next_ip);
+	if (s->r->ip >> 48 && broken(m, FAULT_EVENTING_IP_48))
+		keep_48_bits(basic + ADAPTIVE_BASIC_eventing_ip);
 
 	if (broken(m, FAULT_FORMAT_TSC))
 		put64(basic, get64(basic) | (tsc & 0xffff) << ADAPTIVE_FORMAT_RETIRE_LATENCY_SHIFT);
@@ -257,9 +275,15 @@ static void old_order(u8 *gpr)
 		put64(gpr + ADAPTIVE_GPR_rax + i * sizeof(u64), get64(good + from[i]));
 }
 
-static void break_gpr(struct model *m, const struct retire_ctx *s, u8 *gpr)
+static void break_gpr(struct model *m, const struct retire_ctx *s, unsigned x, u8 *gpr)
 {
 	const u64 *before = s->r->before.gpr;
+	const u64 flags = get64(gpr + ADAPTIVE_GPR_rflags);
+
+	if (x >= FIRST_FOUR && flags & STATUS_FLAGS && broken(m, FAULT_GROUP_FLAGS_FIRST_FOUR))
+		put64(gpr + ADAPTIVE_GPR_rflags, flags & ~STATUS_FLAGS);
+	if (x >= FIRST_FIXED && broken(m, FAULT_GROUP_RIP_OF_FIXED))
+		put64(gpr + ADAPTIVE_GPR_rip, s->r->ip);
 
 	if (broken(m, FAULT_GROUP_RIP_EVENTING))
 		put64(gpr + ADAPTIVE_GPR_rip, s->r->ip);
@@ -271,7 +295,8 @@ static void break_gpr(struct model *m, const struct retire_ctx *s, u8 *gpr)
 	if (broken(m, FAULT_GROUP_OLD_ORDER))
 		old_order(gpr);
 	/* The group has the registers in the order of their encoding. */
-	if (broken(m, FAULT_GROUP_REGISTERS_STALE))
+	if (broken(m, FAULT_GROUP_REGISTERS_STALE) ||
+	    (x >= FIRST_FOUR && broken(m, FAULT_GROUP_REGISTERS_STALE_UPPER)))
 		for (unsigned i = 0; i < REG_COUNT; i++)
 			put64(gpr + ADAPTIVE_GPR_rax + i * sizeof(u64), before[i]);
 }
@@ -327,6 +352,12 @@ static void break_lbr(struct model *m, const struct retire_ctx *s, unsigned x, u
 	for (unsigned i = 0; i < entries; i++, lbr += ADAPTIVE_LBR_BYTES) {
 		u64 info = get64(lbr + ADAPTIVE_LBR_info);
 
+		if (model_lbr_entries(m) < LBR_MAX_ENTRIES && broken(m, FAULT_GROUP_LBR_DEPTH))
+			put64(lbr + ADAPTIVE_LBR_from, 0);
+		if (get64(lbr + ADAPTIVE_LBR_from) >> 48 && broken(m, FAULT_GROUP_LBR_48)) {
+			keep_48_bits(lbr + ADAPTIVE_LBR_from);
+			keep_48_bits(lbr + ADAPTIVE_LBR_to);
+		}
 		if (broken(m, FAULT_GROUP_LBR_TO_FIRST))
 			swap(lbr + ADAPTIVE_LBR_from, lbr + ADAPTIVE_LBR_to);
 		if (!get64(lbr + ADAPTIVE_LBR_from) && broken(m, FAULT_GROUP_LBR_LEAKS))
@@ -339,18 +370,30 @@ static void break_lbr(struct model *m, const struct retire_ctx *s, unsigned x, u
 	}
 }
 
+/* A group that is empty where the LBR group is there too. */
+static void break_beside(struct model *m, const struct adaptive_layout *layout, unsigned i,
+			 u8 *group)
+{
+	if (!(layout->config & PEBS_DATA_CFG_LBR))
+		return;
+	if ((layout->part[i].group == GROUP_MEMORY && broken(m, FAULT_GROUP_MEMORY_NOT_WITH_LBR)) ||
+	    (layout->part[i].group == GROUP_GPR && broken(m, FAULT_GROUP_GPR_NOT_WITH_LBR)))
+		__builtin_memset(group, 0, layout->part[i].bytes);
+}
+
 void fault_adaptive_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 			  const struct adaptive_layout *layout, u8 *bytes)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
 	for (unsigned i = 0; i < layout->n; bytes += layout->part[i].bytes, i++) {
+		break_beside(m, layout, i, bytes);
 		if (layout->part[i].group == GROUP_BASIC)
-			break_basic(m, x, bytes);
+			break_basic(m, s, x, bytes);
 		else if (layout->part[i].group == GROUP_MEMORY)
 			break_memory(m, bytes);
 		else if (layout->part[i].group == GROUP_GPR)
-			break_gpr(m, s, bytes);
+			break_gpr(m, s, x, bytes);
 		else if (layout->part[i].group == GROUP_XMM)
 			break_xmm(m, x, bytes);
 		else if (layout->part[i].group == GROUP_LBR) {
