@@ -201,6 +201,9 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 	if (s->rule[x]->kind == EK_STORE_SAMPLE && model_is_split(access) &&
 	    broken(m, FAULT_STORE_SAMPLE_SPLIT_SECOND))
 		record->data_linear_address = (access->linear | (MEMORY_LINE - 1)) + 1;
+	if (s->rule[x]->kind == EK_STORE_SAMPLE && s->cpl &&
+	    broken(m, FAULT_STORE_SAMPLE_USER_EMPTY))
+		record->data_linear_address = 0;
 	if (address_missing(m, s->rule[x]->kind) || (s->cpl && broken(m, FAULT_DLA_USER_EMPTY)))
 		record->data_linear_address = 0;
 	if (s->rule[x]->flags & EV_STORE_L1 && access->store && is_cached(&s->outcome[a].memory) &&

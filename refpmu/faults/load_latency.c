@@ -255,6 +255,7 @@ static u64 further_bits(struct model *m, const struct retire_ctx *s, const struc
 	if ((load.stlb_miss && broken(m, FAULT_LL_LOCK_NOT_OF_WALKS)) ||
 	    (load.locked && right->split && broken(m, FAULT_LL_LOCK_NOT_OF_SPLITS)) ||
 	    (load.locked && right->bytes != QUADWORD && broken(m, FAULT_LL_LOCK_OF_8)) ||
+	    (load.locked && !right->near && broken(m, FAULT_LL_LOCK_OF_HITS)) ||
 	    (right->exchange && broken(m, FAULT_LL_LOCK_NOT_OF_XCHG)))
 		load.locked = false;
 	if (load.stlb_miss != load.locked && broken(m, FAULT_LL_BITS_SWAPPED)) {
@@ -301,13 +302,13 @@ static u64 address_of(struct model *m, const struct retire_ctx *s, const struct 
 		return s->r->ip;
 	if (broken(m, FAULT_LL_ADDRESS_LINE) || (!load->near && broken(m, FAULT_LL_FAR_LINE)))
 		return load->load.linear & -(u64)MEMORY_LINE;
-	if (broken(m, FAULT_LL_ADDRESS_BIT))
 	if (with_new_base(s, load->load.linear) != load->load.linear &&
 	    broken(m, FAULT_LL_NEW_BASE))
 		return with_new_base(s, load->load.linear);
 	if (m->config.fault == FAULT_LL_UNWRAPPED && has_address_prefix(m, s) &&
 	    broken(m, FAULT_LL_UNWRAPPED))
 		return load->load.linear | BIT(32);
+	if (broken(m, FAULT_LL_ADDRESS_BIT))
 		return load->load.linear ^ WRONG_BIT;
 	if (broken(m, FAULT_LL_ADDRESS_8))
 		return load->load.linear & -sizeof(u64);

@@ -43,6 +43,7 @@ struct store_run {
 	u64 address;
 	unsigned wanted;	/* number of records */
 	unsigned counter;
+	bool user;		/* at CPL 3, with the way there and back */
 };
 
 static struct store_run run_of(const struct workload *w, u64 address)
@@ -68,10 +69,17 @@ static unsigned take(const struct store_run *run)
 		setup.reset[i] = pebs_reset_value(0, MEM_SAMPLE_PERIOD);
 	event_get(EK_STORE_SAMPLE, 0, &event);
 	ds_open(&setup);
-	pebs_arm(run->counter, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
+	pebs_arm(run->counter, event.code, run->user ? COUNT_USR : COUNT_BOTH, MEM_SAMPLE_PERIOD);
 	for (unsigned rounds = 0; rounds < MEM_SAMPLE_ROUNDS_MOST && ds_records() < run->wanted;
-	     rounds += BATCH)
-		workload_run_at(run->workload, BATCH, &run->place, pmc_one(run->counter));
+	     rounds += BATCH) {
+		if (run->user) {
+			counters_enable(pmc_one(run->counter));
+			workload_run_user(run->workload, BATCH);
+			counters_disable();
+		} else {
+			workload_run_at(run->workload, BATCH, &run->place, pmc_one(run->counter));
+		}
+	}
 	pebs_disarm();
 	counter_program_disabled(run->counter, 0, 0);
 	counters_clear(counters_status());
@@ -84,6 +92,7 @@ static bool check_addresses(struct test *t, struct test_claim claim, const struc
 			    const char *stores)
 {
 	const unsigned records = take(run);
+	unsigned right = 0;
 
 	if (!records && !test_is_strict(t)) {
 		test_inconclusive(t, "no store was tagged: %s", stores);
@@ -95,12 +104,18 @@ static bool check_addresses(struct test *t, struct test_claim claim, const struc
 	for (unsigned i = 0; i < records; i++) {
 		const unsigned at = i * adaptive_bytes(CONFIG);
 
-		if (!sampling_is_switching(run->workload, adaptive_at(at + AT_RIP)))
+		right += run->address == adaptive_at(at + AT_ADDRESS);
+		if (!run->user && !sampling_is_switching(run->workload, adaptive_at(at + AT_RIP)))
 			test_check_eq(t, claim, run->address, adaptive_at(at + AT_ADDRESS),
 				      "address of record %u of stores %s, IA32_PMC%u, EventingIP "
 				      "%#lx",
 				      i, stores, run->counter, adaptive_at(at + AT_EVENTING_IP));
 	}
+	if (run->user)
+		test_check_range(t, claim, records / 2 + 1, records, right,
+				 "of %u records of stores %s at CPL 3 have their address, "
+				 "IA32_PMC%u",
+				 records, stores, run->counter);
 	return true;
 }
 
@@ -141,8 +156,9 @@ TEST(adaptive, store_sample_has_the_linear_address_of_a_store, REQS(ADP_13),
  *
  * Given  a loop with a store to one address
  * When   each general-purpose counter that has the event of sampled stores makes records with the
- *        memory group
- * Then   there are records, and the address of each one in the loop is the store's
+ *        memory group, and then at CPL 3
+ * Then   there are records, and the address of each one in the loop is the store's; at CPL 3 the
+ *        address of more than half, as the transitions have stores too
  */
 TEST(adaptive, each_counter_of_sampled_stores_has_the_address_of_a_store, REQS(HYB_09),
      NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
@@ -153,6 +169,10 @@ TEST(adaptive, each_counter_of_sampled_stores_has_the_address_of_a_store, REQS(H
 	event_get(EK_STORE_SAMPLE, 0, &event);
 	FOR_EACH_COUNTER (c, event.counters & counters_gp().bits) {
 		run.counter = c;
+		run.user = false;
+		if (!check_addresses(t, AT(HYB_09), &run, "of eight bytes"))
+			return;
+		run.user = true;
 		if (!check_addresses(t, AT(HYB_09), &run, "of eight bytes"))
 			return;
 	}

@@ -187,6 +187,8 @@ static const struct {
 				      &workload_missed_split_store, 61, 0 },
 	[ACCESS_SLOW] = { "split loads of flushed lines", &workload_slow_split, 61, 0 },
 	[ACCESS_UNCACHEABLE] = { "loads of uncacheable memory", &workload_load, 0, 0 },
+	[ACCESS_LOCKED_MISS] = { "locked additions to a flushed line", &workload_missed_lock, 0,
+				 0 },
 	[ACCESS_DEVICE] = { "loads of a register of the HPET", &workload_load, 0, 0 },
 };
 

@@ -41,6 +41,7 @@ enum access {
 	ACCESS_STORE_MISS_SPLIT,	/* stores across the end of a line, both lines flushed */
 	ACCESS_SLOW,		/* loads across a line's end, from memory, with a page walk each */
 	ACCESS_UNCACHEABLE,	/* loads of a page that isn't cacheable */
+	ACCESS_LOCKED_MISS,	/* locked read-modify-writes of a line that was flushed */
 	ACCESS_DEVICE,		/* loads of a device's register */
 	ACCESSES
 };

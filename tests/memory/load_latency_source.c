@@ -207,8 +207,9 @@ static unsigned with_bit(unsigned count, u64 bit)
  *         be 1 only if the STLB missed.
  *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33; Linux
  *
- * Given  locked additions, the same with a page walk each and across a line's end; locked accesses
- *        of one, two, four and eight bytes, and by XCHG; and plain loads of one line
+ * Given  locked additions, the same with a page walk each, across a line's end and to a flushed
+ *        line; locked accesses of one, two, four and eight bytes, and by XCHG; and plain loads of
+ *        one line
  * When   three records are made of each, and 32 of those of each size, plain loads after each of
  *        the others, so that a bit left over from the record before shows
  * Then   bit 5 at A0H is 1 in each record of a locked addition, and 0 in each of a plain load
@@ -217,7 +218,8 @@ TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, L
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
 	static const enum access locked[] = { ACCESS_LOCKED, ACCESS_LOCKED_PAGE_WALK,
-					      ACCESS_LOCKED_SPLIT, ACCESS_LOCKED_WIDTHS };
+					      ACCESS_LOCKED_SPLIT, ACCESS_LOCKED_WIDTHS,
+					      ACCESS_LOCKED_MISS };
 
 	for (unsigned turn = 0; turn < sizeof(locked) / sizeof(locked[0]); turn++) {
 		const unsigned few = locked[turn] == ACCESS_LOCKED_WIDTHS ?

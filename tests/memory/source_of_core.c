@@ -41,7 +41,8 @@ static unsigned with(unsigned count, u64 bit)
  *         Darkmont and from Golden Cove to Redwood Cove, 11 on Lion Cove and Cougar Cove.
  *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data
  *
- * Given  locked additions, the same with a page walk each, and plain loads of one line
+ * Given  locked additions, the same with a page walk each and to a flushed line, and plain loads of
+ *        one line
  * When   three records are made of each, plain loads after each of the others
  * Then   this core's bit is 1 in each record of a locked addition, and 0 in each of a plain load
  */
@@ -49,7 +50,7 @@ TEST(ll, locked_load_has_the_lock_bit_of_its_type_of_core, REQS(HYB_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_later_core))
 {
 	static const enum access turns[] = { ACCESS_LOCKED, ACCESS_L1, ACCESS_LOCKED_PAGE_WALK,
-					     ACCESS_L1 };
+					     ACCESS_L1, ACCESS_LOCKED_MISS, ACCESS_L1 };
 	const u64 bit = latency_lock_bit();
 
 	for (unsigned turn = 0; turn < sizeof(turns) / sizeof(turns[0]); turn++) {
