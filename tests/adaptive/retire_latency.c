@@ -32,7 +32,8 @@ static bool need_retire_latency(char *reason, size_t size)
 static const u64 configs[] = { 0, CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
 #define LATENCY_CONFIGS (sizeof(configs) / sizeof(configs[0]))
 
-/* Take records of this workload's loads by the load latency event, and count core cycles too. */
+/* Take records of this workload's loads by the load latency event, and count core cycles too. The
+ * basic group alone by the event's first counter, further groups by its last one. */
 static struct retire_latencies take_in(const struct workload *w, u64 rounds, u64 config,
 				       unsigned *windows)
 {
@@ -46,7 +47,9 @@ static struct retire_latencies take_in(const struct workload *w, u64 rounds, u64
 	unsigned counter;
 
 	event_get(EK_LOAD_LATENCY, EV_LL, &event);
-	counter = (unsigned)__builtin_ctz(event.counters);
+	event.counters &= (u32)counters_gp().bits;
+	counter = (unsigned)(config ? 31 - __builtin_clz(event.counters) :
+				      __builtin_ctz(event.counters));
 	setup.layout = &layout;
 	setup.threshold = MEM_SAMPLE_RECORDS_SURE + 1;
 	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
@@ -82,7 +85,8 @@ static struct retire_latencies take(const struct workload *w, u64 config)
  *         intel/perfmon README: timed PEBS; Linux; kvm-unit-tests
  *
  * Given  loads of a line that was just flushed; core cycles counted by fixed counter 1
- * When   several of them are recorded by the basic group alone, and with memory, GPR and XMM group
+ * When   several of them are recorded by the basic group alone on the event's first counter, and
+ *        with memory, GPR and XMM group on its last one
  * Then   the sum of the retire latencies is at most the number of cycles of the windows that made
  *        the records, because these times don't overlap; some are above 0
  */

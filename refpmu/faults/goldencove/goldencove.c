@@ -154,6 +154,8 @@ enum {
 
 u64 fault_retire_latency(struct model *m, const struct retire_ctx *s, u64 cycles)
 {
+	if (!(s->due & BITS(0, 3)) && broken(m, FAULT_RETIRE_LATENCY_FIRST_FOUR))
+		return 0;
 	if (s->cycles > cycles && broken(m, FAULT_RETIRE_LATENCY_WRAPS))
 		return (u16)s->cycles;
 	if (broken(m, FAULT_RETIRE_LATENCY_TSC))
