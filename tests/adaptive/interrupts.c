@@ -99,8 +99,9 @@ TEST(adaptive, record_of_each_counter_interrupts_by_int_and_threshold,
 			}
 			if (CHECK_RANGE(t, PRIO_10, 1,
 					overflow_most(t, with_int && reached ? 2 : 1, log->count),
-					log->count, "interrupts of counter %u, INT = %u, threshold %s",
-					c, with_int, reached ? "reached" : "out of reach"))
+					log->count,
+					"interrupts of counter %u, INT = %u, threshold %s", c,
+					with_int, reached ? "reached" : "out of reach"))
 				check_entry(t, &log->entry[0], c, reached);
 		}
 }
