@@ -120,6 +120,10 @@ static inline bool each_thread_has_its_own(const struct fixture *one, const u32 
 /* Those of basic.c, tx.c and so on; NULL where another file has the rule, or none has. */
 extern rule *const basic_rules[FAULT_COUNT];
 extern rule *const class_rules[FAULT_COUNT];
+extern rule *const each_haswell_rules[FAULT_COUNT];	/* each_record.c: of some records */
+extern rule *const each_icelake_rules[FAULT_COUNT];
+extern rule *const each_goldencove_rules[FAULT_COUNT];
+extern rule *const each_timed_rules[FAULT_COUNT];
 extern rule *const single_icelake_rules[FAULT_COUNT];	/* single.c: one of many */
 extern rule *const single_goldencove_rules[FAULT_COUNT];
 extern rule *const single_skylake_rules[FAULT_COUNT];

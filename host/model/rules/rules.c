@@ -11,6 +11,10 @@ static const struct {
 } tables[] = {
 	{ GEN_HASWELL, basic_rules, PROFILE_NONE },
 	{ GEN_HASWELL, class_rules, PROFILE_NONE },
+	{ GEN_HASWELL, each_haswell_rules, PROFILE_NONE },
+	{ GEN_ICELAKE, each_icelake_rules, PROFILE_NONE },
+	{ GEN_SAPPHIRERAPIDS, each_goldencove_rules, PROFILE_NONE },
+	{ GEN_GRANITERAPIDS, each_timed_rules, PROFILE_NONE },
 	{ GEN_ICELAKE, single_icelake_rules, PROFILE_NONE },
 	{ GEN_SAPPHIRERAPIDS, single_goldencove_rules, PROFILE_NONE },
 	{ GEN_SKYLAKE, single_skylake_rules, PROFILE_NONE },
