@@ -205,7 +205,7 @@ TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
 
 /*
  * LL-03  The load-latency event must ignore stores.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  stores to one line, and in strict runs to a flushed line, and after INVLPG
  * When   the load latency event counts 128 rounds of each
@@ -235,7 +235,7 @@ TEST(ll, load_latency_event_does_not_count_stores, REQS(LL_03),
 
 /*
  * LL-03  The load-latency event must ignore stores.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  locked additions to one line and after INVLPG: a load and a store each
  * When   the load latency event counts 128 of each
@@ -265,7 +265,7 @@ TEST(ll, load_latency_event_counts_only_the_load_of_a_locked_addition, REQS(LL_0
 /*
  * LL-09  Only retired demand loads may be counted and recorded: no prefetches and no loads that
  *        were given up.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  a software prefetch of a flushed line by each of the five instructions; the event is of
  *        "retired demand load operations"
@@ -305,7 +305,7 @@ TEST(ll, load_latency_event_does_not_count_prefetches, REQS(LL_09),
  *        ones of them, and no others.
  * LL-05  Loads with a latency greater than the programmed threshold, whichever it is, must be
  *        eligible for counting and recording, and no others.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  loads of one line; no load takes 65535 cycles
  * When   the load latency event counts them with the threshold 65535
@@ -362,7 +362,7 @@ static void check_above(struct test *t, enum access access)
 /*
  * LL-05  Loads with a latency greater than the programmed threshold, whichever it is, must be
  *        eligible for counting and recording, and no others.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  loads of one line, and of a flushed line
  * When   records are made with the threshold 3, and then with the least latency of these as the
@@ -407,7 +407,7 @@ static void check_far_is_slower(struct test *t, struct test_claim claim, enum ac
 /*
  * LL-08  The latency must run from the first dispatch of the load to the final data writeback, so
  *        that a load that misses takes longer than one that hits.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  loads of one line, which hit the L1, and of a flushed line
  * When   records are made of each
@@ -423,7 +423,7 @@ TEST(ll, latency_of_loads_from_memory_is_larger_than_of_l1_hits, REQS(LL_08),
 /*
  * LL-08  The latency must run from the first dispatch of the load to the final data writeback, so
  *        that a load that misses takes longer than one that hits.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  loads that hit the L2, and loads of a flushed line
  * When   records are made of each
@@ -480,7 +480,7 @@ static u64 median_latency(const struct cache_workload *h, unsigned count, bool f
 /*
  * LL-11  Latency, address and data source of a record must be those of the last tagged load that
  *        retired before the assist.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  each round has loads of two near addresses, which are quick, and of a far flushed line,
  *        which is slow
@@ -529,7 +529,7 @@ TEST(ll, latency_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
  *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility
  * LL-09  Only retired demand loads may be counted and recorded: no prefetches and no loads that
  *        were given up.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  a load after a RET that goes to another address than its CALL expects: a processor may
  *        begin it and must give it up

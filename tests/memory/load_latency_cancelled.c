@@ -85,7 +85,7 @@ static bool too_few(struct test *t, u64 seen, u64 wanted, u64 windows)
  *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility
  * LL-09  Only retired demand loads may be counted and recorded: no prefetches and no loads that
  *        were given up.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  at CPL 3, rounds of a load that raises #PF and a load that retires, 96 of each in a
  *        window

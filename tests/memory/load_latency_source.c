@@ -417,7 +417,7 @@ static const u64 other_periods[] = { MEM_SAMPLE_PERIOD, 41, 54 };
  * LL-14  How many loads the event counts must not depend on the reset value.
  * LL-25  The reset value must govern the number of records: one for each time that the counter
  *        overflows, with the whole period of the reset value between two.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  loads of one line, as many as make 200 load latency events, or all that the buffer's time
  *        allows

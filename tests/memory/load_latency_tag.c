@@ -22,7 +22,7 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
 /*
  * LL-11  Latency, address and data source of a record must be those of the last tagged load that
  *        retired before the assist.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  each round has loads of two near addresses, which hit the L1, and of a far line that was
  *        just flushed
@@ -66,7 +66,7 @@ static u64 mark_address(int mark)
 /*
  * LL-11  Latency, address and data source of a record must be those of the last tagged load that
  *        retired before the assist.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  16 marked loads, each with a different address. The event counts tagged loads only (SKIP
  *        where it counts all), so the last tagged load overflows the counter

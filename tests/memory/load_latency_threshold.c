@@ -60,7 +60,7 @@ static bool check_eligible(struct test *t, const struct cache_workload *h, u64 t
  *        eligible for counting and recording, and no others.
  * LL-24  The counter itself must count loads above the threshold, from Sandy Bridge on the tagged
  *        ones of them, and no others.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  loads of a flushed line, whose least latency on this machine is known from records
  * When   thresholds of 50, half of that latency, and one below it are set
@@ -91,7 +91,7 @@ static const enum access slow[] = {
  *        eligible for counting and recording, and no others.
  * LL-24  The counter itself must count loads above the threshold, from Sandy Bridge on the tagged
  *        ones of them, and no others.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  a load of this machine that takes more than 256 cycles: a split one from memory, of a
  *        device, uncacheable or of a flushed line. INCONCLUSIVE where there is none
@@ -126,7 +126,7 @@ TEST(ll, loads_slower_than_256_cycles_pass_thresholds_255_and_256, REQS(LL_05, L
  *        eligible for counting and recording, and no others.
  * LL-24  The counter itself must count loads above the threshold, from Sandy Bridge on the tagged
  *        ones of them, and no others.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  loads of one line, which hit the L1
  * When   the load latency event counts them with thresholds of 255, 256, 1000H and 8003H: each bit
@@ -173,7 +173,7 @@ static u64 more_with(const struct mem_sample_setup *setup, const struct cache_wo
 /*
  * LL-05  Loads with a latency greater than the programmed threshold, whichever it is, must be
  *        eligible for counting and recording, and no others.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  the load latency event, programmed and enabled for PEBS once, with the threshold 3; loads
  *        of one line, which hit the L1
@@ -270,7 +270,7 @@ TEST(ll, load_latency_event_counts_only_tagged_loads, REQS(LL_12),
 /*
  * LL-25  The reset value must govern the number of records: one for each time that the counter
  *        overflows, with the whole period of the reset value between two.
- *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
  * Given  reset values of -64 and -1000; loads run eight at a time. INCONCLUSIVE off strict runs
  *        where none of so few is tagged
