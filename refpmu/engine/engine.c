@@ -80,14 +80,7 @@ enum engine_name engine_chosen(void)
 
 /* ---- which way ---- */
 
-/*
- * The first instructions after counting has begun are reported to the model one by one. The model
- * has shorter rules for blocks, which know of no branch that isn't taken, so a broken rule for
- * single instructions would change nothing in a test whose code runs in blocks. Most tests count
- * fewer instructions than this.
- */
-#define ONE_BY_ONE	128
-
+/* See ENGINE_ONE_BY_ONE. */
 static void pass_one(const struct cpu *cpu)
 {
 	if (cpu->engine->one_by_one)
@@ -249,7 +242,7 @@ static void engine_begin(struct cpu *cpu)
 void engine_run(struct cpu *cpu)
 {
 	engine_begin(cpu);
-	cpu->engine->one_by_one = ONE_BY_ONE;
+	cpu->engine->one_by_one = ENGINE_ONE_BY_ONE;
 	while (model_needs_retire(&cpu->model) && !configuration_follow(cpu))
 		run_next(cpu);
 	vmrun_set_intercepts(cpu, false);

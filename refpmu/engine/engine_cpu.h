@@ -33,7 +33,7 @@ struct engine_cpu {
 	struct exit_place place[EXIT_PLACES];
 	struct user_only user_only;
 	bool pmi_raised;		/* and interrupts haven't been looked for since */
-	unsigned one_by_one;		/* instructions until blocks may run: engine.c */
+	unsigned one_by_one;		/* instructions until blocks may run */
 	bool translates;		/* the translator may be used on this machine, */
 	struct engine_blocks *blocks;	/* and its own */
 	struct decode_cache *decode_cache;

@@ -6,6 +6,7 @@
 #include "kernel/interrupt/fault.h"
 #include "pmu/lbr/any.h"
 #include "spec/msr.h"
+#include "spec/x86.h"
 #include "tests/adaptive/adaptive.h"
 #include "tests/lbr/branches.h"
 
@@ -56,7 +57,6 @@ TEST(adaptive, gpr_group_holds_the_registers_after_the_sampled_load,
 		{ 0x80, "R14", SAMPLE_R(14) },
 		{ 0x88, "R15", SAMPLE_R(15) },
 	};
-	const u64 status_flags = 0x8d5;		/* CF, PF, AF, ZF, SF, OF */
 	struct sampling_sum expected[SAMPLE_MARKS];
 
 	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
@@ -77,8 +77,8 @@ TEST(adaptive, gpr_group_holds_the_registers_after_the_sampled_load,
 			 "RIP at 08H of the GPR group: the next instruction");
 		CHECK_EQ(t, ADP_22, expected[mark].rax, adaptive_at(GROUP_AT + 0x10),
 			 "RAX at 10H, which the load has changed");
-		CHECK_EQ(t, IDS(ADP_04, ADP_22), expected[mark].flags & status_flags,
-			 adaptive_at(GROUP_AT) & status_flags,
+		CHECK_EQ(t, IDS(ADP_04, ADP_22), expected[mark].flags & RFLAGS_STATUS,
+			 adaptive_at(GROUP_AT) & RFLAGS_STATUS,
 			 "status flags of RFLAGS at 00H, which the load has changed");
 		for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 			CHECK_EQ(t, ADP_04, table[i].value, adaptive_at(GROUP_AT + table[i].offset),
@@ -237,7 +237,6 @@ static bool record_at_a_mark(unsigned c, u16 event, const struct workload *w, bo
 static void check_state(struct test *t, const struct workload *w, const struct sampling_sum *sums,
 			unsigned c)
 {
-	const u64 status_flags = 0x8d5;		/* CF, PF, AF, ZF, SF, OF */
 	const u64 end = workload_mark(w, 0) + w->mark_length;
 	const u64 ip = adaptive_at(AT_EVENTING_IP), rip = adaptive_at(GPR_AT + 0x08);
 	const bool nop = workload_mark_at(w, SAMPLE_MARKS, ip) < 0;
@@ -250,7 +249,7 @@ static void check_state(struct test *t, const struct workload *w, const struct s
 		return;
 	CHECK_EQ(t, ADP_22, sums[mark].rax, adaptive_at(GPR_AT + 0x10),
 		 "RAX after marked load %lu, counter %u", mark, c);
-	CHECK_EQ(t, ADP_04, sums[mark].flags & status_flags, adaptive_at(GPR_AT) & status_flags,
+	CHECK_EQ(t, ADP_04, sums[mark].flags & RFLAGS_STATUS, adaptive_at(GPR_AT) & RFLAGS_STATUS,
 		 "status flags after marked load %lu, counter %u", mark, c);
 }
 

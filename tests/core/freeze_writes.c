@@ -230,12 +230,7 @@ static u64 witness(u64 debugctl, u64 interrupting)
 	counter_write(2, 0);
 	workload_run(&workload_long_sled, PERIOD, (struct pmc_mask){ BITS(0, 2) });
 	value = counter_read(2);
-	msr_write(MSR_IA32_DEBUGCTL, 0);
-	for (unsigned c = 0; c < 3; c++)
-		counter_program_disabled(c, 0, 0);
-	counters_clear(overflow_status());
-	pmi_unmask();		/* a pending interrupt of this window is taken here */
-	pmi_end();
+	overflow_close_window(3);
 	return value;
 }
 

@@ -148,12 +148,7 @@ static u64 witness_at(bool user, u64 debugctl)
 	intr_enable();
 	value = counter_read(1);
 	pmi_settle();
-	msr_write(MSR_IA32_DEBUGCTL, 0);
-	counter_program_disabled(1, 0, 0);
-	counter_program_disabled(0, 0, 0);
-	counters_clear(overflow_status());
-	pmi_unmask();		/* a pending interrupt of this window is taken here */
-	pmi_end();
+	overflow_close_window(2);
 	return value;
 }
 

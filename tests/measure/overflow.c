@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/measure/overflow.h"
 
+#include "kernel/interrupt/fault.h"
 #include "kernel/processor/time.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
@@ -103,6 +104,16 @@ void overflow_off(unsigned counter)
 {
 	counter_program_disabled(counter, 0, 0);
 	counters_clear(BIT(counter));
+}
+
+void overflow_close_window(unsigned n)
+{
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	for (unsigned c = 0; c < n; c++)
+		counter_program_disabled(c, 0, 0);
+	counters_clear(overflow_status());
+	pmi_unmask();
+	pmi_end();
 }
 
 const struct pmi_log *overflow_interrupts(unsigned counter, u64 flags,

@@ -81,6 +81,10 @@ void overflow(unsigned counter, u64 flags);
 /* Switch the counter off, and clear its status bit. */
 void overflow_off(unsigned counter);
 
+/* After a window that may have frozen, or with LVTPC masked: IA32_DEBUGCTL = 0, the counters below
+ * n off, the status clear. An interrupt that is still pending is taken here. Ends pmi_open(). */
+void overflow_close_window(unsigned n);
+
 /* The interrupts of one overflow; the log stays until the next pmi_open(). */
 const struct pmi_log *overflow_interrupts(unsigned counter, u64 flags,
 					  const struct pmi_options *options);

@@ -77,7 +77,8 @@ struct register_bits bits_of_fixed_control(void)
 	 * counters that aren't there are refused for certain. */
 	if (counter_caps()->baseline && !counter_caps()->told_less)
 		FOR_EACH_COUNTER (i, ~(u64)counter_caps()->fixed_mask & BITS(0, 7))
-			reserved |= 0x0000000f0000000fULL << 4 * i;
+			reserved |= (BITS(0, 3) | BITS(32, 35))
+				    << i * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 	return (struct register_bits){
 		"IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all, reserved, REQ_MSR_31
 	};

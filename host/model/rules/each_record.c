@@ -17,13 +17,13 @@ enum {
 	GPR_GROUP = 0x90,
 };
 
-/* The third of three loads makes a record, on counter n. */
-static void record_load(struct fixture *r, unsigned n, u64 config, u8 cpl)
+/* The third of three loads makes a record, on IA32_PMC2. */
+static void record_load(struct fixture *r, u64 config, u8 cpl)
 {
 	empty_buffer(r);
 	fixture_wrmsr(r, 0x3f2, config);
-	fixture_program_pebs(r, n, LOADS, ADAPTIVE, 2);
-	fixture_start(r, BIT(n));
+	fixture_program_pebs(r, 2, LOADS, ADAPTIVE, 2);
+	fixture_start(r, BIT(2));
 	r->cpl = cpl;
 	loads(r, 3);
 	r->cpl = 0;
@@ -31,7 +31,7 @@ static void record_load(struct fixture *r, unsigned n, u64 config, u8 cpl)
 
 static bool record_of_cpl_3_is_whole(struct fixture *r)
 {
-	record_load(r, 2, GPR, 3);
+	record_load(r, GPR, 3);
 	return at(r, 0) == (GPR | (u64)(FIRST_GROUP + GPR_GROUP) << 48) && at(r, 0x10) == BIT(2) &&
 	       at(r, 8) == r->regs.rip - 4;
 }
@@ -39,7 +39,7 @@ static bool record_of_cpl_3_is_whole(struct fixture *r)
 static bool eventing_ip_is_whole(struct fixture *r)
 {
 	r->ip = UPPER_HALF;
-	record_load(r, 2, 0, 0);
+	record_load(r, 0, 0);
 	return at(r, 8) == r->regs.rip - 4;
 }
 
@@ -69,13 +69,13 @@ static bool rip_of_a_fixed_counter_is_the_next_one(struct fixture *r)
 
 static bool memory_is_beside_branches(struct fixture *r)
 {
-	record_load(r, 2, MEM | LBR, 0);
+	record_load(r, MEM | LBR, 0);
 	return at(r, FIRST_GROUP) == ADDRESS;
 }
 
 static bool registers_are_beside_branches(struct fixture *r)
 {
-	record_load(r, 2, GPR | LBR, 0);
+	record_load(r, GPR | LBR, 0);
 	return at(r, GPR_RIP) == r->regs.rip;
 }
 
@@ -84,7 +84,7 @@ static bool entry_is_whole(struct fixture *r)
 {
 	r->ip = UPPER_HALF;
 	fixture_retire(r, &(struct model_retired){ .branch = BRANCH_JUMP });
-	record_load(r, 2, LBR, 0);
+	record_load(r, LBR, 0);
 	return at(r, FIRST_GROUP) == UPPER_HALF && at(r, FIRST_GROUP + 8) == UPPER_HALF + 4;
 }
 

@@ -9,8 +9,6 @@
 
 #define CACHE_LINE	64
 #define FIRST_FOUR	4
-#define STATUS_FLAGS \
-	(RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF | RFLAGS_SF | RFLAGS_OF)
 #define CUT_SHORT	0x10u	/* bytes, of faults adaptive-*-short */
 
 /* ---- which records are adaptive ---- */
@@ -280,8 +278,8 @@ static void break_gpr(struct model *m, const struct retire_ctx *s, unsigned x, u
 	const u64 *before = s->r->before.gpr;
 	const u64 flags = get64(gpr + ADAPTIVE_GPR_rflags);
 
-	if (x >= FIRST_FOUR && flags & STATUS_FLAGS && broken(m, FAULT_GROUP_FLAGS_FIRST_FOUR))
-		put64(gpr + ADAPTIVE_GPR_rflags, flags & ~STATUS_FLAGS);
+	if (x >= FIRST_FOUR && flags & RFLAGS_STATUS && broken(m, FAULT_GROUP_FLAGS_FIRST_FOUR))
+		put64(gpr + ADAPTIVE_GPR_rflags, flags & ~RFLAGS_STATUS);
 	if (x >= FIRST_FIXED && broken(m, FAULT_GROUP_RIP_OF_FIXED))
 		put64(gpr + ADAPTIVE_GPR_rip, s->r->ip);
 
