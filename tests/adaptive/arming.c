@@ -16,7 +16,7 @@
 #define USER_ROUNDS	(2 * PERIOD)
 #define GPR_BYTES	0xb0u	/* of a record with the basic group and the GPR group */
 #define AT_RSP		0x50u	/* in such a record */
-#define FAR		2048	/* bytes; both stacks are larger, and neither is used so deep here */
+#define FAR		2048	/* bytes of stack; neither stack is used so deep here */
 
 /* General-purpose counters that record the next event after an overflow. */
 static u64 without_pdist(void)

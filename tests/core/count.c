@@ -601,34 +601,43 @@ TEST(count, counter_wraps_at_its_width_and_sets_its_status_bit, REQS(CNT_13, CNT
 	}
 }
 
+static void check_stopped(struct test *t, unsigned stopped, unsigned running)
+{
+	u64 kept[2], moved;
+
+	counter_program(stopped, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_program(running, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(stopped, START);
+	counter_write(running, START);
+	workload_run(&workload_load, FEWER, pmc_one(running));
+	for (unsigned i = 0; i < 2; i++)
+		kept[i] = counter_read(stopped);
+	moved = counter_read(running);
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_EQ(t, CNT_21, START, kept[i], "IA32_PMC%u, stopped, read %u", stopped, i + 1);
+	CHECK_RANGE(t, CNT_44, START + 3 * FEWER, START + 3 * FEWER + OF_THE_WINDOW, moved,
+		    "IA32_PMC%u, going on from 1000 for 30 instructions and the window's own",
+		    running);
+	counter_program_disabled(stopped, 0, 0);
+	counter_program_disabled(running, 0, 0);
+}
+
 /*
  * CNT-21  A stopped counter must keep its value.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN
  * CNT-44  A counter must go on counting from the value written to it while it was stopped.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
- * Given  IA32_PMC0 and IA32_PMC1, both programmed and preset to START
- * When   IA32_PMC1 alone is enabled for FEWER rounds
- * Then   IA32_PMC0 reads START, twice; IA32_PMC1 has grown from START by the workload's
+ * Given  each general-purpose counter and the next one, both programmed and preset to START
+ * When   the next one alone is enabled for FEWER rounds
+ * Then   the first one reads START, twice; the next one has grown from START by the workload's
  *        instructions and the window's own
  */
 TEST(count, stopped_counter_keeps_its_value_and_running_one_goes_on, REQS(CNT_21, CNT_44),
      NEEDS(need_perfmon, need_instructions, need_two_counters), .under_every_fault = true)
 {
-	u64 kept[2], moved;
-
-	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
-	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
-	counter_write(0, START);
-	counter_write(1, START);
-	workload_run(&workload_load, FEWER, pmc_one(1));
-	for (unsigned i = 0; i < 2; i++)
-		kept[i] = counter_read(0);
-	moved = counter_read(1);
-	for (unsigned i = 0; i < 2; i++)
-		CHECK_EQ(t, CNT_21, START, kept[i], "IA32_PMC0, stopped, read %u", i + 1);
-	CHECK_RANGE(t, CNT_44, START + 3 * FEWER, START + 3 * FEWER + OF_THE_WINDOW, moved,
-		    "IA32_PMC1, going on from 1000 for 30 instructions and the window's own");
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		check_stopped(t, c, counter_from(c, 1));
 }
 
 static void check_bounds(struct test *t, unsigned c)

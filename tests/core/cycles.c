@@ -96,38 +96,40 @@ static bool is_of_branches(unsigned i)
 	       architectural[i].event == EVENT_TOPDOWN_BAD_SPECULATION;
 }
 
-/* Count architectural event i on counter c, with the work that causes it. */
-static u64 count_architectural(unsigned i, unsigned c, u64 level, struct cache_workload *h)
+/* Count architectural event i on these counters at once, with the work that causes it. */
+static void count_at_once(unsigned i, struct pmc_mask counters, u64 level, bool user,
+			  struct cache_workload *h, u64 value[])
 {
-	u64 value;
+	const struct workload *w = is_of_branches(i) ? &workload_random : h->workload;
 
-	counter_program(c, architectural[i].event, level);
-	counter_write(c, 0);
-	if (is_of_branches(i))
-		workload_run(&workload_random, MANY, pmc_one(c));
-	else
-		cache_workload_run(h, MANY, pmc_one(c));
-	value = counter_read(c);
-	counter_program_disabled(c, 0, 0);
-	return value;
+	FOR_EACH_COUNTER (c, counters.bits) {
+		counter_program(c, architectural[i].event, level);
+		counter_write(c, 0);
+	}
+	if (user) {
+		counters_enable(counters);
+		if (w == h->workload)
+			workload_run_user_at(w, MANY, &h->at);
+		else
+			workload_run_user(w, MANY);
+		counters_disable();
+	} else if (w == h->workload) {
+		cache_workload_run(h, MANY, counters);
+	} else {
+		workload_run(w, MANY, counters);
+	}
+	FOR_EACH_COUNTER (c, counters.bits) {
+		value[c] = counter_read(c);
+		counter_program_disabled(c, 0, 0);
+	}
 }
 
-/* Count it with work at CPL 3. */
-static u64 count_architectural_user(unsigned i, unsigned c, u64 level, struct cache_workload *h)
+static u64 count_architectural(unsigned i, unsigned c, u64 level, struct cache_workload *h)
 {
-	u64 value;
+	u64 value[WINDOW_COUNTERS];
 
-	counter_program(c, architectural[i].event, level);
-	counter_write(c, 0);
-	counters_enable(pmc_one(c));
-	if (is_of_branches(i))
-		workload_run_user(&workload_random, MANY);
-	else
-		workload_run_user_at(h->workload, MANY, &h->at);
-	counters_disable();
-	value = counter_read(c);
-	counter_program_disabled(c, 0, 0);
-	return value;
+	count_at_once(i, pmc_one(c), level, false, h, value);
+	return value[c];
 }
 
 /* LBR inserts are left out: requirement CNT-51 covers them. */
@@ -162,15 +164,39 @@ TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
 				    architectural[i].name, c, architectural[i].bit);
 }
 
-static void check_user_level(struct test *t, unsigned i, unsigned c, struct cache_workload *h)
+/* The general-purpose counters that count at both levels. */
+static struct pmc_mask counters_of_both_levels(struct test *t)
 {
-	const u64 user = count_architectural_user(i, c, COUNT_USR, h);
+	struct pmc_mask counters = { 0 };
 
-	CHECK_RANGE(t, CNT_10, 1, ~0ULL, user, "%s on IA32_PMC%u at CPL 3, USR alone",
-		    architectural[i].name, c);
-	if (architectural[i].bit < OPEN_UNDER_KVM)
-		CHECK_RANGE(t, CNT_10, 0, user / 2, count_architectural_user(i, c, COUNT_OS, h),
-			    "%s on IA32_PMC%u at CPL 3, OS alone", architectural[i].name, c);
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		if (window_counts_level(t, c, COUNT_USR) && window_counts_level(t, c, COUNT_OS))
+			counters.bits |= BIT(c);
+	return counters;
+}
+
+static void check_event_at_levels(struct test *t, unsigned i, struct cache_workload *h)
+{
+	const struct pmc_mask counters = counters_of_both_levels(t);
+	u64 usr_at_0[WINDOW_COUNTERS], os_at_0[WINDOW_COUNTERS];
+	u64 usr_at_3[WINDOW_COUNTERS], os_at_3[WINDOW_COUNTERS];
+
+	count_at_once(i, counters, COUNT_USR, false, h, usr_at_0);
+	count_at_once(i, counters, COUNT_OS, false, h, os_at_0);
+	count_at_once(i, counters, COUNT_USR, true, h, usr_at_3);
+	count_at_once(i, counters, COUNT_OS, true, h, os_at_3);
+	FOR_EACH_COUNTER (c, counters.bits) {
+		CHECK_EQ(t, CNT_10, 0, usr_at_0[c], "%s on IA32_PMC%u at CPL 0, USR alone",
+			 architectural[i].name, c);
+		CONTROL_RANGE(t, CNT_10, 1, ~0ULL, os_at_0[c],
+			      "%s on IA32_PMC%u at CPL 0, OS alone", architectural[i].name, c);
+		CHECK_RANGE(t, CNT_10, 1, ~0ULL, usr_at_3[c],
+			    "%s on IA32_PMC%u at CPL 3, USR alone", architectural[i].name, c);
+		if (architectural[i].bit < OPEN_UNDER_KVM)
+			CHECK_RANGE(t, CNT_10, 0, usr_at_3[c] / 2, os_at_3[c],
+				    "%s on IA32_PMC%u at CPL 3, OS alone", architectural[i].name,
+				    c);
+	}
 }
 
 /*
@@ -178,8 +204,8 @@ static void check_user_level(struct test *t, unsigned i, unsigned c, struct cach
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
  * Given  the same work at CPL 0 and at CPL 3; each architectural event that isn't marked as absent,
- *        except LBR inserts; one general-purpose counter after the other
- * When   a counter counts it with USR alone; with OS alone
+ *        except LBR inserts; all general-purpose counters at once
+ * When   each counter counts it with USR alone; with OS alone
  * Then   at CPL 0 it counts 0 with USR. At CPL 3 it counts 1 or more with USR; with OS it counts,
  *        of the events 0 to 6, less than half of that, because the transitions to CPL 3 and back
  *        are at CPL 0
@@ -192,18 +218,9 @@ TEST(count, architectural_events_count_at_their_levels, REQS(CNT_10),
 
 	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
 		return;
-	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
-		const unsigned c = counter_from(0, i);
-
-		if (!is_available(i) || !window_counts_level(t, c, COUNT_USR) ||
-		    !window_counts_level(t, c, COUNT_OS))
-			continue;
-		CHECK_EQ(t, CNT_10, 0, count_architectural(i, c, COUNT_USR, &h),
-			 "%s on IA32_PMC%u at CPL 0, USR alone", architectural[i].name, c);
-		CONTROL_RANGE(t, CNT_10, 1, ~0ULL, count_architectural(i, c, COUNT_OS, &h),
-			      "%s on IA32_PMC%u at CPL 0, OS alone", architectural[i].name, c);
-		check_user_level(t, i, c, &h);
-	}
+	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++)
+		if (is_available(i))
+			check_event_at_levels(t, i, &h);
 }
 
 /* Compare fixed counters 1 and 2 over one loop, at CPL 0 or 3. */
@@ -293,8 +310,10 @@ TEST(count, inv_with_an_unreachable_cmask_counts_every_cycle, REQS(CNT_37),
 		    "cycles with fewer than %u instructions, of %lu", CMASK_NEVER, cycles);
 }
 
-/* Loads from memory, each of which waits for the previous one, and settings for three counters. */
+/* Loads from memory, each of which waits for the previous one, and settings for three counters, the
+ * first one of which is the general-purpose counter `first` or a later one. */
 struct waits {
+	unsigned first;
 	struct {
 		u16 event;
 		u64 flags;
@@ -304,11 +323,14 @@ struct waits {
 	struct cache_workload h;
 };
 
-/* Counter n of the first three, not counting the counter of load latency: with load latency on it
- * the source of each load is known. */
-static unsigned nth_free(unsigned n, const struct mem_sample_setup *setup)
+/* Counter n of those from `first` on, not counting the counter of load latency: with load latency
+ * on it the source of each load is known. */
+static unsigned nth_free(unsigned first, unsigned n, const struct mem_sample_setup *setup)
 {
-	return n < setup->counter ? n : n + 1;
+	for (unsigned i = 0; i <= n; i++)
+		if (counter_from(first, i) == setup->counter)
+			return counter_from(first, n + 1);
+	return counter_from(first, n);
 }
 
 static bool count_waits(struct test *t, struct waits *w)
@@ -324,7 +346,7 @@ static bool count_waits(struct test *t, struct waits *w)
 	counter_write(PMC_FIXED(0), 0);
 	counter_write(PMC_FIXED(1), 0);
 	for (unsigned c = 0; c < 3; c++) {
-		const unsigned counter = nth_free(c, &setup);
+		const unsigned counter = nth_free(w->first, c, &setup);
 
 		counter_program(counter, w->set[c].event, w->set[c].flags | COUNT_BOTH);
 		counter_write(counter, 0);
@@ -333,7 +355,7 @@ static bool count_waits(struct test *t, struct waits *w)
 	mem_sample_arm(&setup, NEVER);
 	cache_workload_run(&w->h, STALLS, pmc_or(on, pmc_one(setup.counter)));
 	for (unsigned c = 0; c < 3; c++)
-		w->value[c] = counter_read(nth_free(c, &setup));
+		w->value[c] = counter_read(nth_free(w->first, c, &setup));
 	w->instructions = counter_read(PMC_FIXED(0));
 	w->cycles = counter_read(PMC_FIXED(1));
 	mem_sample_off(&setup);
@@ -345,30 +367,10 @@ static u64 cycle_slack(const struct waits *w)
 	return w->cycles / 16 + 16;
 }
 
-/*
- * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
- *         events occurred.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
- * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
- *         condition.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
- *
- * Given  STALLS loads from memory, each of which waits for the previous one. There are at most as
- *        many cycles with a retirement as there are instructions; in all others no instruction
- *        retires. Each load causes a wait, which ends with a retirement
- * When   IA32_PMC1 counts cycles of less than one instruction (INV = 1, CMASK = 1), IA32_PMC2 how
- *        often these begin (E = 1), and IA32_PMC0 how often cycles of at least one instruction do
- * Then   IA32_PMC1 counts the number of such cycles or more, and at most all cycles, within a
- *        sixteenth. IA32_PMC2 counts STALLS or more, and at most the number of instructions.
- *        IA32_PMC0 and IA32_PMC2 are the same except at the window's ends, because each end of one
- *        condition is a beginning of the other
- * Control: there are more than twice as many cycles as instructions, and these are those of the
- *          workload
- */
-TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT_09),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed))
+static void check_waits(struct test *t, unsigned first)
 {
 	struct waits w = {
+		.first = first,
 		.set[0] = { EVENT_INST_RETIRED_ANY_P, COUNT_CMASK(1) | COUNT_EDGE },
 		.set[1] = { EVENT_INST_RETIRED_ANY_P, COUNT_CMASK(1) | COUNT_INV },
 		.set[2] = { EVENT_INST_RETIRED_ANY_P, COUNT_CMASK(1) | COUNT_INV | COUNT_EDGE },
@@ -383,11 +385,66 @@ TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT
 	CONTROL_RANGE(t, IDS(CNT_08, CNT_09), 2 * most + 1, ~0ULL, w.cycles,
 		      "core cycles of %lu instructions", most);
 	CHECK_RANGE(t, CNT_08, w.cycles - most - cycle_slack(&w), w.cycles + cycle_slack(&w),
-		    w.value[1], "cycles without an instruction, of %lu", w.cycles);
+		    w.value[1], "cycles without an instruction, of %lu, from IA32_PMC%u on",
+		    w.cycles, first);
 	CHECK_RANGE(t, CNT_09, STALLS, most, w.value[2],
-		    "begins of cycles without an instruction, of %u loads from memory", STALLS);
+		    "begins of cycles without an instruction, of %u loads from memory, from "
+		    "IA32_PMC%u on",
+		    STALLS, first);
 	CHECK_RANGE(t, CNT_09, w.value[2] - 2, w.value[2] + 2, w.value[0],
-		    "begins of cycles with an instruction, of %lu without", w.value[2]);
+		    "begins of cycles with an instruction, of %lu without, from IA32_PMC%u on",
+		    w.value[2], first);
+}
+
+/*
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
+ * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
+ *         condition.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
+ *
+ * Given  STALLS loads from memory, each of which waits for the previous one. There are at most as
+ *        many cycles with a retirement as there are instructions; in all others no instruction
+ *        retires. Each load causes a wait, which ends with a retirement
+ * When   of three counters the first one counts how often cycles of at least one instruction begin
+ *        (E = 1, CMASK = 1), the second one cycles of less than one (INV = 1), and the third one
+ *        how often these begin; each general-purpose counter in each place
+ * Then   the second one counts the number of such cycles or more, and at most all cycles, within a
+ *        sixteenth. The third one counts STALLS or more, and at most the number of instructions.
+ *        The first one and the third one are the same except at the window's ends, because each end
+ *        of one condition is a beginning of the other
+ * Control: there are more than twice as many cycles as instructions, and these are those of the
+ *          workload
+ */
+TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT_09),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed))
+{
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		check_waits(t, c);
+}
+
+static void check_cycles_of_waits(struct test *t, unsigned first)
+{
+	struct waits w = {
+		.first = first,
+		.set[0] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(1) },
+		.set[1] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(2) },
+		.set[2] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(2) | COUNT_INV },
+	};
+
+	if (!count_waits(t, &w))
+		return;
+	CONTROL_RANGE(t, IDS(CNT_07, CNT_08), STALLS, ~0ULL, w.cycles,
+		      "core cycles of %u fenced %s", STALLS, w.h.name);
+	CHECK_RANGE(t, CNT_07, w.cycles - cycle_slack(&w), w.cycles + cycle_slack(&w), w.value[0],
+		    "cycles with at least one core cycle, of %lu, from IA32_PMC%u on", w.cycles,
+		    first);
+	CHECK_EQ(t, CNT_07, 0, w.value[1],
+		 "cycles with at least two core cycles, from IA32_PMC%u on", first);
+	CHECK_RANGE(t, CNT_08, w.cycles - cycle_slack(&w), w.cycles + cycle_slack(&w), w.value[2],
+		    "cycles with fewer than two core cycles, of %lu, from IA32_PMC%u on", w.cycles,
+		    first);
 }
 
 /*
@@ -399,29 +456,16 @@ TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT
  *
  * Given  STALLS loads from memory, each of which waits for the previous one: instructions that take
  *        many cycles; each cycle is one event of core cycles
- * When   core cycles are counted with CMASK = 1 by IA32_PMC0, with CMASK = 2 by IA32_PMC1, and
- *        with CMASK = 2 and INV = 1 by IA32_PMC2
- * Then   IA32_PMC0 and IA32_PMC2 count all cycles, within a sixteenth, and IA32_PMC1 none
+ * When   three counters count core cycles, with CMASK = 1, with CMASK = 2, and with CMASK = 2 and
+ *        INV = 1; each general-purpose counter in each place
+ * Then   the first and the third count all cycles, within a sixteenth, and the second one none
  * Control: there are cycles
  */
 TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_07, CNT_08),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles, need_fixed))
 {
-	struct waits w = {
-		.set[0] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(1) },
-		.set[1] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(2) },
-		.set[2] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(2) | COUNT_INV },
-	};
-
-	if (!count_waits(t, &w))
-		return;
-	CONTROL_RANGE(t, IDS(CNT_07, CNT_08), STALLS, ~0ULL, w.cycles,
-		      "core cycles of %u fenced %s", STALLS, w.h.name);
-	CHECK_RANGE(t, CNT_07, w.cycles - cycle_slack(&w), w.cycles + cycle_slack(&w), w.value[0],
-		    "cycles with at least one core cycle, of %lu", w.cycles);
-	CHECK_EQ(t, CNT_07, 0, w.value[1], "cycles with at least two core cycles");
-	CHECK_RANGE(t, CNT_08, w.cycles - cycle_slack(&w), w.cycles + cycle_slack(&w), w.value[2],
-		    "cycles with fewer than two core cycles, of %lu", w.cycles);
+	FOR_EACH_COUNTER (c, counters_gp().bits)
+		check_cycles_of_waits(t, c);
 }
 
 /* Write this register while the counter counts instructions or cycles. */

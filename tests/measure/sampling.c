@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps that the PEBS tests share. This file doesn't judge records. */
 #include "tests/measure/sampling.h"
+#include "tests/frame/needs.h"
 
 #include "tests/frame/calibration.h"
 #include "tests/measure/marked_walk.h"
@@ -165,6 +166,28 @@ u16 sampling_any_event(void)
 	const u16 loads = LOADS;
 
 	return loads ? loads : EVENT_BR_INST_RETIRED_ALL_BRANCHES;
+}
+
+unsigned sampling_gp_counters(void)
+{
+	char reason[128];
+	unsigned n = 0;
+
+	if (!need_branches(reason, sizeof(reason)))
+		return PEBS_COUNTERS;
+	while (counter_caps()->pebs_mask & BIT(n))
+		n++;
+	return n;
+}
+
+u16 sampling_event_on(unsigned counter)
+{
+	return counter < PEBS_COUNTERS ? LOADS : EVENT_BR_INST_RETIRED_ALL_BRANCHES;
+}
+
+const struct workload *sampling_piece_on(unsigned counter)
+{
+	return counter < PEBS_COUNTERS ? &workload_sample : &workload_jumps;
 }
 
 const struct workload *sampling_any_piece(void)

@@ -85,6 +85,15 @@ const struct workload *sampling_any_piece(void);
 const struct workload *sampling_any_registers(void);
 
 /*
+ * Each general-purpose counter that makes records: how many there are, from IA32_PMC0 on; the event
+ * of its records, and the piece with n of these events and then marked ones. The first four have
+ * LOADS, which later ones may not count ("Counter" in Intel's event files); these have branches.
+ */
+unsigned sampling_gp_counters(void);
+u16 sampling_event_on(unsigned counter);
+const struct workload *sampling_piece_on(unsigned counter);
+
+/*
  * The address of the instruction that caused the record: EventingIP or, if the format doesn't have
  * it, R/EIP minus the length of a marked instruction of the workload.
  */

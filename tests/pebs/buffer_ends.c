@@ -28,7 +28,7 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 	setup.start = start;
 	setup.threshold = threshold;
 	pmi_open(NULL);
-	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c), NO_OTHERS);
 	log = pmi_end();
 	CHECK_EQ(t, DS_03, (start + 1) * size, (u64)ds_bytes(),
 		 "index - base after record %u of a buffer for %u, IA32_PMC%u", start + 1, capacity,
@@ -67,7 +67,7 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 TEST(ds, record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		check_interrupt(t, c, (struct ends){ .index = 0, .capacity = 1, .threshold = 1 });
 		check_interrupt(t, c, (struct ends){ .index = 2, .capacity = 3, .threshold = 3 });
 		check_interrupt(t, c, (struct ends){ .index = 2, .capacity = 3, .threshold = 2 });
@@ -93,7 +93,7 @@ TEST(ds, record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_
 TEST(ds, threshold_at_the_buffer_base_interrupts_at_each_record, REQS(DS_03, DS_05, DS_21, REC_13),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		check_interrupt(t, c, (struct ends){ .index = 0, .capacity = 4, .threshold = 0 });
 		check_interrupt(t, c, (struct ends){ .index = 1, .capacity = 4, .threshold = 0 });
 	}
@@ -110,8 +110,8 @@ static void check_room(struct test *t, unsigned c, u64 room, u64 record_bytes)
 	for (unsigned fits = 0; fits < 2; fits++) {
 		ds_open(&setup);
 		ds_set_maximum_bytes(fits ? record_bytes : room);
-		pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
-		workload_run(&workload_sample, PERIOD, pmc_one(c));
+		pebs_arm(c, sampling_event_on(c), COUNT_BOTH, PERIOD);
+		workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
 		if (fits)
 			CONTROL_EQ(t, DS_24, 1, ds_records(),
 				   "records where there is room for one, IA32_PMC%u", c);
@@ -141,7 +141,7 @@ TEST(ds, record_without_room_for_all_of_it_is_not_written, REQS(DS_24),
 
 	/* A record may be only a basic group, which has less than 90H bytes. */
 	for (unsigned i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
-		for (unsigned c = 0; rooms[i] < size && c < PEBS_COUNTERS; c++)
+		for (unsigned c = 0; rooms[i] < size && c < sampling_gp_counters(); c++)
 			check_room(t, c, rooms[i], size);
 }
 
@@ -157,8 +157,9 @@ static void check_beyond(struct test *t, unsigned c, unsigned start, u64 record_
 	for (unsigned fits = 0; fits < 2; fits++) {
 		ds_open(&setup);
 		ds_set_maximum_bytes(fits ? (start + 1) * record_bytes : record_bytes);
-		pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
-		workload_run(&workload_sample, PERIOD, pmc_one(c));
+		pebs_arm(c, sampling_event_on(c), COUNT_BOTH,
+			 calibration_period(sampling_event_on(c), PERIOD));
+		workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
 		if (fits) {
 			sampling_want(t, start + 1);
 			CONTROL(t, DS_10, ds_record_written(start),
@@ -189,7 +190,7 @@ TEST(ds, no_record_is_written_with_the_index_beyond_the_absolute_maximum, REQS(D
 	u64 size = record_size(counter_caps()->record_format);
 
 	for (unsigned start = 2; start <= 3; start++)
-		for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+		for (unsigned c = 0; c < sampling_gp_counters(); c++)
 			check_beyond(t, c, start, size);
 }
 
@@ -221,14 +222,16 @@ TEST(pmi, ovfbuf_and_a_counter_bit_are_cleared_separately, REQS(PMI_08),
 	CHECK_EQ(t, PMI_08, 0, counters_status() & bits, "after clearing both");
 }
 
-/* Counter c wraps on the window's last load, and waits for the next one. false: the write that
- * closes the window has caused the event. */
+/* Counter c wraps on the window's last load, or its last branch, which comes after the piece; and
+ * waits for the next one. false: the write that closes the window has caused the event. */
 static bool wait_for_an_event(unsigned c)
 {
+	const unsigned last = c < PEBS_COUNTERS ? PERIOD : PERIOD + 1;
+	const u16 event = sampling_event_on(c);
 	struct ds_setup setup = sampling_setup(8);
 
 	ds_open(&setup);
-	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+	pebs_arm(c, event, COUNT_BOTH, calibration_period(event, last));
 	workload_run(&workload_load, PERIOD, pmc_one(c));
 	return !ds_bytes();
 }
@@ -238,9 +241,9 @@ static bool wait_for_an_event(unsigned c)
  *         IA32_PERF_GLOBAL_STATUS and no others.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  OvfBuf is set by a record at the threshold; then a counter of loads with PEBS and without
- *        PDist has wrapped with its last load, and its record waits for the next load; each such
- *        counter in turn. A record of the write that closes its window makes the test INCONCLUSIVE
+ * Given  OvfBuf is set by a record at the threshold; then a counter with PEBS and without PDist has
+ *        wrapped with its last event, and its record waits for the next one; each such counter in
+ *        turn. A record of the write that closes its window makes the test INCONCLUSIVE
  * When   bit 62 alone of IA32_PERF_GLOBAL_OVF_CTRL is written, with the counter's bit of
  *        IA32_PEBS_ENABLE still set; then the counter's bit
  * Then   OvfBuf is 0 after the first write and the counter's status bit stays 1; after the second
@@ -250,14 +253,15 @@ static bool wait_for_an_event(unsigned c)
 TEST(pmi, clearing_ovfbuf_keeps_the_status_bit_of_an_armed_counter, REQS(PMI_08),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		struct ds_setup setup = sampling_setup(8);
 		u64 bits = OVF_BUF | BIT(c);
 
 		if (pebs_has_pdist(c))
 			continue;
 		setup.threshold = 1;
-		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c),
+			     NO_OTHERS);
 		if (!wait_for_an_event(c)) {
 			test_inconclusive(t, "the write that closes the window has the event");
 			counter_reset();

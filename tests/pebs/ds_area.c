@@ -335,10 +335,11 @@ TEST(ds, counter_without_pebs_is_not_reloaded_by_an_assist, REQS(DS_14),
 TEST(ds, assist_changes_only_the_index_of_the_ds_area, REQS(DS_17, DS_20),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		struct ds_setup setup = sampling_setup(8);
 
-		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c),
+			     NO_OTHERS);
 		sampling_want(t, 1);
 		CONTROL(t, DS_17, ds_record_written(0),
 			"the record of IA32_PMC%u in the PEBS buffer", c);
@@ -502,18 +503,18 @@ TEST(ds, full_pebs_buffer_raises_no_interrupt, REQS(DS_08),
 TEST(ds, assist_clears_only_status_bits_of_pebs_counters, REQS(DS_22),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		struct ds_setup setup = sampling_setup(8);
-		struct pmc_mask others = { counters_gp().bits & 0xf & ~BIT(c) };
+		struct pmc_mask others = { counters_gp().bits &
+					   BITS(0, sampling_gp_counters() - 1) & ~BIT(c) };
 		struct pebs_record record;
 
-		for (unsigned i = 0; i < 4; i++) {
-			if (!(others.bits & BIT(i)))
-				continue;
-			counter_program(i, LOADS, COUNT_BOTH);
+		FOR_EACH_COUNTER (i, others.bits) {
+			counter_program(i, sampling_event_on(c), COUNT_BOTH);
 			counter_preset(i, PERIOD / 2);
 		}
-		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, others);
+		sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c),
+			     others);
 		if (sampling_one_record(t, AT(DS_22), &record)) {
 			if (sampling_clears_status(t))
 				CHECK_EQ(t, DS_22, 0, counters_status() & BIT(c),

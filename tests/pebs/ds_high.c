@@ -20,8 +20,9 @@
 static const struct pmi_log *one_more(unsigned c)
 {
 	pmi_open(NULL);
-	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
-	workload_run(&workload_sample, PERIOD, pmc_one(c));
+	pebs_arm(c, sampling_event_on(c), COUNT_BOTH,
+		 calibration_period(sampling_event_on(c), PERIOD));
+	workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
 	return pmi_end();
 }
 
@@ -45,12 +46,12 @@ TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
 {
 	struct ds_setup setup = sampling_setup(DS_HIGH_CAPACITY);
 
-	for (unsigned i = 0; i < 2 * PEBS_COUNTERS; i++) {
-		const unsigned c = i % PEBS_COUNTERS;
+	for (unsigned i = 0; i < 2 * sampling_gp_counters(); i++) {
+		const unsigned c = i % sampling_gp_counters();
 		const struct pmi_log *log;
 		int64_t offset = 0;
 
-		ds_use(i / PEBS_COUNTERS ? DS_UPPER : DS_HIGH);
+		ds_use(i / sampling_gp_counters() ? DS_UPPER : DS_HIGH);
 		setup.start = c;
 		setup.threshold = c + 1;
 		ds_open(&setup);
@@ -120,7 +121,7 @@ TEST(ds, index_carries_across_a_multiple_of_4_gib, REQS(DS_02, DS_03, DS_05, REC
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	ds_use(DS_CARRY);
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		unsigned size = (unsigned)record_size(counter_caps()->record_format);
 
 		check_carry(t, c, 2 * size);
@@ -201,7 +202,7 @@ static void check_far_base(struct test *t, unsigned c)
 TEST(ds, pebs_index_is_compared_by_all_64_bits, REQS(DS_02, DS_05, DS_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		check_far_ends(t, c);
 		check_far_base(t, c);
 	}

@@ -22,8 +22,9 @@
 /* Make one more record of counter c. The area isn't changed. */
 static void overflow_once(unsigned c)
 {
-	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
-	workload_run(&workload_sample, PERIOD, pmc_one(c));
+	pebs_arm(c, sampling_event_on(c), COUNT_BOTH,
+		 calibration_period(sampling_event_on(c), PERIOD));
+	workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 }
@@ -86,7 +87,7 @@ static void check_changed(struct test *t, unsigned c)
 TEST(ds, assist_goes_by_the_ds_area_as_it_is_in_memory, REQS(DS_05, DS_10, DS_15),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+	for (unsigned c = 0; c < sampling_gp_counters(); c++)
 		check_changed(t, c);
 }
 
@@ -116,7 +117,7 @@ static void check_slots(struct test *t, unsigned c, struct ds_setup *setup)
 	for (unsigned i = 0; i < DS_RESET_SLOTS_OF_FORMAT_3; i++)
 		setup->reset[i] = pebs_reset_value(i, ROUNDS_PERIOD);
 	ds_open(setup);
-	pebs_arm(c, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
+	pebs_arm(c, sampling_event_on(c), COUNT_BOTH, ROUNDS_PERIOD);
 	overflow_again(t, c, ROUNDS_FOR(1), 1);
 	CONTROL_EQ(t, DS_15, 1, ds_records(), "records of IA32_PMC%u", c);
 	check_period(t, CONTROL_AT(DS_15), c, ROUNDS_PERIOD);
@@ -186,7 +187,7 @@ TEST(ds, assist_goes_by_the_ds_area_while_pebs_stays_enabled,
 {
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		check_slots(t, c, &setup);
@@ -263,7 +264,7 @@ TEST(arm, each_further_record_of_a_counter_with_int_interrupts, REQS(PMI_01, PRI
 {
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		struct ds_setup setup = sampling_setup(8);
 		const struct pmi_log *log;
 		u64 size;
@@ -273,7 +274,7 @@ TEST(arm, each_further_record_of_a_counter_with_int_interrupts, REQS(PMI_01, PRI
 		pmi_open(NULL);
 		ds_open(&setup);
 		size = ds_record_size();
-		pebs_arm(c, LOADS, COUNT_BOTH | COUNT_INT, ROUNDS_PERIOD);
+		pebs_arm(c, sampling_event_on(c), COUNT_BOTH | COUNT_INT, ROUNDS_PERIOD);
 		for (unsigned n = 1; n <= 3; n++) {
 			workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
 			log = pmi_settle();

@@ -30,8 +30,9 @@ static void check_place(struct test *t, unsigned place, unsigned c)
 	ds_place(FIRST_FIELDS + 8 * place, bytes_before(place));
 	ds_open(&setup);
 	pmi_open(NULL);
-	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
-	workload_run(&workload_sample, PERIOD, pmc_one(c));
+	pebs_arm(c, sampling_event_on(c), COUNT_BOTH,
+		 calibration_period(sampling_event_on(c), PERIOD));
+	workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
 	log = pmi_end();
 	sampling_want(t, 1);
 	CHECK(t, DS_01, ds_record_written(0),
@@ -69,6 +70,6 @@ TEST(ds, area_and_buffer_may_lie_across_pages_on_any_doubleword_boundary,
 {
 	ds_use(DS_PLACED);
 	for (unsigned place = 0; place < PLACES; place++)
-		check_place(t, place, place % PEBS_COUNTERS);
+		check_place(t, place, place % sampling_gp_counters());
 	ds_use(0);
 }

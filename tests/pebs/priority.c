@@ -237,7 +237,8 @@ static const struct pmi_log *run_record(unsigned c, u64 flags, unsigned threshol
 
 	setup.threshold = threshold;
 	pmi_open(NULL);
-	sampling_run(&setup, c, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
+	sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH | flags, sampling_piece_on(c),
+		     NO_OTHERS);
 	return pmi_end();
 }
 
@@ -285,7 +286,7 @@ static void check_assist_first(struct test *t, unsigned c)
 
 	pmi_open(NULL);
 	ds_open(&setup);
-	pebs_arm(c, LOADS, COUNT_USR | COUNT_INT, PERIOD);
+	pebs_arm(c, sampling_event_on(c), COUNT_USR | COUNT_INT, PERIOD);
 	counters_enable(pmc_one(c));
 	workload_run_user(&workload_load, ROUNDS_FOR(1));
 	counters_disable();
@@ -314,7 +315,7 @@ static void check_assist_first(struct test *t, unsigned c)
 TEST(priority, assist_comes_before_the_overflow_interrupt_of_its_counter, REQS(PRIO_08),
      NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+	for (unsigned c = 0; c < sampling_gp_counters(); c++)
 		check_assist_first(t, c);
 }
 
@@ -370,7 +371,7 @@ TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRI
 {
 	bool exact = two_interrupts_stay_two();
 
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		check_two_interrupts(t, c, exact);
 		counter_reset();
 	}

@@ -13,7 +13,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-#define THRESHOLDS	6
+#define THRESHOLDS	8
 #define NOT_REACHED	8	/* records; three are made */
 #define OVF_BUF	IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
@@ -30,7 +30,7 @@ static const struct pmi_log *one_record(unsigned c, struct in_records at)
 	setup.start = at.index;
 	setup.threshold = at.threshold;
 	pmi_open(NULL);
-	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c), NO_OTHERS);
 	return pmi_end();
 }
 
@@ -45,7 +45,7 @@ static const struct pmi_log *one_record(unsigned c, struct in_records at)
  * PMI-05  The threshold interrupt must use the vector of an overflow interrupt, the one in LVTPC.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  a PEBS buffer with a threshold after one to six records; one record a window, so that a
+ * Given  a PEBS buffer with a threshold after one to eight records; one record a window, so that a
  *        late interrupt can't come after another record
  * When   the last record below the threshold is made, then the record that reaches it
  * Then   the first raises no interrupt and doesn't set OvfBuf; the second raises one on the PMI's
@@ -58,7 +58,7 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 	size_t size = record_size(counter_caps()->record_format);
 
 	for (unsigned threshold = 1; threshold <= THRESHOLDS; threshold++) {
-		unsigned c = threshold % PEBS_COUNTERS;
+		unsigned c = threshold % sampling_gp_counters();
 		const struct pmi_log *log;
 
 		if (threshold > 1) {
@@ -124,7 +124,7 @@ TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
 TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		static const struct in_records at = { .index = 2, .threshold = 2 };
 		static const struct in_records beyond = { .index = 5, .threshold = 2 };
 
@@ -154,7 +154,7 @@ TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
 TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05, PMI_06, PMI_04),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	for (unsigned n = 0; n < 2 * PEBS_COUNTERS; n++) {
+	for (unsigned n = 0; n < 2 * sampling_gp_counters(); n++) {
 		const struct pmi_options options = { .nmi = n % 2 };
 		const char *mode = options.nmi ? "NMI" : "fixed";
 		struct ds_setup setup = sampling_setup(8);
@@ -164,7 +164,8 @@ TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05,
 		setup.threshold = 1;
 		pmi_open(&options);
 		intr_disable();
-		sampling_run(&setup, n / 2, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_run(&setup, n / 2, sampling_event_on(n / 2), COUNT_BOTH,
+			     sampling_piece_on(n / 2), NO_OTHERS);
 		off = pmi_settle()->count;
 		intr_enable();
 		sampling_want(t, 1);
@@ -307,13 +308,13 @@ TEST(ds, ovfbuf_is_shown_while_the_counter_goes_on, REQS(DS_21),
 
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		setup.threshold = 1;
 		pmi_open(&masked);
 		ds_open(&setup);
-		pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+		pebs_arm(c, sampling_event_on(c), COUNT_BOTH, PERIOD);
 		counters_enable(pmc_one(c));
 		CHECK_EQ(t, DS_21, 0, counters_status() & OVF_BUF,
 			 "OvfBuf before the record of IA32_PMC%u", c);
