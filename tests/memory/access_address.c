@@ -154,7 +154,8 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 	const struct sampling_offsets at = sampling_offsets();
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	const struct cache_workload h = { .name = "accesses at CPL 3" };
-	u64 address = (u64)(uintptr_t)workload_memory();
+	const u64 address = (u64)(uintptr_t)workload_memory() + ODD;
+	const struct workload_place place = { .memory = (void *)(uintptr_t)address };
 	unsigned count, right = 0;
 
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
@@ -165,7 +166,7 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 	counter_preset(setup->counter, setup->period);
 	for (unsigned i = 0; i < CPL3_TURNS && ds_records() < MEM_SAMPLE_RECORDS; i++) {
 		counters_enable(pmc_one(setup->counter));
-		workload_run_user(w, CPL3_ROUNDS);
+		workload_run_user_at(w, CPL3_ROUNDS, &place);
 		counters_disable();
 	}
 	mem_sample_off(setup);
@@ -244,8 +245,8 @@ TEST(ll, latency_record_address_of_a_miss_is_not_that_of_its_line, REQS(LL_26),
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
  *        Encoding for Load Latency Record
  *
- * Given  loads of one address at CPL 3, which hit the L1, and locked additions to it, counted with
- *        USR and without OS
+ * Given  loads of one odd address at CPL 3, which hit the L1, and locked additions to it, counted
+ *        with USR and without OS
  * When   IA32_PMC3 makes eight records of each
  * Then   more than half of the first hold that address at 98H, a latency of at least 4 cycles at
  *        A8H, and code 01H in bits 3:0 at A0H; more than half of the second the address and, where

@@ -164,7 +164,7 @@ static void draw_program(const struct draw_env *env, struct prng *p, struct draw
 		slots = 1 + (unsigned)prng_below(p, DRAW_SLOT_REFUSED);
 	if (c->class >= DRAW_INTERRUPTS) {
 		slots = (unsigned)prng_below(p, 5);
-		levels = prng_one_in(p, c->class == DRAW_BRANCHES ? 2 : 3);
+		levels = prng_one_in(p, 2);
 	}
 	append_named(c, "start");
 	if (c->class == DRAW_BRANCHES)

@@ -278,8 +278,9 @@ static void check_told(struct test *t, unsigned cpl, const struct user_run *run,
 		 "RTM_Abort and not HLE_Abort, bits 33:32 of B8H, %s at CPL %u", name, cpl);
 	CHECK_RANGE(t, TSX_09, 1, TX_CYCLES, tx & TX_CYCLES, "cycles of %s at CPL %u", name, cpl);
 	if (test_sees_exactly(t, REQ_TSX_03))
-		CHECK_EQ(t, TSX_03, TX_INSTRUCTION, tx & TX_INSTRUCTION,
-			 "Instruction_Abort, bit 34 of B8H, %s at CPL %u", name, cpl);
+		CHECK_EQ(t, TSX_03, TX_RTM_ABORT | TX_INSTRUCTION, tx & ~(TX_CYCLES | TX_RETRY),
+			 "Instruction_Abort (34) and no other cause, at B8H, %s at CPL %u", name,
+			 cpl);
 	if (test_sees_exactly(t, REQ_TSX_10) || (tx & TX_INSTRUCTION && run->status == BY_XABORT))
 		CHECK_EQ(t, TSX_10, (u64)(uintptr_t)run->piece->cause,
 			 sampling_field(r, RECORD_eventing_ip),
@@ -294,11 +295,10 @@ static void check_told(struct test *t, unsigned cpl, const struct user_run *run,
  *        begin with CF and SF set, ZF clear and a known RSP; their loop leaves ZF set, SF clear
  * When   XABORT, or PAUSE, ends them at CPL 0, and at CPL 3, until there is a record
  * Then   R/EIP is the fallback address; at B8H RTM_Abort (33) is 1, HLE_Abort (32) 0, and there are
- *        cycles. Where nothing else aborts, Instruction_Abort (34) is 1, and EventingIP is the
- *        XABORT or PAUSE. Where every requirement is judged, EAX reports the abort, and RSP, RDI,
- *        RCX, CF, ZF and SF have their values from XBEGIN: the manual calls none of them valid in
- *        such a record (TSX-04)
- * Control: EAX shows each abort to software
+ *        cycles. Where nothing else aborts, Instruction_Abort (34) is 1, the bits of other causes
+ *        are 0, and EventingIP is the XABORT or PAUSE. Where every requirement is judged, EAX
+ * reports the abort, and RSP, RDI, RCX, CF, ZF and SF have their values from XBEGIN: the manual
+ * calls none of them valid in such a record (TSX-04) Control: EAX shows each abort to software
  */
 TEST(tsx, rtm_abort_record_has_the_registers_of_xbegin_at_each_level,
      REQS(TSX_01, TSX_03, TSX_05, TSX_09, TSX_10, REC_04, REC_11),
