@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps that the PEBS tests share. This file doesn't judge records. */
 #include "tests/measure/sampling.h"
+#include "pmu/pmi.h"
 #include "tests/frame/needs.h"
 
 #include "tests/frame/calibration.h"
@@ -265,4 +266,29 @@ void sampling_check_registers(struct test *t, struct test_claim claim, const voi
 			      *(const volatile u64 *)((uintptr_t)record + offset),
 			      "%s at offset 0x%x", table[i].name, offset);
 	}
+}
+
+#define TWO_TRIES 3
+
+bool sampling_two_interrupts_stay_two(void)
+{
+	const struct calibration *c = calibration_get();
+	struct ds_setup setup = sampling_setup(8);
+	char reason[128];
+	bool two = true;
+
+	if (!c->shadow_known || c->shadow_most || c->masked != MASKED_LATCHED ||
+	    !need_any_pebs(reason, sizeof(reason)) || !need_events(reason, sizeof(reason)))
+		return false;
+	setup.threshold = 1;
+	for (unsigned i = 0; i < TWO_TRIES && two; i++) {
+		pmi_open(NULL);
+		counter_program(1, LOADS, COUNT_BOTH | COUNT_INT);
+		counter_preset(1, calibration_period(LOADS, PERIOD + 1));
+		sampling_run(&setup, 2, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
+		two = pmi_settle()->count == 2;
+		pmi_close();
+		counter_reset();
+	}
+	return two;
 }

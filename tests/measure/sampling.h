@@ -114,6 +114,12 @@ struct sampling_offsets sampling_offsets(void);
 /* Set the operands of that many marks, so that RAX and each flag change: to 0 and to 1. */
 void sampling_fill(struct sampling_sum sums[], unsigned marks);
 
+/*
+ * Probes whether two interrupts that one instruction requests are delivered separately: IA32_PMC1
+ * overflows on the load that starts the assist of IA32_PMC2, whose record reaches the threshold.
+ */
+bool sampling_two_interrupts_stay_two(void);
+
 /* Which mark caused the record; -1: none. */
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);
 

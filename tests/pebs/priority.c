@@ -78,35 +78,6 @@ static const struct pmi_log *overflow_all(struct pmc_mask counters, struct pmc_m
 	return pmi_end();
 }
 
-#define TWO_TRIES 3
-
-/*
- * Probe whether two interrupts that one instruction requests are delivered separately: IA32_PMC1
- * overflows on the load that starts the assist of IA32_PMC2, whose record reaches the threshold.
- */
-static bool two_interrupts_stay_two(void)
-{
-	const struct calibration *c = calibration_get();
-	struct ds_setup setup = sampling_setup(8);
-	char reason[128];
-	bool two = true;
-
-	if (!c->shadow_known || c->shadow_most || c->masked != MASKED_LATCHED ||
-	    !need_any_pebs(reason, sizeof(reason)) || !need_events(reason, sizeof(reason)))
-		return false;
-	setup.threshold = 1;
-	for (unsigned i = 0; i < TWO_TRIES && two; i++) {
-		pmi_open(NULL);
-		counter_program(1, LOADS, COUNT_BOTH | COUNT_INT);
-		counter_preset(1, calibration_period(LOADS, PERIOD + 1));
-		sampling_run(&setup, 2, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
-		two = pmi_settle()->count == 2;
-		pmi_close();
-		counter_reset();
-	}
-	return two;
-}
-
 /* The probe for two interrupts uses the threshold of the DS area. */
 static bool need_no_arch_pebs(char *reason, size_t size)
 {
@@ -152,7 +123,7 @@ TEST(priority, counters_that_overflow_on_one_instruction_raise_one_interrupt,
      NEEDS(need_perfmon, need_branches, need_two_counters, need_no_arch_pebs))
 {
 	struct pmc_mask all = counters_gp();
-	bool exact = two_interrupts_stay_two();
+	bool exact = sampling_two_interrupts_stay_two();
 
 	if (!counts_are_equal(t, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES))
 		return;
@@ -177,7 +148,7 @@ TEST(priority, fixed_counter_overflowing_with_pmc0_raises_no_second_interrupt,
      REQS(PRIO_13, PRIO_14), NEEDS(need_perfmon, need_instructions, need_fixed, need_no_arch_pebs))
 {
 	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(0)));
-	bool exact = two_interrupts_stay_two();
+	bool exact = sampling_two_interrupts_stay_two();
 
 	if (!counts_are_equal(t, both, EVENT_INST_RETIRED_ANY_P))
 		return;
@@ -369,7 +340,7 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRIO_09, PRIO_10),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_branches))
 {
-	bool exact = two_interrupts_stay_two();
+	bool exact = sampling_two_interrupts_stay_two();
 
 	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		check_two_interrupts(t, c, exact);

@@ -297,8 +297,9 @@ static void check_told(struct test *t, unsigned cpl, const struct user_run *run,
  * Then   R/EIP is the fallback address; at B8H RTM_Abort (33) is 1, HLE_Abort (32) 0, and there are
  *        cycles. Where nothing else aborts, Instruction_Abort (34) is 1, the bits of other causes
  *        are 0, and EventingIP is the XABORT or PAUSE. Where every requirement is judged, EAX
- * reports the abort, and RSP, RDI, RCX, CF, ZF and SF have their values from XBEGIN: the manual
- * calls none of them valid in such a record (TSX-04) Control: EAX shows each abort to software
+ *        reports the abort, and RSP, RDI, RCX, CF, ZF and SF have their values from XBEGIN: the
+ *        manual calls none of them valid in such a record (TSX-04)
+ * Control: EAX shows each abort to software
  */
 TEST(tsx, rtm_abort_record_has_the_registers_of_xbegin_at_each_level,
      REQS(TSX_01, TSX_03, TSX_05, TSX_09, TSX_10, REC_04, REC_11),
