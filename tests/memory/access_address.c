@@ -343,6 +343,12 @@ static bool profile(struct test *t, enum event_kind kind, struct mem_sample_setu
 	return true;
 }
 
+static void profile_on(unsigned counter, struct mem_sample_setup *setup)
+{
+	setup->counter = counter;
+	setup->enable = pmc_one(counter);
+}
+
 /* Does the event of stores report hits? */
 static bool tells_hits(void)
 {
@@ -373,7 +379,8 @@ static void check_hits(struct test *t, const char *what)
  *
  * Given  loads and stores of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a
  *        page, below and above 4 GiB. All accesses of one shape have one address
- * When   IA32_PMC1 makes two records of each shape, of the event of loads and of that of stores
+ * When   two records of each shape are made, of the event of loads and of that of stores, on one
+ *        counter after the other
  * Then   the address at 98H of each record is that of the access, with all bits; bit 0 of A0H is 1
  *        in at least half of those of stores, all of which are near
  */
@@ -385,6 +392,8 @@ TEST(dla, data_address_has_every_bit_of_any_access, REQS(DLA_02, DLA_03),
 	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
 		return;
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		profile_on(i % PEBS_COUNTERS, &loads);
+		profile_on(i % PEBS_COUNTERS, &stores);
 		if (!check_addresses(t, AT(DLA_02), &loads, &shapes[i], LOADS_OF_IT) ||
 		    !check_addresses(t, AT(DLA_02), &stores, &shapes[i], STORES_OF_IT))
 			return;
@@ -402,7 +411,8 @@ TEST(dla, data_address_has_every_bit_of_any_access, REQS(DLA_02, DLA_03),
  *
  * Given  loads and stores across the end of a line, within a page and across the end of one, below
  *        and above 4 GiB
- * When   IA32_PMC1 makes two records of each, of the events of split loads and of split stores
+ * When   two records of each are made, of the events of split loads and of split stores, on one
+ *        counter after the other
  * Then   the address at 98H is that of the access's first byte, not one in the second line; bit 0
  *        of A0H is 1 in at least half of those of stores, which are near
  */
@@ -416,6 +426,8 @@ TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, 
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		if (shapes[i].workload != &workload_split)
 			continue;
+		profile_on(i % PEBS_COUNTERS, &loads);
+		profile_on(i % PEBS_COUNTERS, &stores);
 		if (!check_addresses(t, AT(DLA_02, DLA_10), &loads, &shapes[i], LOADS_OF_IT) ||
 		    !check_addresses(t, AT(DLA_10), &stores, &shapes[i], STORES_OF_IT))
 			return;
