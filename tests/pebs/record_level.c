@@ -80,11 +80,25 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 			 "address of marked load %d, IA32_PMC%u", mark, c);
 }
 
+/* A record of code at CPL 3 with other registers. */
+static void record_level_run_other(unsigned c)
+{
+	const struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	pebs_arm(c, LOADS, COUNT_USR, PERIOD);
+	counters_enable(pmc_one(c));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	pebs_disarm();
+	counter_reset();
+}
+
 /*
  * Decides REC-03, REC-04, REC-07, REC-11, REC-12, REC-HSW-02, REC-HSW-10, SKL-02, ADP-09, ADP-38,
  * DLA-02, DS-12 (claims/requirement.def has their sentences).
  *
- * Given  marked loads at CPL 3, known registers
+ * Given  marked loads at CPL 3, known registers, after a record of other code with other registers
  * When   each PEBS counter makes a record, with INT = 0 and 1, of two loads at different addresses
  * Then   instruction pointers, RSP, RAX, flags, the other registers, status and address are those
  *        of a marked load, the TSC, where there is one, is between the values of two RDTSCs, and
@@ -99,6 +113,8 @@ TEST(record, each_field_of_a_record_of_cpl_3_is_right,
 		return;
 	pmi_open(NULL);
 	for (unsigned i = 0; i < 8; i++) {
+		record_level_run_other(i / 2);
+		pmi_settle();
 		/* With and without INT, and records of two loads with different addresses. */
 		check_fields(t, i / 2, i % 2 ? COUNT_INT : 0, LOADS_BEFORE + i % 2);
 		pmi_settle();
@@ -156,6 +172,64 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
 			CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 				 "OvfBuf at the handler's entry");
 		}
+		counter_reset();
+	}
+}
+
+#define BELOW	2u	/* index and threshold, in records */
+#define REACHED	4u
+
+/*
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ * DS-06   No threshold interrupt may be raised while the index is below the threshold.
+ * DS-14   An assist must not modify a counter that isn't enabled for PEBS.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-22   An assist must clear the overflow bits of the counters that overflowed and are enabled
+ *         for PEBS, and no others.
+ *         SDM 18.9.4.1 PEBS Record Format
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a PEBS threshold of four records, the index at the third; another counter without PEBS
+ *        has overflowed at CPL 3
+ * When   each PEBS counter makes a record of a load at CPL 3
+ * Then   the index has moved by a record, nothing else is written, and there is no interrupt; the
+ *        other counter isn't reloaded, and its status bit is still set
+ */
+TEST(ds, record_of_cpl_3_below_the_threshold_interrupts_and_reloads_nothing_else,
+     REQS(DS_03, DS_06, DS_14, DS_22, REC_13), NEEDS(need_perfmon, need_pebs, need_events))
+{
+	u64 size = record_size(counter_caps()->record_format);
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		const unsigned other = (c + 1) % PEBS_COUNTERS;
+		struct ds_setup setup = sampling_setup(8);
+		int64_t offset = 0;
+
+		setup.start = BELOW;
+		setup.threshold = REACHED;
+		for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+			setup.reset[i] = 0 - 1000000 * ((u64)i + 1);
+		counter_program(other, LOADS, COUNT_USR);
+		counter_preset(other, 1);
+		counters_enable(pmc_one(other));
+		workload_run_user(&workload_load, PERIOD);
+		counters_disable();
+		pmi_open(NULL);
+		record_level_run(&setup, c, 0, LOADS_BEFORE);
+		CHECK_EQ(t, DS_06, 0, pmi_end()->count,
+			 "interrupts of a record of CPL 3 below the threshold, IA32_PMC%u", c);
+		CHECK_EQ(t, DS_03, (BELOW + 1) * size, (u64)ds_bytes(),
+			 "index - base after a record of CPL 3, IA32_PMC%u", c);
+		CHECK(t, REC_13, !ds_written_outside(BELOW, BELOW + 1, &offset),
+		      "a byte at offset %ld of the buffer, IA32_PMC%u", (long)offset, c);
+		CHECK_RANGE(t, DS_14, PERIOD / 2, 2 * PERIOD, counter_read(other),
+			    "IA32_PMC%u, without PEBS, after a record of IA32_PMC%u at CPL 3",
+			    other, c);
+		CHECK_EQ(t, DS_22, BIT(other), counters_status() & BIT(other),
+			 "status bit of IA32_PMC%u, without PEBS, after it", other);
 		counter_reset();
 	}
 }
