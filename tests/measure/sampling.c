@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps that the PEBS tests share. This file doesn't judge records. */
 #include "tests/measure/sampling.h"
-#include "pmu/pmi.h"
-#include "tests/frame/needs.h"
 
+#include "pmu/pmi.h"
 #include "tests/frame/calibration.h"
+#include "tests/frame/needs.h"
 #include "tests/measure/marked_walk.h"
 
 struct ds_setup sampling_setup(unsigned capacity)
@@ -189,6 +189,20 @@ u16 sampling_event_on(unsigned counter)
 const struct workload *sampling_piece_on(unsigned counter)
 {
 	return counter < PEBS_COUNTERS ? &workload_sample : &workload_jumps;
+}
+
+void sampling_run_on(const struct ds_setup *setup, unsigned counter, u64 flags)
+{
+	sampling_run(setup, counter, sampling_event_on(counter), flags, sampling_piece_on(counter),
+		     NO_OTHERS);
+}
+
+void sampling_overflow_on(unsigned counter, u64 flags)
+{
+	const u16 event = sampling_event_on(counter);
+
+	pebs_arm(counter, event, flags, calibration_period(event, PERIOD));
+	workload_run(sampling_piece_on(counter), PERIOD, pmc_one(counter));
 }
 
 const struct workload *sampling_any_piece(void)

@@ -92,6 +92,10 @@ const struct workload *sampling_any_registers(void);
 unsigned sampling_gp_counters(void);
 u16 sampling_event_on(unsigned counter);
 const struct workload *sampling_piece_on(unsigned counter);
+/* sampling_run() with these. The second function leaves the DS area as it is, and afterwards the
+ * counter and PEBS too: it arms the counter and runs the piece. */
+void sampling_run_on(const struct ds_setup *setup, unsigned counter, u64 flags);
+void sampling_overflow_on(unsigned counter, u64 flags);
 
 /*
  * The address of the instruction that caused the record: EventingIP or, if the format doesn't have

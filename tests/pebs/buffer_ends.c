@@ -28,7 +28,7 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 	setup.start = start;
 	setup.threshold = threshold;
 	pmi_open(NULL);
-	sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c), NO_OTHERS);
+	sampling_run_on(&setup, c, COUNT_BOTH);
 	log = pmi_end();
 	CHECK_EQ(t, DS_03, (start + 1) * size, (u64)ds_bytes(),
 		 "index - base after record %u of a buffer for %u, IA32_PMC%u", start + 1, capacity,
@@ -157,9 +157,7 @@ static void check_beyond(struct test *t, unsigned c, unsigned start, u64 record_
 	for (unsigned fits = 0; fits < 2; fits++) {
 		ds_open(&setup);
 		ds_set_maximum_bytes(fits ? (start + 1) * record_bytes : record_bytes);
-		pebs_arm(c, sampling_event_on(c), COUNT_BOTH,
-			 calibration_period(sampling_event_on(c), PERIOD));
-		workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
+		sampling_overflow_on(c, COUNT_BOTH);
 		if (fits) {
 			sampling_want(t, start + 1);
 			CONTROL(t, DS_10, ds_record_written(start),
@@ -260,8 +258,7 @@ TEST(pmi, clearing_ovfbuf_keeps_the_status_bit_of_an_armed_counter, REQS(PMI_08)
 		if (pebs_has_pdist(c))
 			continue;
 		setup.threshold = 1;
-		sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c),
-			     NO_OTHERS);
+		sampling_run_on(&setup, c, COUNT_BOTH);
 		if (!wait_for_an_event(c)) {
 			test_inconclusive(t, "the write that closes the window has the event");
 			counter_reset();

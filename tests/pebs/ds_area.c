@@ -338,8 +338,7 @@ TEST(ds, assist_changes_only_the_index_of_the_ds_area, REQS(DS_17, DS_20),
 	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		struct ds_setup setup = sampling_setup(8);
 
-		sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c),
-			     NO_OTHERS);
+		sampling_run_on(&setup, c, COUNT_BOTH);
 		sampling_want(t, 1);
 		CONTROL(t, DS_17, ds_record_written(0),
 			"the record of IA32_PMC%u in the PEBS buffer", c);

@@ -20,9 +20,7 @@
 static const struct pmi_log *one_more(unsigned c)
 {
 	pmi_open(NULL);
-	pebs_arm(c, sampling_event_on(c), COUNT_BOTH,
-		 calibration_period(sampling_event_on(c), PERIOD));
-	workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
+	sampling_overflow_on(c, COUNT_BOTH);
 	return pmi_end();
 }
 

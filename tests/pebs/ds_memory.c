@@ -22,9 +22,7 @@
 /* Make one more record of counter c. The area isn't changed. */
 static void overflow_once(unsigned c)
 {
-	pebs_arm(c, sampling_event_on(c), COUNT_BOTH,
-		 calibration_period(sampling_event_on(c), PERIOD));
-	workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
+	sampling_overflow_on(c, COUNT_BOTH);
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 }

@@ -30,9 +30,7 @@ static void check_place(struct test *t, unsigned place, unsigned c)
 	ds_place(FIRST_FIELDS + 8 * place, bytes_before(place));
 	ds_open(&setup);
 	pmi_open(NULL);
-	pebs_arm(c, sampling_event_on(c), COUNT_BOTH,
-		 calibration_period(sampling_event_on(c), PERIOD));
-	workload_run(sampling_piece_on(c), PERIOD, pmc_one(c));
+	sampling_overflow_on(c, COUNT_BOTH);
 	log = pmi_end();
 	sampling_want(t, 1);
 	CHECK(t, DS_01, ds_record_written(0),

@@ -208,8 +208,7 @@ static const struct pmi_log *run_record(unsigned c, u64 flags, unsigned threshol
 
 	setup.threshold = threshold;
 	pmi_open(NULL);
-	sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH | flags, sampling_piece_on(c),
-		     NO_OTHERS);
+	sampling_run_on(&setup, c, COUNT_BOTH | flags);
 	return pmi_end();
 }
 

@@ -30,7 +30,7 @@ static const struct pmi_log *one_record(unsigned c, struct in_records at)
 	setup.start = at.index;
 	setup.threshold = at.threshold;
 	pmi_open(NULL);
-	sampling_run(&setup, c, sampling_event_on(c), COUNT_BOTH, sampling_piece_on(c), NO_OTHERS);
+	sampling_run_on(&setup, c, COUNT_BOTH);
 	return pmi_end();
 }
 
@@ -164,8 +164,7 @@ TEST(ds, fixed_threshold_interrupt_waits_for_if_and_an_nmi_does_not, REQS(DS_05,
 		setup.threshold = 1;
 		pmi_open(&options);
 		intr_disable();
-		sampling_run(&setup, n / 2, sampling_event_on(n / 2), COUNT_BOTH,
-			     sampling_piece_on(n / 2), NO_OTHERS);
+		sampling_run_on(&setup, n / 2, COUNT_BOTH);
 		off = pmi_settle()->count;
 		intr_enable();
 		sampling_want(t, 1);
