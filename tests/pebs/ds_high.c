@@ -45,22 +45,22 @@ TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
 	struct ds_setup setup = sampling_setup(DS_HIGH_CAPACITY);
 
 	for (unsigned i = 0; i < 2 * sampling_gp_counters(); i++) {
-		const unsigned c = i % sampling_gp_counters();
+		const unsigned c = i % sampling_gp_counters(), at = c % DS_HIGH_CAPACITY;
 		const struct pmi_log *log;
 		int64_t offset = 0;
 
 		ds_use(i / sampling_gp_counters() ? DS_UPPER : DS_HIGH);
-		setup.start = c;
-		setup.threshold = c + 1;
+		setup.start = at;
+		setup.threshold = at + 1;
 		ds_open(&setup);
 		log = one_more(c);
-		sampling_want(t, c + 1);
-		CHECK(t, DS_01, ds_record_written(c),
+		sampling_want(t, at + 1);
+		CHECK(t, DS_01, ds_record_written(at),
 		      "a record at the index, 0x%lx, the DS area being at 0x%lx, IA32_PMC%u",
-		      ds_base() + c * ds_record_size(), ds_area(), c);
-		CHECK_EQ(t, DS_03, ds_base() + (c + 1) * ds_record_size(), ds_index(),
+		      ds_base() + at * ds_record_size(), ds_area(), c);
+		CHECK_EQ(t, DS_03, ds_base() + (at + 1) * ds_record_size(), ds_index(),
 			 "index in memory after a record of IA32_PMC%u", c);
-		CHECK(t, REC_13, !ds_written_outside(c, c + 1, &offset),
+		CHECK(t, REC_13, !ds_written_outside(at, at + 1, &offset),
 		      "a byte at offset %ld of the buffer", (long)offset);
 		CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record at the threshold");
 		counter_reset();
