@@ -418,7 +418,8 @@ static void check_waits(struct test *t, unsigned first)
  *          workload
  */
 TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT_09),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed))
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed,
+	   need_four_counters))
 {
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_waits(t, c);
@@ -462,7 +463,7 @@ static void check_cycles_of_waits(struct test *t, unsigned first)
  * Control: there are cycles
  */
 TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_07, CNT_08),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles, need_fixed))
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles, need_fixed, need_four_counters))
 {
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_cycles_of_waits(t, c);

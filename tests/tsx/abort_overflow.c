@@ -84,7 +84,7 @@ TEST(tsx, overflow_of_a_counter_of_aborts_raises_its_interrupt, REQS(PMI_01),
  * Control: without INT there is none
  */
 TEST(tsx, overflow_in_an_elided_lock_raises_its_interrupt, REQS(PMI_01),
-     NEEDS(need_perfmon, need_hle, need_events))
+     NEEDS(need_perfmon, need_hle, need_events, need_four_counters))
 {
 	for (unsigned i = 0; i < 2 * PEBS_COUNTERS; i++) {
 		const unsigned c = i / 2, interrupts = i % 2;
