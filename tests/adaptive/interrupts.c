@@ -260,13 +260,10 @@ static void check_order(struct test *t, struct test_claim claim, unsigned first,
 TEST(adaptive, assists_due_on_one_instruction_are_served_in_counter_order,
      REQS(PRIO_01, PRIO_03, PRIO_04), NEEDS(need_perfmon, need_baseline, need_instructions))
 {
-	const struct calibration *known = calibration_get();
 	const u64 able = adaptive_instruction_counters(t) & counter_caps()->pebs_mask;
 
-	if (!known->shadow_known || known->shadow_most) {
-		test_inconclusive(t, "records aren't of the next event");
+	if (!sampling_records_next_event(t))
 		return;
-	}
 	FOR_EACH_COUNTER (c, able & BITS(1, 9)) {
 		const unsigned next = counter_next(able, c + 1);
 		const struct test_claim claim = c == 1 ? AT(PRIO_03) : AT(PRIO_01);

@@ -40,6 +40,16 @@ bool sampling_shadow_fits(struct test *t)
 	return false;
 }
 
+bool sampling_records_next_event(struct test *t)
+{
+	const struct calibration *c = calibration_get();
+
+	if (c->shadow_known && !c->shadow_most)
+		return true;
+	test_inconclusive(t, "records aren't of the next event");
+	return false;
+}
+
 unsigned sampling_shadow_bound(void)
 {
 	enum { MARGIN = 15 };

@@ -41,6 +41,9 @@ void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64
 /* Does this machine's shadow fit that rule? false: the test is INCONCLUSIVE. */
 bool sampling_shadow_fits(struct test *t);
 
+/* Is each record of the first event after the overflow? false: the test is INCONCLUSIVE. */
+bool sampling_records_next_event(struct test *t);
+
 /* An upper limit of the shadow on this machine, in events: the calibrated value and a margin. */
 unsigned sampling_shadow_bound(void);
 
