@@ -15,6 +15,7 @@
 #define CMASK_NEVER	255
 #define LEAST_CYCLES	10	/* in 180 instructions, on any processor */
 #define SETTINGS	3
+#define MOST_SLOTS	10	/* of a cycle: no processor has more */
 
 /* No processor retires so many instructions in a cycle. The values have each of the upper three
  * bits alone, and all three. */
@@ -109,6 +110,8 @@ TEST(count, each_high_bit_of_cmask_is_compared, REQS(CNT_35, CNT_09),
 		}
 }
 
+#define MIXED 2 /* the row of instructions of each kind */
+
 /* An event, and work with different numbers of it from cycle to cycle. */
 static const struct {
 	bool loads;			/* the work is loads; false: instructions */
@@ -118,7 +121,7 @@ static const struct {
 } works[] = {
 	{ true, &workload_kind_compare, ROUNDS, "loads, two at a time" },
 	{ true, &workload_sparse, SPARSE, "loads, far apart" },
-	{ false, &workload_mixed, ROUNDS, "instructions" },
+	[MIXED] = { false, &workload_mixed, ROUNDS, "instructions" },
 };
 static const u8 masks[] = { 1, 2, 3, 4, 5, 8, 16 };
 
@@ -171,12 +174,12 @@ TEST(count, condition_rises_no_more_often_than_it_holds, REQS(CNT_09),
 			}
 }
 
-static void check_sum(struct test *t, unsigned first, unsigned i, u64 cmask)
+static void check_sum(struct test *t, unsigned first, u16 event, unsigned i, u64 cmask)
 {
 	struct side_by_side s = {
-		.set[0] = { event_of(i), cmask },
-		.set[1] = { event_of(i), cmask | COUNT_INV },
-		.set[2] = { event_of(i), COUNT_CMASK(CMASK_NEVER) | COUNT_INV },
+		.set[0] = { event, cmask },
+		.set[1] = { event, cmask | COUNT_INV },
+		.set[2] = { event, COUNT_CMASK(CMASK_NEVER) | COUNT_INV },
 	};
 	u64 all, slack;
 
@@ -216,7 +219,28 @@ TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
 	FOR_EACH_COUNTER (first, counters_gp().bits)
 		for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++)
 			for (unsigned k = 0; k < sizeof(masks); k++)
-				check_sum(t, first, i, COUNT_CMASK(masks[k]));
+				check_sum(t, first, event_of(i), i, COUNT_CMASK(masks[k]));
+}
+
+/*
+ * CNT-07  With CMASK = n > 0 a counter must count the cycles in which at least n events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
+ *
+ * Given  top-down slots, of which a cycle has several; the processor's own number isn't known
+ * When   one counter counts cycles with CMASK = n, another one with CMASK = n and INV = 1, a third
+ *        one those of any number; n from 1 to MOST_SLOTS; each counter in turn
+ * Then   the first two add up to the third, within a sixteenth and 16
+ * Control: there are cycles
+ */
+TEST(count, each_cycle_of_slots_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
+     NEEDS(need_perfmon, need_slots, need_four_counters))
+{
+	FOR_EACH_COUNTER (first, counters_gp().bits)
+		for (unsigned n = 1; n <= MOST_SLOTS; n++)
+			check_sum(t, first, EVENT_TOPDOWN_SLOTS_P, MIXED, COUNT_CMASK(n));
 }
 
 /*

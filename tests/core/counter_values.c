@@ -51,6 +51,9 @@ TEST(msr, write_of_each_counter_ignores_each_bit_of_edx, REQS(MSR_04), NEEDS(nee
 #define MOST	400	/* events in all rounds, at most */
 #define SLACK	16	/* starting and stopping a counter may differ by so many events */
 #define FIRST	7	/* bit: its value is far above SLACK */
+#define BELOW		9u	/* cycles and slots below a bit */
+#define CLOCK_ROUNDS	60	/* 180 instructions: 18 cycles or more on any processor */
+#define MOST_OF_CLOCK	((u64)BIT(24) - 1)	/* of this work, SMIs included */
 
 static u64 counted_from(unsigned c, u64 preset, const struct workload *w)
 {
@@ -104,6 +107,53 @@ TEST(count, several_events_at_once_carry_into_each_bit, REQS(CNT_44),
 		check_carry(t, c, LOADS, &workload_kind_compare, ROUNDS - 1);
 		check_carry(t, c, LOADS, &workload_kind_rep_load, ROUNDS / 2);
 	}
+}
+
+/* Preset each counter to BELOW below each bit. An event of which a cycle may have several passes
+ * the bit within the work. */
+static void check_clock_carries(struct test *t, u16 event, const char *name)
+{
+	FOR_EACH_COUNTER (c, counters_for(event).bits) {
+		counter_program(c, event, COUNT_BOTH);
+		for (unsigned bit = FIRST; bit < counter_width(c); bit++) {
+			const u64 preset = (u64)BIT(bit) - BELOW;
+
+			/* Without IA32_A_PMCx only few values can be written. */
+			if (!counter_write(c, preset))
+				continue;
+			workload_run(&workload_mixed, CLOCK_ROUNDS, pmc_one(c));
+			CHECK_RANGE(t, CNT_44, BELOW, MOST_OF_CLOCK,
+				    (counter_read(c) - preset) & (BIT(counter_width(c)) - 1),
+				    "%s, IA32_PMC%u from %u below bit %u on", name, c, BELOW, bit);
+		}
+		counter_program_disabled(c, 0, 0);
+	}
+}
+
+/*
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each counter, preset just below each of its bits that can be written
+ * When   it counts core cycles of work that takes longer
+ * Then   it grows by as many as there are up to that bit, and by less than 16777216
+ */
+TEST(count, core_cycles_carry_into_each_bit, REQS(CNT_44), NEEDS(need_perfmon, need_cycles))
+{
+	check_clock_carries(t, EVENT_UNHALTED_CORE_CYCLES, "core cycles");
+}
+
+/*
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each counter, preset just below each of its bits that can be written
+ * When   it counts top-down slots, of which a cycle has several, of work that has more
+ * Then   it grows by as many as there are up to that bit, and by less than 16777216
+ */
+TEST(count, top_down_slots_carry_into_each_bit, REQS(CNT_44), NEEDS(need_perfmon, need_slots))
+{
+	check_clock_carries(t, EVENT_TOPDOWN_SLOTS_P, "slots");
 }
 
 /*
