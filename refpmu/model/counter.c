@@ -330,6 +330,9 @@ static void with_pdist(struct model *m, unsigned i, struct counter_overflow *ove
 	}
 }
 
+/* Values of latitude pebs-int; 0: after the assist. */
+enum { PEBS_INT_AT_OVERFLOW = 1, PEBS_INT_NEVER };
+
 /*
  * The effect of an overflow: the counter "is armed to ... capture the next event", or it
  * interrupts. With precise distribution the recorded event is the one that overflowed; precise
@@ -348,7 +351,10 @@ static struct counter_overflow overflow_of(struct model *m, const struct retire_
 		overflow.interrupt = rule->interrupt;
 		return overflow;
 	}
-	overflow.pmi_deferred = rule->interrupt;
+	if (m->latitude[LAT_PEBS_INT] == PEBS_INT_AT_OVERFLOW)
+		overflow.interrupt = rule->interrupt;
+	else if (m->latitude[LAT_PEBS_INT] != PEBS_INT_NEVER)
+		overflow.pmi_deferred = rule->interrupt;
 	overflow.due = rule->flags & EV_PDIR;
 	if (!(rule->flags & EV_PS))
 		overflow.shadow = (u8)model_draw(m, LAT_RECORD_SHADOW);

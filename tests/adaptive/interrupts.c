@@ -94,9 +94,12 @@ TEST(adaptive, record_of_each_counter_interrupts_by_int_and_threshold,
 		for (unsigned way = 0; way < 4; way++) {
 			const struct adaptive_run run = { .counter = c, .basic = true };
 			const bool with_int = way & 1, reached = way & 2;
-			const struct pmi_log *log = record_at_cpl_3(c, with_int ? COUNT_INT : 0,
-								    reached ? 1 : NOT_REACHED);
+			const struct pmi_log *log;
 
+			if (with_int && !sampling_int_is_told(t))
+				continue;
+			log = record_at_cpl_3(c, with_int ? COUNT_INT : 0,
+					      reached ? 1 : NOT_REACHED);
 			if (!adaptive_one_record(t, CONTROL_AT(ARM_03, PRIO_08), &run))
 				return;
 			if (!way) {

@@ -316,3 +316,23 @@ bool sampling_two_interrupts_stay_two(void)
 	}
 	return two;
 }
+
+bool sampling_source_tells_int(void)
+{
+	const struct generation *g = counter_caps()->generation;
+
+	return g && g->set & GENS_TO_BDW;
+}
+
+bool sampling_int_is_told(const struct test *t)
+{
+	return test_is_strict(t) || sampling_source_tells_int();
+}
+
+bool sampling_int_or_skip(struct test *t)
+{
+	if (sampling_int_is_told(t))
+		return true;
+	test_skip(t, "no source says when a PEBS counter with INT interrupts on this processor");
+	return false;
+}

@@ -154,4 +154,16 @@ u64 sampling_field(const struct pebs_record *record, enum record_field field);
 /* The counters that a record names: in its status field, or as its applicable counters. */
 u64 sampling_counters(const struct pebs_record *record);
 
+/*
+ * Does a source say when a PEBS counter with INT interrupts on this processor? For processors up to
+ * Broadwell the manual says that it does so after its assist (SDM 18.8.1.1 Processor Event Based
+ * Sampling (PEBS): Performance Counter Prioritization). For later ones no source says whether it
+ * does so at the overflow, after the assist, or never: docs/READINGS.md.
+ */
+bool sampling_source_tells_int(void);
+/* That, or every requirement is judged. */
+bool sampling_int_is_told(const struct test *t);
+/* The same for a test of nothing else: where it isn't told, the test is SKIP. */
+bool sampling_int_or_skip(struct test *t);
+
 #endif

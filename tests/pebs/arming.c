@@ -22,6 +22,13 @@ static bool made_after(const struct workload *w)
 	       sampling_field(&record, RECORD_rip) > (u64)(uintptr_t)w->end;
 }
 
+/* With PEBS baseline no source says whether a record is of the next event or of the next
+ * instruction. There the machine must have shown that it is of the next event. */
+static bool next_event_is_recorded(struct test *t)
+{
+	return test_is_strict(t) || !counter_caps()->baseline || sampling_records_next_event(t);
+}
+
 /*
  * ARM-01  The wrap of a PEBS-enabled counter must arm PEBS and must not by itself write a record.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
@@ -41,6 +48,8 @@ TEST(arm, overflow_arms_pebs_and_writes_no_record, REQS(ARM_01),
 	struct pebs_record record;
 	int64_t offset = 0;
 
+	if (!next_event_is_recorded(t))
+		return;
 	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_load, NO_OTHERS);
 	if (made_after(&workload_load)) {
 		test_inconclusive(t, "the write that closes the window has the event");
@@ -91,6 +100,8 @@ static void check_next_event(struct test *t, unsigned c)
 TEST(arm, next_event_after_the_overflow_is_recorded, REQS(ARM_02),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
+	if (!next_event_is_recorded(t))
+		return;
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		if (!pebs_has_pdist(c))
 			check_next_event(t, c);
@@ -117,7 +128,8 @@ static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsign
  * Given  each PEBS counter with INT = 0, the threshold out of reach
  * When   it overflows and makes a record
  * Then   no interrupt is delivered
- * Control: there is one record, and with INT = 1 there is an interrupt
+ * Control: there is one record, and with INT = 1 there is an interrupt, on processors of which a
+ *          source says so
  */
 TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
@@ -130,6 +142,8 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
 		CONTROL_EQ(t, ARM_03, 1, records, "records of IA32_PMC%u, INT = 0", c);
 		CHECK_EQ(t, ARM_03, 0, interrupts,
 			 "interrupts of IA32_PMC%u, INT = 0, threshold out of reach", c);
+		if (!sampling_int_is_told(t))
+			continue;
 		count_interrupts(c, COUNT_INT, &interrupts, &records);
 		CONTROL_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts of IA32_PMC%u, INT = 1",
 			      c);

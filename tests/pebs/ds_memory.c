@@ -260,7 +260,7 @@ TEST(ds, record_at_the_threshold_interrupts_although_ovfbuf_is_set, REQS(DS_05, 
 TEST(arm, each_further_record_of_a_counter_with_int_interrupts, REQS(PMI_01, PRIO_08),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	if (!sampling_shadow_fits(t))
+	if (!sampling_int_or_skip(t) || !sampling_shadow_fits(t))
 		return;
 	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		struct ds_setup setup = sampling_setup(8);

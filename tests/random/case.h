@@ -132,6 +132,7 @@ struct draw_env {
 	struct draw_adaptive adaptive;
 	bool rings;			/* programs may run at CPL 1 and 2 */
 	bool refuses;			/* writes that must be refused may be drawn */
+	bool int_open;			/* when a PEBS counter with INT interrupts */
 	bool shadow_exact;		/* the assist comes with the first event after arming */
 	unsigned period_least;		/* no counter overflows sooner than that */
 	u8 format;			/* enum record_format */

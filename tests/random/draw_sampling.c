@@ -136,7 +136,7 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 		c->select[i] |= prng_one_in(p, 2) && env->any_thread ?
 					IA32_PERFEVTSEL_ANY :
 					1ULL << IA32_PERFEVTSEL_CMASK_SHIFT;
-	if (prng_one_in(p, 4) && !(c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT))
+	if (prng_one_in(p, 4) && !(c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT) && !env->int_open)
 		c->select[i] |= IA32_PERFEVTSEL_INT;
 	c->pebs_enable |= BIT(i);
 	events = draw_total(env, c, trace, event, c->select[i]);

@@ -189,6 +189,7 @@ static void learn_sampling(struct machine *m, bool strict, u64 errata)
 		learn_adaptive(m);
 	m->env.rings = true;
 	m->env.refuses = !caps->hypervisor;
+	m->env.int_open = !strict && !sampling_source_tells_int();
 	m->env.shadow_exact = known->shadow_known && !known->shadow_least && !known->shadow_most;
 	arch_buffer_learn(&m->env.arch);
 	if (caps->hypervisor && !strict)

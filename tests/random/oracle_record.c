@@ -157,6 +157,15 @@ static void full(struct oracle *o, u64 due)
 		o->vague = true;
 }
 
+/* The interrupt of a PEBS counter with INT, which overflowed, comes after its assist. */
+static void hold_interrupt(struct oracle *o, unsigned i)
+{
+	if (!oracle_has_interrupt(o, i))
+		return;
+	o->held |= BIT(i);
+	o->vague = o->vague || o->env->int_open;
+}
+
 /* Arm the counters that overflowed on this instruction, without those with precise distribution,
  * which are due on this instruction. */
 static void arm(struct oracle *o, u64 precise)
@@ -165,8 +174,7 @@ static void arm(struct oracle *o, u64 precise)
 		if (!(o->wrapped >> i & 1) || precise >> i & 1 || !oracle_records(o, i))
 			continue;
 		o->armed |= BIT(i);
-		if (oracle_has_interrupt(o, i))
-			o->held |= BIT(i);
+		hold_interrupt(o, i);
 	}
 }
 
@@ -187,12 +195,11 @@ void oracle_assists(struct oracle *o, unsigned step)
 	for (unsigned i = 0; i < DRAW_GP; i++)
 		if (o->wrapped >> i & 1 && has_precise_distribution(o, i)) {
 			precise |= BIT(i);
-			if (oracle_has_interrupt(o, i))
-				o->held |= BIT(i);
+			hold_interrupt(o, i);
 		}
 	if (step == NO_STEP) {
 		/* The opening write's address isn't in the program. */
-		o->vague = precise;
+		o->vague = o->vague || precise;
 		arm(o, precise);
 		return;
 	}
