@@ -400,6 +400,8 @@ static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 
 	if (plan->reloaded & BITS(0, FIRST_FIXED - 1) && broken(m, FAULT_RELOADS_GP_ALONE))
 		plan->reloaded &= BITS(0, FIRST_FIXED - 1);
+	if (plan->threshold && broken(m, FAULT_RELOADS_LOWEST_AT_THRESHOLD))
+		plan->reloaded &= -plan->reloaded;
 	if (broken(m, FAULT_RELOAD_ALL))
 		plan->reloaded |= m->global_status & model_generation(m)->pebs_mask;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {

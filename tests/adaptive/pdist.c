@@ -180,6 +180,32 @@ TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14
 	check_marked_events(t, AT(FIX_14), 1, COUNT_BOTH | COUNT_ADAPTIVE);
 }
 
+/* The same for each other counter in turn, which is enabled for PEBS and far from its overflow. */
+static void check_beside_each(struct test *t, struct test_claim claim, unsigned counter)
+{
+	const u64 every = (counter_caps()->pebs_mask & ~BIT(counter)) |
+			  (u64)counter_caps()->pebs_fixed_mask << PMC_FIXED(0);
+
+	FOR_EACH_COUNTER (c, every) {
+		const unsigned mark = c % MARKS;
+		const u64 period = calibration_period(LOADS, ROUNDS + 1 + mark);
+		u64 start;
+
+		pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, NEVER);
+		start = counter_read(c);
+		if (!take(t, claim, counter, LOADS, period, &workload_sample, ROUNDS, pmc_one(c)))
+			return;
+		test_check_eq(t, claim, workload_mark(&workload_sample, mark),
+			      adaptive_at(AT_EVENTING_IP),
+			      "EventingIP, overflow on mark %u, counter %u with PEBS beside it",
+			      mark, c);
+		if (c <= PMC_FIXED(1))
+			test_check_range(t, test_control(claim), start + 1, ~0ULL, counter_read(c),
+					 "count of counter %u beside IA32_PMC%u", c, counter);
+		counter_reset();
+	}
+}
+
 /*
  * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
  *         on which it overflowed.
@@ -193,27 +219,24 @@ TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14
 TEST(adaptive, pdist_record_of_pmc0_is_as_precise_beside_another_counter_with_pebs, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist))
 {
-	const u64 every = (counter_caps()->pebs_mask & ~BIT(0)) |
-			  (u64)counter_caps()->pebs_fixed_mask << PMC_FIXED(0);
+	check_beside_each(t, AT(FIX_13), 0);
+}
 
-	FOR_EACH_COUNTER (c, every) {
-		const unsigned mark = c % MARKS;
-		const u64 period = calibration_period(LOADS, ROUNDS + 1 + mark);
-		u64 start;
-
-		pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH, NEVER);
-		start = counter_read(c);
-		if (!take(t, AT(FIX_13), 0, LOADS, period, &workload_sample, ROUNDS, pmc_one(c)))
-			return;
-		CHECK_EQ(t, FIX_13, workload_mark(&workload_sample, mark),
-			 adaptive_at(AT_EVENTING_IP),
-			 "EventingIP, overflow on mark %u, counter %u with PEBS beside it", mark,
-			 c);
-		if (c <= PMC_FIXED(1))
-			CONTROL_RANGE(t, FIX_13, start + 1, ~0ULL, counter_read(c),
-				      "count of counter %u beside IA32_PMC0", c);
-		counter_reset();
-	}
+/*
+ * FIX-14  On Crestmont and Skymont IA32_PMC1 that overflows 256 events at least after its start
+ *         must record the very event on which it overflowed.
+ *         Linux cmt_get_event_constraints: fixed counter 0, IA32_PMC0 and IA32_PMC1
+ *
+ * Given  each other counter in turn, IA32_PMC0 first, enabled for PEBS too, and far from its
+ *        overflow
+ * When   IA32_PMC1 overflows on a marked load, more than 256 events after its start
+ * Then   EventingIP is exactly that load
+ * Control: the other counter counts
+ */
+TEST(adaptive, pdist_record_of_pmc1_is_as_precise_beside_another_counter_with_pebs, REQS(FIX_14),
+     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist_of_pmc1))
+{
+	check_beside_each(t, AT(FIX_14), 1);
 }
 
 /*

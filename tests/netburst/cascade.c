@@ -78,15 +78,20 @@ static u64 cascade_window(unsigned from, unsigned waiting)
 	return cascade_window_until(from, waiting, 0);
 }
 
-/* `from` counts and overflows on its nth event; `waiting` has this flag. */
-static void cascade_program(unsigned from, u64 nth, unsigned waiting, u64 flag)
+/* `from` has these flags, counts and overflows on its nth event; `waiting` has this flag. */
+static void cascade_program_with(unsigned from, u64 flags, u64 nth, unsigned waiting, u64 flag)
 {
-	struct netburst_setting first = usual(from, 0);
+	struct netburst_setting first = usual(from, flags);
 	struct netburst_setting second = usual(waiting, flag);
 
 	netburst_program(&first);
 	netburst_preset(from, nth);
 	netburst_program(&second);
+}
+
+static void cascade_program(unsigned from, u64 nth, unsigned waiting, u64 flag)
+{
+	cascade_program_with(from, 0, nth, waiting, flag);
 }
 
 /* The events that the waiting counter has counted after the overflow. */
@@ -192,6 +197,55 @@ TEST(netburst, cascaded_counter_starts_by_its_alternate_alone, REQS(NB_09), NEED
 				 "counter %u, counter %u overflowing", i, from);
 		}
 	check_starts(t, CONTROL_AT(NB_09), NB_IQ_COUNTER2, NB_IQ_COUNTER4, NB_CCCR_CASCADE);
+}
+
+/* The interrupts of the counter stay in LVTPC, which is masked in the window. */
+static u64 cascade_with_interrupt(const struct link *l, u64 flags, u64 nth)
+{
+	u64 counted;
+
+	cascade_program_with(l->from, flags, nth, l->waiting, l->flag);
+	counted = cascade_window(l->from, l->waiting);
+	netburst_reset();
+	pmi_open(NULL);
+	pmi_end();
+	return counted;
+}
+
+/*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ * NB-33  With bit 11 of its CCCR set an IQ counter must start when the counter that Table 18-65
+ *        names overflows.
+ *        SDM 18.15.5.7 Extended Cascading, Table 18-65
+ *
+ * Given  each counter that waits for another one, by its cascade flag or by Table 18-65; the other
+ *        counter has OVF_PMI_T0, OVF_PMI_T1, and both, while LVTPC is masked
+ * When   that counter overflows in the middle of a window
+ * Then   the waiting counter has counted about half of the window's events
+ * Control: there are as many events as rounds
+ */
+TEST(netburst, counter_that_asks_for_interrupts_starts_those_that_wait_for_it, REQS(NB_09, NB_33),
+     NEEDS(need_netburst_threads))
+{
+	static const u64 asks[] = { NB_CCCR_OVF_PMI_T0, NB_CCCR_OVF_PMI_T1,
+				    NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1 };
+
+	for (unsigned n = 0; n < LINKS; n++) {
+		const struct link l = link_of(n);
+		const u64 all = events_of(l.from);
+
+		CONTROL_RANGE(t, IDS(NB_09, NB_33), rounds_of(l.from), ~0ULL, all,
+			      "events of counter %u", l.from);
+		for (unsigned i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+			test_check_range(t, l.flag == NB_CCCR_CASCADE ? AT(NB_09) : AT(NB_33),
+					 all / 4, all - all / 4,
+					 cascade_with_interrupt(&l, asks[i], all / 2),
+					 "counter %u, counter %u with %#lx overflowing on event "
+					 "%lu of %lu",
+					 l.waiting, l.from, asks[i], all / 2, all);
+	}
 }
 
 /* Run two windows, in which `from` overflows on these events. Between them only writes that stop

@@ -78,6 +78,9 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 	if (!i && faults_of(m)->precise & BIT(i) && overflow->due &&
 	    broken(m, FAULT_PDIST_FIRST_RECORD))
 		overflow->due = false;
+	if (i == 1 && overflow->due && m->pebs_enable & BIT(0) &&
+	    broken(m, FAULT_PDIST_PMC1_LOST_BESIDE_PMC0))
+		overflow->due = false;
 	faults_of(m)->precise |= BIT(i);
 	if (!i && overflow->due && broken(m, FAULT_PDIST_PMC0_NEXT))
 		overflow->due = false;

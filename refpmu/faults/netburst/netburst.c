@@ -433,6 +433,9 @@ static bool waits_for(struct model *m, unsigned k, u64 cccr, unsigned i)
 {
 	unsigned alternate = netburst_counters[k].alternate;
 
+	if (netburst_of(m)->now.cccr[i] & NB_CCCR_OVF_PMI_T1 &&
+	    broken(m, FAULT_NB_CASCADE_LOST_WITH_PMI))
+		return false;
 	if (broken(m, FAULT_NB_CASCADE_NEIGHBOUR))
 		alternate ^= 1;
 	if ((k == NB_IQ_COUNTER2 || k == NB_IQ_COUNTER3) && broken(m, FAULT_NB_CASCADE_16_INTO_14))

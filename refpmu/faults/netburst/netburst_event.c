@@ -412,6 +412,10 @@ u64 fault_nb_replayed(struct model *m, const struct netburst_step *s, u64 n)
 	if (s->split_load_tags && metrics & BIT(METRIC_SPLIT) &&
 	    broken(m, FAULT_NB_LOCKED_SPLITS_REPLAYED))
 		return n + locked(m, s, EK_SPLIT_LOADS);
+	if (s->split_store_tags && metrics & BIT(METRIC_SPLIT) &&
+	    matrix & NB_PEBS_MATRIX_VERT_LOADS && matrix & NB_PEBS_MATRIX_VERT_STORES &&
+	    broken(m, FAULT_NB_SPLIT_STORES_LOST_BESIDE_LOADS))
+		return n - netburst_accesses(m, s, EK_SPLIT_STORES, false);
 	if (metrics & BIT(METRIC_DTLB) && matrix & NB_PEBS_MATRIX_VERT_LOADS &&
 	    broken(m, FAULT_NB_LOCKED_WALKS_REPLAYED))
 		return n + locked(m, s, EK_DTLB_MISS_LOADS);
