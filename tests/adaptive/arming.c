@@ -256,9 +256,12 @@ TEST(adaptive, each_armed_counter_is_disarmed_by_its_own_enable_alone, REQS(ARM_
 			if (!arm_by_last_event(t, c))
 				return;
 			acts[i].act(c);
-			CHECK_EQ(t, ARM_06, 0, (u64)ds_bytes(),
-				 "bytes of records before the next event of counter %u, %s", c,
-				 acts[i].name);
+			/* A write of IA32_PEBS_ENABLE while an overflow bit is set may write the
+			 * record at once: BED's finding, docs/READINGS.md. */
+			if (acts[i].act == count_at_cpl_0 || test_is_strict(t))
+				CHECK_EQ(t, ARM_06, 0, (u64)ds_bytes(),
+					 "bytes of records before the next event of counter %u, %s",
+					 c, acts[i].name);
 			run_at_cpl_3(pmc_one(c));
 			if (acts[i].disarms) {
 				CHECK_EQ(t, ARM_04, 0, (u64)ds_bytes(),

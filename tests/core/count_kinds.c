@@ -288,7 +288,7 @@ static bool loads_by_instruction(void)
 	return event_get(EK_LOADS, 0, &event) && event.flags & EV_INSN;
 }
 
-static void check_loads(struct test *t, const struct workload *w, u64 want)
+static void check_loads(struct test *t, const struct workload *w, u64 least, u64 want)
 {
 	u64 got[WINDOW_COUNTERS];
 	bool counted = test_sees_exactly(t, REQ_CNT_03) ?
@@ -298,7 +298,8 @@ static void check_loads(struct test *t, const struct workload *w, u64 want)
 						       MORE, got);
 
 	if (counted)
-		CHECK_EQ(t, CNT_03, want, got[0], "loads in 80 more rounds of %s", w->name);
+		CHECK_RANGE(t, CNT_03, least, want, got[0], "loads in 80 more rounds of %s",
+			    w->name);
 }
 
 /*
@@ -309,15 +310,19 @@ static void check_loads(struct test *t, const struct workload *w, u64 want)
  *        load, later ones count loads
  * When   IA32_PMC0 counts loads in FEWER and in MORE rounds
  * Then   the count grows by two a round for CMPSQ and one for each iteration of REP; by one and
- *        none where the event counts instructions
+ *        none where the event counts instructions. An E-core's event counts micro-operations, and
+ *        no source says how many a REP has: no more than one for each iteration
  */
 TEST(count, each_load_of_one_instruction_counts, REQS(CNT_03), NEEDS(need_perfmon, need_events))
 {
+	const struct generation *g = counter_caps()->generation;
+	const bool exact = test_is_strict(t) || (g && g->set & GENS_TO_BDW);
 	bool insn = loads_by_instruction();
 	u64 rounds = MORE - FEWER;
 
-	check_loads(t, &workload_kind_compare, insn ? rounds : 2 * rounds);
-	check_loads(t, &workload_kind_rep_load, insn ? 0 : rounds);
+	check_loads(t, &workload_kind_compare, insn ? rounds : 2 * rounds,
+		    insn ? rounds : 2 * rounds);
+	check_loads(t, &workload_kind_rep_load, insn || !exact ? 0 : rounds, insn ? 0 : rounds);
 }
 
 /*
@@ -448,9 +453,9 @@ TEST(count, four_events_of_a_long_loop_are_counted_at_once,
  */
 TEST(count, prefetches_are_not_counted_as_loads, REQS(CNT_03), NEEDS(need_perfmon, need_events))
 {
-	check_loads(t, &workload_load, MORE - FEWER);
+	check_loads(t, &workload_load, MORE - FEWER, MORE - FEWER);
 	if (!test_erratum(t, ERRATUM_PREFETCH_LOADS))
-		check_loads(t, &workload_kind_prefetch, 0);
+		check_loads(t, &workload_kind_prefetch, 0, 0);
 }
 
 /*

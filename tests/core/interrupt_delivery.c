@@ -468,14 +468,17 @@ TEST(pmi, each_further_overflow_interrupts, REQS(PMI_01, PMI_02),
 
 static void check_beside_status(struct test *t, struct test_claim claim, unsigned c)
 {
+	/* To unmask LVTPC with the bit set may interrupt once more: Linux, which masks it until
+	 * then for this reason. */
+	const u64 again = test_is_strict(t) ? 0 : 1;
 	unsigned count;
 
 	overflow(c, 0);
 	test_check_eq(t, test_control(claim), BIT(c), overflow_status() & BIT(c),
 		      "status bit of counter %u before", c);
 	count = overflow_interrupts(c, COUNT_INT, NULL)->count;
-	test_check_range(t, claim, 1, overflow_most(t, 1, count) + overflow_repeats(t, c), count,
-			 "interrupts of counter %u, its status bit set", c);
+	test_check_range(t, claim, 1, overflow_most(t, 1, count) + overflow_repeats(t, c) + again,
+			 count, "interrupts of counter %u, its status bit set", c);
 }
 
 /*

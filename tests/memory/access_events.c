@@ -221,11 +221,14 @@ static bool is_of_l3(const struct counted *c)
 	return c->access == ACCESS_L3 && (c->kind == EK_L3_HIT || c->kind == EK_L3_MISS);
 }
 
-/* No source says whether a locked addition's load or its store walks, and how many loads microcode
- * has for a locked addition across a line's end. */
+/* No source says whether a locked addition's load or its store walks, how many loads microcode has
+ * for a locked addition across a line's end, and whether the CLFLUSH of each round is a load that
+ * hits the L1. */
 static bool is_open(const struct counted *c)
 {
-	return c->access == ACCESS_LOCKED_SPLIT ||
+	const bool flushes = c->access == ACCESS_PENDING || c->access == ACCESS_MEMORY;
+
+	return (c->kind == EK_L1_HIT && flushes) || c->access == ACCESS_LOCKED_SPLIT ||
 	       (c->access == ACCESS_LOCKED_PAGE_WALK && c->kind == EK_STLB_MISS_LOADS);
 }
 

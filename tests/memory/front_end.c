@@ -16,6 +16,7 @@
 #define OTHER_LINES	16u	/* lines of the code that starts and stops counters */
 #define COUNTERS	4u	/* Table 18-54: counters of precise events */
 #define SELECTIONS	6u
+#define DSB_MISSES	0u	/* the first selection */
 #define MISSES		5u	/* of the selections, the first: misses of lines */
 
 static bool need_front_end(char *reason, size_t size)
@@ -72,7 +73,8 @@ static bool count_cold_code(u64 select, u64 value[WINDOW_COUNTERS])
  * Given  a row of one-byte NOPs whose lines were flushed, many to a line
  * When   it is executed once, for each selection of MSR_PEBS_FRONTEND
  * Then   no selection of misses counts more often than there are lines, including those of the code
- *        that switches the counter on and off; in strict runs neither does that of bubbles
+ *        that switches the counter on and off; in strict runs neither does that of bubbles. Of DSB
+ *        misses a processor may have two for a line: its micro-operations come from 32 bytes
  * Control: one of the selections counts
  */
 TEST(count, front_end_event_counts_at_most_once_a_cache_line, REQS(SKL_16),
@@ -87,7 +89,9 @@ TEST(count, front_end_event_counts_at_most_once_a_cache_line, REQS(SKL_16),
 			return;
 		}
 		if (i < MISSES || test_is_strict(t))
-			CHECK_RANGE(t, SKL_16, 0, most, value[0],
+			CHECK_RANGE(t, SKL_16, 0,
+				    i == DSB_MISSES && !test_is_strict(t) ? 2 * most : most,
+				    value[0],
 				    "FRONTEND_RETIRED in %u NOPs, MSR_PEBS_FRONTEND = %#lx",
 				    LONG_SLED_NOPS, selection(i));
 		all += value[0];

@@ -207,9 +207,9 @@ static unsigned with_bit(unsigned count, u64 bit)
  *         be 1 only if the STLB missed.
  *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33; Linux
  *
- * Given  locked additions, the same with a page walk each, across a line's end and to a flushed
- *        line; locked accesses of one, two, four and eight bytes, and by XCHG; and plain loads of
- *        one line
+ * Given  locked additions, the same with a page walk each, across a line's end (where every
+ *        requirement is judged) and to a flushed line; locked accesses of one, two, four and eight
+ *        bytes, and by XCHG; and plain loads of one line
  * When   three records are made of each, and 32 of those of each size, plain loads after each of
  *        the others, so that a bit left over from the record before shows
  * Then   bit 5 at A0H is 1 in each record of a locked addition, and 0 in each of a plain load
@@ -228,6 +228,9 @@ TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, L
 		struct cache_workload h;
 		unsigned count;
 
+		/* Microcode may have plain loads for it. */
+		if (locked[turn] == ACCESS_LOCKED_SPLIT && !test_is_strict(t))
+			continue;
 		if (!load_latency_source_take(t, AT(LL_27, SKL_21), locked[turn], few, &h, &count))
 			return;
 		CHECK_EQ(t, IDS(LL_27, SKL_21), count, with_bit(count, LOCK),
