@@ -18,6 +18,17 @@ static bool pmc1_is_precise(struct fixture *r)
 	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
 }
 
+static bool pmc1_is_precise_beside_pmc0(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_program_pebs(r, 0, 0x81d0, 0, 100000);
+	fixture_program_pebs(r, 1, 0x81d0, 0, 300);
+	fixture_wrmsr(r, 0x3f1, 3);
+	fixture_start(r, 3);
+	loads(r, 300);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
+}
+
 static bool pmc1_is_precise_at_cpl_3(struct fixture *r)
 {
 	bool precise;
@@ -108,6 +119,7 @@ static bool fixed_5_overflows(struct fixture *r)
 rule *const skymont_rules[FAULT_COUNT] = {
 	[FAULT_PDIST_PMC1_SKIDS_AT_CPL_3] = pmc1_is_precise_at_cpl_3,
 	[FAULT_PDIST_PMC1_NEXT] = pmc1_is_precise,
+	[FAULT_PDIST_PMC1_LOST_BESIDE_PMC0] = pmc1_is_precise_beside_pmc0,
 	[FAULT_LATENCY_PMC0_ONLY] = loads_are_sampled_on_two,
 	[FAULT_STORE_SAMPLE_PMC0_ONLY] = stores_are_sampled_on_all,
 	[FAULT_STORE_SAMPLE_STLB_BIT_4] = stores_have_the_bits_of_loads,

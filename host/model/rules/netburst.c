@@ -366,6 +366,16 @@ static bool netburst_locked_ones_are_not_replayed(struct netburst_fixture *r)
 	       replayed_locked(r, BIT(10), 0x710003c) == 0;
 }
 
+static bool split_store_with_both_bits(struct netburst_fixture *r)
+{
+	nbfixture_set(r, 0, PEBS, BIT(10) | UOP_TAG);
+	nbfixture_set(r, 0, VERT, 3);
+	program(r, 8, 0x3ae, 2, escr(5, 2, 15), ENABLE, 0);	/* store_port_replay, SPLIT_ST */
+	program(r, 12, 0x3cc, 5, escr(9, 1, 15), ENABLE, 0);
+	nbfixture_store(r, 0, NBFIXTURE_DATA + 0x3c);
+	return value(r, 12) == 1;
+}
+
 static u64 load_behind_store(struct netburst_fixture *r, u64 store, u64 load, u32 bytes)
 {
 	struct model_retired i = {
@@ -666,6 +676,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_RIP_32] = netburst_addresses_are_whole,
 	[FAULT_NB_INDEX_32] = netburst_addresses_are_whole,
 	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,
+	[FAULT_NB_SPLIT_STORES_LOST_BESIDE_LOADS] = split_store_with_both_bits,
 	[FAULT_NB_LOCKED_SPLITS_REPLAYED] = netburst_locked_ones_are_not_replayed,
 	[FAULT_NB_LOCKED_WALKS_REPLAYED] = netburst_locked_ones_are_not_replayed,
 	[FAULT_NB_MOB_REPLAY_SILENT] = netburst_loads_wait,
