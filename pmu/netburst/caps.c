@@ -29,7 +29,10 @@ void netburst_take(struct pmu_caps *caps)
 	};
 	if (!netburst->counters)
 		return;
-	netburst->threads = cpuid_get(CPUID_HTT) && cpuid_get(CPUID_LOGICAL_PROCESSORS) > 1;
+	/* A package of two cores without Hyper-Threading has two logical processors as well (SDM
+	 * volume 3A, Detecting Hardware Multi-Threading Support and Topology). */
+	netburst->threads = cpuid_get(CPUID_HTT) &&
+			    cpuid_get(CPUID_LOGICAL_PROCESSORS) > cpuid_get(CPUID_CORES) + 1;
 	netburst->pebs = caps->ds && !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
 	caps->operations = &netburst_operations;
 	caps->version = caps->gp = caps->fixed = 0;
