@@ -110,24 +110,26 @@ TEST(count, each_high_bit_of_cmask_is_compared, REQS(CNT_35, CNT_09),
 		}
 }
 
-#define MIXED 2 /* the row of instructions of each kind */
-
 /* An event, and work with different numbers of it from cycle to cycle. */
 static const struct {
-	bool loads;			/* the work is loads; false: instructions */
+	enum { WORK_LOADS, WORK_INSTRUCTIONS, WORK_SLOTS } event;
 	const struct workload *work;
 	u64 n;
 	const char *what;
 } works[] = {
-	{ true, &workload_kind_compare, ROUNDS, "loads, two at a time" },
-	{ true, &workload_sparse, SPARSE, "loads, far apart" },
-	[MIXED] = { false, &workload_mixed, ROUNDS, "instructions" },
+	{ WORK_LOADS, &workload_kind_compare, ROUNDS, "loads, two at a time" },
+	{ WORK_LOADS, &workload_sparse, SPARSE, "loads, far apart" },
+	{ WORK_INSTRUCTIONS, &workload_mixed, ROUNDS, "instructions" },
+	{ WORK_SLOTS, &workload_mixed, ROUNDS, "slots" },
 };
+enum { SLOTS = 3, EVENT_WORKS = SLOTS }; /* the row of slots is the last one */
 static const u8 masks[] = { 1, 2, 3, 4, 5, 8, 16 };
 
 static u16 event_of(unsigned i)
 {
-	return works[i].loads ? LOADS : EVENT_INST_RETIRED_ANY_P;
+	return works[i].event == WORK_LOADS ? LOADS :
+	       works[i].event == WORK_SLOTS ? EVENT_TOPDOWN_SLOTS_P :
+					      EVENT_INST_RETIRED_ANY_P;
 }
 
 static void check_rises(struct test *t, unsigned first, unsigned i, u64 condition)
@@ -167,19 +169,19 @@ TEST(count, condition_rises_no_more_often_than_it_holds, REQS(CNT_09),
      NEEDS(need_perfmon, need_instructions, need_events, need_four_counters))
 {
 	FOR_EACH_COUNTER (first, counters_gp().bits)
-		for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		for (unsigned i = 0; i < EVENT_WORKS; i++)
 			for (unsigned k = 0; k < sizeof(masks); k++) {
 				check_rises(t, first, i, COUNT_CMASK(masks[k]));
 				check_rises(t, first, i, COUNT_CMASK(masks[k]) | COUNT_INV);
 			}
 }
 
-static void check_sum(struct test *t, unsigned first, u16 event, unsigned i, u64 cmask)
+static void check_sum(struct test *t, unsigned first, unsigned i, u64 cmask)
 {
 	struct side_by_side s = {
-		.set[0] = { event, cmask },
-		.set[1] = { event, cmask | COUNT_INV },
-		.set[2] = { event, COUNT_CMASK(CMASK_NEVER) | COUNT_INV },
+		.set[0] = { event_of(i), cmask },
+		.set[1] = { event_of(i), cmask | COUNT_INV },
+		.set[2] = { event_of(i), COUNT_CMASK(CMASK_NEVER) | COUNT_INV },
 	};
 	u64 all, slack;
 
@@ -191,6 +193,9 @@ static void check_sum(struct test *t, unsigned first, u16 event, unsigned i, u64
 	CONTROL_RANGE(t, IDS(CNT_07, CNT_08), LEAST_CYCLES, ~0ULL, all,
 		      "cycles of any number of events, IA32_PMC%u, %s", s.counter[2],
 		      works[i].what);
+	if (cmask == COUNT_CMASK(1))
+		CONTROL_RANGE(t, IDS(CNT_07, CNT_08), 1, ~0ULL, s.value[0],
+			      "cycles with an event, IA32_PMC%u, %s", s.counter[0], works[i].what);
 	CHECK_RANGE(t, IDS(CNT_07, CNT_08), all > slack ? all - slack : 0, all + slack,
 		    s.value[0] + s.value[1],
 		    "cycles of %lu events or more, IA32_PMC%u, and of fewer, IA32_PMC%u, of %lu; "
@@ -211,15 +216,15 @@ static void check_sum(struct test *t, unsigned first, u16 event, unsigned i, u64
  *        one those of any number (INV = 1 with a CMASK that no cycle reaches); each counter in turn
  * Then   the first two add up to the third, within a sixteenth and 16: a cycle of n events is in
  *        one of them and not in both
- * Control: there are cycles
+ * Control: there are cycles, and cycles with an event
  */
 TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
      NEEDS(need_perfmon, need_instructions, need_events, need_four_counters))
 {
 	FOR_EACH_COUNTER (first, counters_gp().bits)
-		for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		for (unsigned i = 0; i < EVENT_WORKS; i++)
 			for (unsigned k = 0; k < sizeof(masks); k++)
-				check_sum(t, first, event_of(i), i, COUNT_CMASK(masks[k]));
+				check_sum(t, first, i, COUNT_CMASK(masks[k]));
 }
 
 /*
@@ -233,14 +238,14 @@ TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
  * When   one counter counts cycles with CMASK = n, another one with CMASK = n and INV = 1, a third
  *        one those of any number; n from 1 to MOST_SLOTS; each counter in turn
  * Then   the first two add up to the third, within a sixteenth and 16
- * Control: there are cycles
+ * Control: there are cycles, and cycles with a slot
  */
 TEST(count, each_cycle_of_slots_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
      NEEDS(need_perfmon, need_slots, need_four_counters))
 {
 	FOR_EACH_COUNTER (first, counters_gp().bits)
 		for (unsigned n = 1; n <= MOST_SLOTS; n++)
-			check_sum(t, first, EVENT_TOPDOWN_SLOTS_P, MIXED, COUNT_CMASK(n));
+			check_sum(t, first, SLOTS, COUNT_CMASK(n));
 }
 
 /*

@@ -52,6 +52,7 @@ TEST(msr, write_of_each_counter_ignores_each_bit_of_edx, REQS(MSR_04), NEEDS(nee
 #define SLACK	16	/* starting and stopping a counter may differ by so many events */
 #define FIRST	7	/* bit: its value is far above SLACK */
 #define BELOW		9u	/* cycles and slots below a bit */
+#define SEVERAL		8u
 #define CLOCK_ROUNDS	60	/* 180 instructions: 18 cycles or more on any processor */
 #define MOST_OF_CLOCK	((u64)BIT(24) - 1)	/* of this work, SMIs included */
 
@@ -109,17 +110,24 @@ TEST(count, several_events_at_once_carry_into_each_bit, REQS(CNT_44),
 	}
 }
 
-/* Preset each counter to BELOW below each bit. An event of which a cycle may have several passes
- * the bit within the work. */
+/* Preset each counter to BELOW below each bit from which on the bit's value is more than the work
+ * counts several times: a lost carry is far from any count then. */
 static void check_clock_carries(struct test *t, u16 event, const char *name)
 {
 	FOR_EACH_COUNTER (c, counters_for(event).bits) {
+		u64 all;
+
 		counter_program(c, event, COUNT_BOTH);
+		counter_write(c, 0);
+		workload_run(&workload_mixed, CLOCK_ROUNDS, pmc_one(c));
+		all = counter_read(c);
+		CONTROL_RANGE(t, CNT_44, BELOW, MOST_OF_CLOCK, all, "%s, IA32_PMC%u from 0 on",
+			      name, c);
 		for (unsigned bit = FIRST; bit < counter_width(c); bit++) {
 			const u64 preset = (u64)BIT(bit) - BELOW;
 
 			/* Without IA32_A_PMCx only few values can be written. */
-			if (!counter_write(c, preset))
+			if (BIT(bit) < SEVERAL * all || !counter_write(c, preset))
 				continue;
 			workload_run(&workload_mixed, CLOCK_ROUNDS, pmc_one(c));
 			CHECK_RANGE(t, CNT_44, BELOW, MOST_OF_CLOCK,
@@ -134,9 +142,11 @@ static void check_clock_carries(struct test *t, u16 event, const char *name)
  * CNT-44  A counter must go on counting from the value written to it while it was stopped.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
- * Given  each counter, preset just below each of its bits that can be written
+ * Given  each counter, preset just below each of its bits that can be written; from a bit on whose
+ *        value is several times the work's count
  * When   it counts core cycles of work that takes longer
- * Then   it grows by as many as there are up to that bit, and by less than 16777216
+ * Then   it has passed the bit, and has grown by less than 16777216
+ * Control: it counts them from 0 on
  */
 TEST(count, core_cycles_carry_into_each_bit, REQS(CNT_44), NEEDS(need_perfmon, need_cycles))
 {
@@ -147,9 +157,12 @@ TEST(count, core_cycles_carry_into_each_bit, REQS(CNT_44), NEEDS(need_perfmon, n
  * CNT-44  A counter must go on counting from the value written to it while it was stopped.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
- * Given  each counter, preset just below each of its bits that can be written
- * When   it counts top-down slots, of which a cycle has several, of work that has more
- * Then   it grows by as many as there are up to that bit, and by less than 16777216
+ * Given  each counter, preset just below each of its bits that can be written; from a bit on whose
+ *        value is several times the work's count
+ * When   it counts top-down slots, of which a cycle has
+ *        several, of work that has more
+ * Then   it has passed the bit, and has grown by less than 16777216
+ * Control: it counts them from 0 on
  */
 TEST(count, top_down_slots_carry_into_each_bit, REQS(CNT_44), NEEDS(need_perfmon, need_slots))
 {

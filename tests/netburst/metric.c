@@ -432,25 +432,25 @@ TEST(netburst, replay_tagging_needs_uop_tag_metric_bits_and_matrix, REQS(NB_11),
  * Given  a workload with a split load and a split store a round; the upstream event of
  *        split_load_retired, or of split_store_retired, is selected
  * When   replay_event counts them with bit 10 of MSR_PEBS_ENABLE and both bits of
- *        MSR_PEBS_MATRIX_VERT, of which Table 19-33 has one for loads and one for stores
+ *        MSR_PEBS_MATRIX_VERT, of which Table 19-33 has one for loads and one for stores, and both
+ *        for DTLB_all_miss_retired
  * Then   one a round is counted, and up to a quarter more
  */
 TEST(netburst, replay_event_counts_tagged_splits_with_both_bits_of_the_matrix, REQS(NB_36),
      NEEDS(need_netburst))
 {
+	const u32 both = NB_PEBS_MATRIX_VERT_LOADS | NB_PEBS_MATRIX_VERT_STORES;
+
 	for (unsigned i = 0; i < REPLAYS; i++) {
 		const struct replay *r = &replays[i];
+		u64 gain;
 
 		if (r->one != &workload_split)
 			continue;
 		/* Or the other one's upstream event stays selected. */
 		netburst_reset();
-		check_each_round(
-			t, AT(NB_36),
-				 gain_of_bits(r, r->enable,
-					      NB_PEBS_MATRIX_VERT_LOADS |
-						      NB_PEBS_MATRIX_VERT_STORES),
-				 r->name, NB_IQ_COUNTER0);
+		gain = gain_of_bits(r, r->enable, both);
+		check_each_round(t, AT(NB_36), gain, r->name, NB_IQ_COUNTER0);
 	}
 }
 
