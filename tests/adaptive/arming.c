@@ -245,7 +245,8 @@ static const struct {
  *        its last event at CPL 3
  * When   its events occur at CPL 0; the PEBS bits of all others are set and cleared; its own bit is
  *        cleared and set; then events follow at CPL 3
- * Then   there is no record before, and one afterwards, but none if its own bit was cleared. This
+ * Then   there is no record before (after writes of IA32_PEBS_ENABLE this is judged only where
+ *        every requirement is), and one afterwards, but none if its own bit was cleared. This
  *        last case is only reported on processors: the manual asks for a quiescent period
  */
 TEST(adaptive, each_armed_counter_is_disarmed_by_its_own_enable_alone, REQS(ARM_04, ARM_06, ARM_12),
@@ -257,7 +258,7 @@ TEST(adaptive, each_armed_counter_is_disarmed_by_its_own_enable_alone, REQS(ARM_
 				return;
 			acts[i].act(c);
 			/* A write of IA32_PEBS_ENABLE while an overflow bit is set may write the
-			 * record at once: BED's finding, docs/READINGS.md. */
+			 * record at once: docs/READINGS.md. */
 			if (acts[i].act == count_at_cpl_0 || test_is_strict(t))
 				CHECK_EQ(t, ARM_06, 0, (u64)ds_bytes(),
 					 "bytes of records before the next event of counter %u, %s",

@@ -180,7 +180,8 @@ TEST(adaptive, pdist_record_of_pmc1_names_the_event_that_overflowed, REQS(FIX_14
 	check_marked_events(t, AT(FIX_14), 1, COUNT_BOTH | COUNT_ADAPTIVE);
 }
 
-/* The same for each other counter in turn, which is enabled for PEBS and far from its overflow. */
+/* The counter overflows on a marked load, and the record must name exactly that one. Beside it each
+ * other counter in turn is enabled for PEBS, and far from its overflow. */
 static void check_beside_each(struct test *t, struct test_claim claim, unsigned counter)
 {
 	const u64 every = (counter_caps()->pebs_mask & ~BIT(counter)) |

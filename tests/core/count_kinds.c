@@ -310,8 +310,8 @@ static void check_loads(struct test *t, const struct workload *w, u64 least, u64
  *        load, later ones count loads
  * When   IA32_PMC0 counts loads in FEWER and in MORE rounds
  * Then   the count grows by two a round for CMPSQ and one for each iteration of REP; by one and
- *        none where the event counts instructions. An E-core's event counts micro-operations, and
- *        no source says how many a REP has: no more than one for each iteration
+ *        none where the event counts instructions. An E-core's event counts micro-operations; for
+ *        REP it may be fewer than one for each iteration (docs/READINGS.md, as for REP MOVS)
  */
 TEST(count, each_load_of_one_instruction_counts, REQS(CNT_03), NEEDS(need_perfmon, need_events))
 {

@@ -492,7 +492,8 @@ static void check_beside_status(struct test *t, struct test_claim claim, unsigne
  * Given  each counter; its status bit is still set from an overflow without INT, and LVTPC was
  *        never masked
  * When   it overflows with INT = 1
- * Then   there is one interrupt
+ * Then   there is one interrupt. A processor may add one, because the bit is set when LVTPC is
+ *        opened
  * Control: the status bit was set
  */
 TEST(pmi, overflow_interrupts_although_its_status_bit_is_set, REQS(PMI_01, PMI_02),

@@ -163,8 +163,8 @@ static bool one_record(struct test *t, struct test_claim claim, const struct mem
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
  * Given  loads of one line; a load latency counter that overflows once
- * When   its record brings the index to the threshold; and when the counter's INT bit is set, and
- *        the threshold is out of reach
+ * When   its record brings the index to the threshold; and, where a source says what INT does, when
+ *        the counter's INT bit is set, and the threshold is out of reach
  * Then   there is one interrupt for the record; in the first case OvfBuf is 1 at its entry, and the
  *        counter's overflow bit is 0
  * Control: there is one record

@@ -133,8 +133,8 @@ static void check_settings(struct test *t, u32 msr, enum event_kind kind)
  *
  * Given  loads of a flushed line, which are demand reads of data; MSR_OFFCORE_RSP_0 and the first
  *        off-core event
- * When   the register names nothing, requests alone, responses alone, and (Sandy Bridge and later)
- *        only one of suppliers and snoops
+ * When   the register names nothing, requests alone, responses alone, and (Sandy Bridge to Redwood
+ *        Cove; later ones where every requirement is judged) only one of suppliers and snoops
  * Then   the event counts none
  * Control: with a request and every response it counts at least half of the loads
  */
@@ -155,7 +155,8 @@ TEST(offcore, off_core_event_counts_only_with_request_and_response, REQS(MSR_18)
  * Given  loads of a flushed line, which are demand reads of data; MSR_OFFCORE_RSP_0 names every
  *        response and must not matter
  * When   MSR_OFFCORE_RSP_1 (1A7H) names nothing, requests alone, responses alone, and (Sandy
- *        Bridge and later) only one of suppliers and snoops
+ *        Bridge to Redwood Cove; later ones where every requirement is judged) only one of
+ *        suppliers and snoops
  * Then   it can be read, and the second off-core event counts none
  * Control: with a request and every response in it the event counts at least half of the loads
  */

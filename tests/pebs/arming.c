@@ -108,10 +108,14 @@ TEST(arm, next_event_after_the_overflow_is_recorded, REQS(ARM_02),
 }
 
 /* Run PERIOD loads: the records and interrupts of one overflow of counter c with these flags. */
-static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsigned *records)
+#define NOT_REACHED 8u /* a threshold: more records than are made */
+
+static void count_interrupts(unsigned c, u64 flags, unsigned threshold, unsigned *interrupts,
+			     unsigned *records)
 {
 	struct ds_setup setup = sampling_setup(8);
 
+	setup.threshold = threshold;
 	pmi_open(NULL);
 	sampling_run(&setup, c, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
 	*interrupts = pmi_settle()->count;
@@ -128,8 +132,8 @@ static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsign
  * Given  each PEBS counter with INT = 0, the threshold out of reach
  * When   it overflows and makes a record
  * Then   no interrupt is delivered
- * Control: there is one record, and with INT = 1 there is an interrupt, on processors of which a
- *          source says so
+ * Control: there is one record. There is an interrupt with a threshold of one record, and with
+ *          INT = 1 on processors of which a source says so
  */
 TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
@@ -137,14 +141,17 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		unsigned interrupts, records;
 
-		count_interrupts(c, 0, &interrupts, &records);
+		count_interrupts(c, 0, NOT_REACHED, &interrupts, &records);
 		sampling_want(t, 1);
 		CONTROL_EQ(t, ARM_03, 1, records, "records of IA32_PMC%u, INT = 0", c);
 		CHECK_EQ(t, ARM_03, 0, interrupts,
 			 "interrupts of IA32_PMC%u, INT = 0, threshold out of reach", c);
+		count_interrupts(c, 0, 1, &interrupts, &records);
+		CONTROL_RANGE(t, ARM_03, 1, ~0ULL, interrupts,
+			      "interrupts of IA32_PMC%u, INT = 0, threshold reached", c);
 		if (!sampling_int_is_told(t))
 			continue;
-		count_interrupts(c, COUNT_INT, &interrupts, &records);
+		count_interrupts(c, COUNT_INT, NOT_REACHED, &interrupts, &records);
 		CONTROL_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts of IA32_PMC%u, INT = 1",
 			      c);
 	}

@@ -341,10 +341,11 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRIO_09, PRIO_10),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_branches))
 {
-	bool exact = sampling_two_interrupts_stay_two();
+	bool exact;
 
 	if (!sampling_int_or_skip(t))
 		return;
+	exact = sampling_two_interrupts_stay_two();
 	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
 		check_two_interrupts(t, c, exact);
 		counter_reset();

@@ -16,7 +16,7 @@
 
 #define SETS		BIT(PEBS_COUNTERS)
 #define OVF_BUF		IA32_PERF_GLOBAL_STATUS_OVF_BUF
-#define HANDLER_LOADS	40000	/* of a few interrupts, at most: less than between two periods */
+#define HANDLER_LOADS	40000	/* of a few interrupts, at most: less than two periods differ */
 #define COUNTING_SLACK	32	/* events at the window's end, and of microcode */
 #define WAITING_EVENT	STORES	/* an event that doesn't occur again */
 
