@@ -66,7 +66,10 @@ enum spec_cap {
 	CAP_SGX,		/* CPUID.07H:EBX[2] */
 	CAP_PT,			/* CPUID.07H:EBX[25] */
 	CAP_BASELINE,		/* IA32_PERF_CAPABILITIES[14], and PEBS format 4 or more */
-	CAP_BASELINE_FIXED3,	/* and that fixed counter exists */
+	CAP_BASELINE_FIXED0,	/* and that fixed counter exists */
+	CAP_BASELINE_FIXED1,
+	CAP_BASELINE_FIXED2,
+	CAP_BASELINE_FIXED3,
 	CAP_BASELINE_FIXED4, CAP_BASELINE_FIXED5, CAP_BASELINE_FIXED6,
 	CAP_BASELINE_FIXED_MASK, /* and bit n: fixed counter n exists */
 	CAP_PERF_METRICS,	/* IA32_PERF_CAPABILITIES[15] */

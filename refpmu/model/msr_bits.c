@@ -95,12 +95,15 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_has_force_abort(m) ? all : 0;
 	case CAP_BASELINE:
 		return model_has_baseline(m) ? all : 0;
+	case CAP_BASELINE_FIXED0:
+	case CAP_BASELINE_FIXED1:
+	case CAP_BASELINE_FIXED2:
 	case CAP_BASELINE_FIXED3:
 	case CAP_BASELINE_FIXED4:
 	case CAP_BASELINE_FIXED5:
 	case CAP_BASELINE_FIXED6:
-		return model_has_baseline(m) && model_has_counter(m, FIRST_FIXED + 3 + cap -
-									     CAP_BASELINE_FIXED3) ?
+		return model_has_baseline(m) && model_has_counter(m, FIRST_FIXED + cap -
+									     CAP_BASELINE_FIXED0) ?
 			       all :
 			       0;
 	case CAP_BASELINE_FIXED_MASK:
