@@ -77,12 +77,15 @@ static void doubt_model(struct pmu_caps *caps)
 	caps->facilities = 0;
 }
 
-/* Does CPUID report less than the processor has? If leaf 0AH has the counters of the row, it is
- * trusted; also on an E-core. */
+/* Does CPUID report less than the processor has? The first processors with version 2 (06_0FH,
+ * 06_16H) report no fixed counters, and have three: Linux intel_pmu_init(). If leaf 0AH of a hybrid
+ * has the counters of the row, it is trusted; also on an E-core. */
 static bool is_told_less(const struct pmu_caps *caps)
 {
 	const struct generation *g = caps->generation;
 
+	if (caps->version == 2 && !caps->fixed && !caps->hypervisor)
+		return true;
 	if (!caps->hybrid || caps->core_type == CORE_TYPE_ATOM)
 		return false;
 	return !g || caps->gp < g->gp || caps->fixed < g->fixed;

@@ -49,7 +49,7 @@ struct pmu_caps {
 	bool pdcm, ds, dtes64, rtm;
 	bool hybrid;		/* CPUID.07H:EDX[15] */
 	u32 core_type, native_model;			/* CPUID.1AH; 0: not said */
-	bool told_less;	/* 0AH may list only what all types of cores have in common */
+	bool told_less;	/* there may be more counters than CPUID.0AH lists */
 	bool arch_lbr;		/* IA32_DEBUGCTL[0] reads 0 */
 	bool rtm_always_abort;
 	bool tsx_force_abort;	/* IA32_TSX_FORCE_ABORT: RTM takes IA32_PMC3 */

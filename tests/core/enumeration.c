@@ -307,7 +307,8 @@ static bool need_pdcm(char *reason, size_t size)
 {
 	if (counter_caps()->pdcm)
 		return true;
-	return need_legacy_freeze(reason, size);	/* its reason says what PDCM is */
+	fmt_print(reason, size, "no IA32_PERF_CAPABILITIES (PDCM, CPUID.01H:ECX[15], is 0)");
+	return false;
 }
 
 /*
@@ -512,8 +513,9 @@ TEST(enumeration, both_off_core_response_registers_can_be_read, REQS(MSR_24),
  * CNT-14  RDPMC with the index of a counter that doesn't exist must raise #GP.
  *         SDM volume 2 RDPMC
  *
- * Given  the numbers of general-purpose and fixed counters by CPUID.0AH. On a hybrid processor the
- *        test is a SKIP, because the leaf may report only what all types of cores have in common
+ * Given  the numbers of general-purpose and fixed counters by CPUID.0AH. The test is a SKIP
+ *        on a hybrid processor, where the leaf may report only what all types of cores have in
+ *        common, and where version 2 reports no fixed counter: these processors have three
  * When   RDPMC is executed with the indexes above them, up to 15 and up to 40000007H
  * Then   each raises #GP
  * Control: the last general-purpose counter is read without an exception
@@ -525,9 +527,10 @@ TEST(enumeration, rdpmc_of_an_absent_counter_raises_gp, REQS(CNT_14), NEEDS(need
 
 	if (caps->told_less) {
 		test_skip(t,
-			  "a hybrid processor (CPUID.7H:EDX[15] = 1, core type %#x): CPUID.0AH "
-			  "may say what all types of cores have in common, %u counters",
-			  cpuid_get(CPUID_CORE_TYPE), caps->gp_enumerated);
+			  "the processor may have more than the %u and %u counters that CPUID.0AH "
+			  "reports (hybrid %u, core type %#x)",
+			  caps->gp_enumerated, caps->fixed, caps->hybrid,
+			  cpuid_get(CPUID_CORE_TYPE));
 		return;
 	}
 	CONTROL(t, CNT_14, !rdpmc_try(counter_last(), &value).raised, "ECX = %u", counter_last());

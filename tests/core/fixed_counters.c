@@ -33,7 +33,8 @@ static bool need_version_5(char *reason, size_t size)
 	if (counter_caps()->version >= 5 && !counter_caps()->told_less)
 		return true;
 	fmt_print(reason, size, "architectural monitoring version %u%s (CPUID.0AH:EAX = %#x)",
-		  counter_caps()->version, counter_caps()->told_less ? ", hybrid" : "",
+		  counter_caps()->version,
+		  counter_caps()->told_less ? ", counters not reported" : "",
 		  counter_caps()->leaf_0a_eax);
 	return false;
 }

@@ -216,13 +216,15 @@ TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05,
 }
 
 /* The count of IA32_PMC2 in a window in which IA32_PMC0 and IA32_PMC1 overflow on one branch.
- * interrupting: those of the two whose INT bit is set. LVTPC is masked. */
+ * interrupting: those of the two whose INT bit is set. The handler leaves the counters on. */
 static u64 witness(u64 debugctl, u64 interrupting)
 {
-	static const struct pmi_options masked = { .masked = true };
+	static const struct pmi_options leave = {
+		.keep_status = true, .keep_counting = true, .stay_masked = true,
+	};
 	u64 value;
 
-	pmi_open(&masked);
+	pmi_open(&leave);
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
 	for (unsigned c = 0; c < 2; c++)
 		overflow_prepare(c, interrupting & BIT(c) ? COUNT_INT : 0);

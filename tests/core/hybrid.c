@@ -169,7 +169,7 @@ TEST(msr, pebs_enable_takes_the_counters_of_its_own_core, REQS(HYB_07),
 
 	look(&l);
 	if (l.seen[0].told_less) {
-		test_skip(t, "a hybrid processor may have more counters than it reports");
+		test_skip(t, "the processor may have more counters than it reports");
 		return;
 	}
 	check_enables(t, &l.seen[0], "the first processor");

@@ -6,6 +6,7 @@
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
@@ -328,46 +329,56 @@ TEST(pmi, freeze_on_pmi_clears_global_ctrl, REQS(PMI_14),
 			 "IA32_PERF_GLOBAL_CTRL at the handler's entry");
 }
 
-/* Instructions that IA32_PMC1 counts in a window in which IA32_PMC0 overflows while LVTPC is
- * masked. */
-static u64 witness(u64 debugctl)
+/* Instructions that IA32_PMC1 counts in a window in which IA32_PMC0 overflows while nothing is
+ * delivered: RFLAGS.IF is 0, or LVTPC is masked as well. */
+static u64 witness(bool masked, u64 debugctl)
 {
-	static const struct pmi_options masked = { .masked = true };
+	const struct pmi_options options = { .masked = masked };
 	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(1));
 	u64 value;
 
-	pmi_open(&masked);
+	pmi_open(&options);
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
 	overflow_prepare(0, COUNT_INT);
 	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counter_write(1, 0);
-	workload_run(&workload_long_sled, PERIOD, both);
+	intr_disable();
+	counters_enable(both);
+	workload_run_uncounted(&workload_long_sled, PERIOD);
+	counters_disable();
 	value = counter_read(1);
+	intr_enable();
+	pmi_settle();
 	overflow_close_window(2);
 	return value;
 }
 
 /*
+ * FRZ-09  An overflow must freeze although LVTPC is masked.
  * PMI-17  Freezing must take effect at the overflow, not at the delivery of its interrupt.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  LVTPC is masked, so that nothing is delivered; IA32_PMC0 overflows after 128 of 2688
- *        instructions, which IA32_PMC1 counts
+ * Given  RFLAGS.IF = 0, then LVTPC masked as well, so that nothing is delivered; IA32_PMC0
+ *        overflows after 128 of 2688 instructions, which IA32_PMC1 counts
  * When   IA32_DEBUGCTL[12] = 1
  * Then   IA32_PMC1 counts 1 or more, and less than the window; of the reference PMU less than half
  * Control: without the freeze it counts the whole window
  */
-TEST(pmi, freeze_on_pmi_is_at_the_overflow_and_not_the_delivery, REQS(PMI_17),
+TEST(pmi, freeze_on_pmi_is_at_the_overflow_and_not_the_delivery, REQS(FRZ_09, PMI_17),
      NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_two_counters),
      .under_every_fault = true)
 {
-	u64 running = witness(0), frozen = witness(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
 
-	CONTROL_RANGE(t, PMI_17, whole, ~0ULL, running, "instructions of the window, no freeze");
-	/* The overflow is after 128 of the 2688 instructions; no interrupt is delivered. */
-	CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole), frozen,
-		    "instructions until the freeze, the interrupt masked");
+	for (unsigned masked = 0; masked < 2; masked++)
+		CONTROL_RANGE(t, IDS(FRZ_09, PMI_17), whole, ~0ULL, witness(masked, 0),
+			      "instructions of the window, no freeze, LVTPC masked: %u", masked);
+	CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole),
+		    witness(false, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI),
+		    "instructions until the freeze, RFLAGS.IF = 0");
+	CHECK_RANGE(t, FRZ_09, 1, overflow_before_freeze(t, whole),
+		    witness(true, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI),
+		    "instructions until the freeze, LVTPC masked");
 }
 
 /*

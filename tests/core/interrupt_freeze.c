@@ -11,15 +11,14 @@
 #include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 
-/* Run all counters over a long sled. IA32_PMC0 overflows long before the end; LVTPC is masked.
+/* Run all counters over a long sled. IA32_PMC0 overflows long before the end; RFLAGS.IF = 0.
  * Returns IA32_DEBUGCTL at the end. */
 static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 {
-	static const struct pmi_options masked = { .masked = true };
 	struct pmc_mask all = pmc_or(counters_gp(), counters_fixed());
 	u64 after;
 
-	pmi_open(&masked);
+	pmi_open(NULL);
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
 	for (unsigned c = 1; c < WINDOW_COUNTERS; c++) {
 		if (!(all.bits & BIT(c)))
@@ -28,15 +27,19 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 		counter_write(c, 0);
 	}
 	overflow_prepare(0, COUNT_INT);
-	workload_run(&workload_long_sled, PERIOD, all);
+	intr_disable();
+	counters_enable(all);
+	workload_run_uncounted(&workload_long_sled, PERIOD);
+	counters_disable();
 	for (unsigned c = 1; c < WINDOW_COUNTERS; c++)
 		value[c] = all.bits & BIT(c) ? counter_read(c) : 0;
 	after = msr_read(MSR_IA32_DEBUGCTL);
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counter_program_disabled(0, 0, 0);
 	counters_clear(counters_status() & STATUS_LOOKED_AT);
-	pmi_unmask();		/* a pending interrupt of this window is taken here */
-	pmi_end();
+	intr_enable();		/* the interrupt of this window is taken here */
+	pmi_settle();
+	pmi_close();
 	return after;
 }
 
@@ -58,7 +61,7 @@ static u64 other_bits(void)
  * PMI-17  Freezing must take effect at the overflow, not at the delivery of its interrupt.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  all counters over 2688 instructions, of which IA32_PMC0 overflows after 128, LVTPC masked
+ * Given  all counters over 2688 instructions, of which IA32_PMC0 overflows after 128, RFLAGS.IF = 0
  * When   IA32_DEBUGCTL[12] = 1
  * Then   each other counter counts less than without the freeze, on the reference PMU less than
  *        half: of cycles no number is known; IA32_DEBUGCTL[12] is still set
@@ -124,12 +127,19 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 		   "interrupts without freeze");
 }
 
-/* The instructions that IA32_PMC1 counts in a window in which IA32_PMC0 overflows early with INT:
- * at CPL 3 with LVTPC masked, or at CPL 0 with interrupts off. */
-static u64 witness_at(bool user, u64 debugctl)
+/* An overflow whose interrupt can't end the window: at CPL 0 RFLAGS.IF is 0; at CPL 3 the handler
+ * leaves the counters on, or LVTPC is masked. */
+enum quiet_overflow { AT_CPL_0, AT_CPL_3, AT_CPL_3_MASKED };
+
+/* The instructions that IA32_PMC1 counts in a window in which IA32_PMC0 overflows early with INT.
+ */
+static u64 witness_at(enum quiet_overflow how, u64 debugctl)
 {
-	const struct pmi_options options = { .masked = user };
-	const u64 level = user ? COUNT_USR : COUNT_OS;
+	const struct pmi_options options = { .masked = how == AT_CPL_3_MASKED,
+					     .keep_counting = true,
+					     .keep_status = true,
+					     .stay_masked = true };
+	const u64 level = how == AT_CPL_0 ? COUNT_OS : COUNT_USR;
 	u64 value;
 
 	pmi_open(&options);
@@ -140,10 +150,10 @@ static u64 witness_at(bool user, u64 debugctl)
 	counter_write(1, 0);
 	intr_disable();
 	counters_enable(pmc_or(pmc_one(0), pmc_one(1)));
-	if (user)
-		workload_run_user(&workload_long_sled, PERIOD);
-	else
+	if (how == AT_CPL_0)
 		workload_run_uncounted(&workload_long_sled, PERIOD);
+	else
+		workload_run_user(&workload_long_sled, PERIOD);
 	counters_disable();
 	intr_enable();
 	value = counter_read(1);
@@ -153,28 +163,33 @@ static u64 witness_at(bool user, u64 debugctl)
 }
 
 /*
+ * FRZ-09  An overflow must freeze although LVTPC is masked.
  * PMI-17  Freezing must take effect at the overflow, not at the delivery of its interrupt.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
  * Given  IA32_PMC0 with INT, and IA32_PMC1, which counts instructions; both count at CPL 0, where
- *        RFLAGS.IF = 0; then at CPL 3, with LVTPC masked
+ *        RFLAGS.IF = 0; then at CPL 3, with a handler that leaves them on; then with LVTPC masked
  * When   IA32_PMC0 overflows early in the window, IA32_DEBUGCTL[12] = 1
  * Then   IA32_PMC1 stops before the end of the window, of the reference PMU before half of it
  * Control: with IA32_DEBUGCTL[12] = 0 it counts the whole window
  */
-TEST(pmi, overflow_freezes_with_interrupts_off_and_at_cpl_3, REQS(PMI_17),
+TEST(pmi, overflow_freezes_with_interrupts_off_and_at_cpl_3, REQS(FRZ_09, PMI_17),
      NEEDS(need_perfmon, need_branches, need_instructions, need_two_counters, need_freeze))
 {
 	const u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
+	const u64 freeze = IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
 
-	for (unsigned user = 0; user < 2; user++) {
-		CONTROL_RANGE(t, PMI_17, whole, ~0ULL, witness_at(user, 0),
-			      "instructions of the window at CPL %u, no freeze", user ? 3 : 0);
-		CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole),
-			    witness_at(user, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI),
-			    "instructions until the freeze, of %lu, CPL %u, IF = %u", whole,
-			    user ? 3 : 0, user);
-	}
+	for (enum quiet_overflow how = AT_CPL_0; how <= AT_CPL_3_MASKED; how++)
+		CONTROL_RANGE(t, IDS(FRZ_09, PMI_17), whole, ~0ULL, witness_at(how, 0),
+			      "instructions of the window, no freeze, CPL %u",
+			      how == AT_CPL_0 ? 0 : 3);
+	CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole), witness_at(AT_CPL_0, freeze),
+		    "instructions until the freeze, of %lu, CPL 0, IF = 0", whole);
+	CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole), witness_at(AT_CPL_3, freeze),
+		    "instructions until the freeze, of %lu, CPL 3", whole);
+	CHECK_RANGE(t, FRZ_09, 1, overflow_before_freeze(t, whole),
+		    witness_at(AT_CPL_3_MASKED, freeze),
+		    "instructions until the freeze, of %lu, CPL 3, LVTPC masked", whole);
 }
 
 #define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
@@ -391,6 +406,8 @@ static void check_freeze_bits(struct test *t, unsigned c, u64 freeze, bool nmi)
 	CHECK_EQ(t, PMI_15, counters ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0,
 		 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ,
 		 "CTR_FRZ at the handler's entry, counter %u, IA32_DEBUGCTL = %#lx", c, freeze);
+	if (test_erratum(t, ERRATUM_LBR_FREEZE))
+		return;
 	CHECK_EQ(t, PMI_19, lbrs ? IA32_PERF_GLOBAL_STATUS_LBR_FRZ : 0,
 		 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ,
 		 "LBR_FRZ at the handler's entry, counter %u, IA32_DEBUGCTL = %#lx", c, freeze);

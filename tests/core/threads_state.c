@@ -468,12 +468,14 @@ struct freeze {
 /* Both count; the freezer overflows; then the other side continues to work. */
 static void freeze_and_count(void *arg)
 {
-	static const struct pmi_options masked = { .masked = true, .keep_counting = true };
+	static const struct pmi_options leave = {
+		.keep_status = true, .keep_counting = true, .stay_masked = true,
+	};
 	struct freeze *f = arg;
 	unsigned side = two_cpus_side();
 
 	if (side == f->freezer) {
-		pmi_open(&masked);
+		pmi_open(&leave);
 		msr_write(MSR_IA32_DEBUGCTL, FREEZE_PERFMON);
 		counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_USR | COUNT_INT);
 		counter_preset(0, PERIOD);

@@ -114,6 +114,14 @@ bool need_legacy_freeze(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 
+	/* Others may give the guest its host's IA32_DEBUGCTL, and the host freezes in another way.
+	 */
+	if (c->hypervisor && c->host.id != HYPERVISOR_KVM) {
+		fmt_print(reason, size,
+			  "a guest of hypervisor \"%s\" may freeze as its host's version does",
+			  c->host.signature);
+		return false;
+	}
 	if (c->pdcm && (c->version == 2 || c->version == 3))
 		return true;
 	fmt_print(reason, size, "no freeze by IA32_PERF_GLOBAL_CTRL (CPUID.0AH:EAX = %#x, PDCM %u)",
@@ -610,6 +618,6 @@ bool need_not_hybrid(char *reason, size_t size)
 {
 	if (!counter_caps()->told_less)
 		return true;
-	fmt_print(reason, size, "a hybrid processor may have more counters than it reports");
+	fmt_print(reason, size, "the processor may have more counters than it reports");
 	return false;
 }

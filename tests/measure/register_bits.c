@@ -9,11 +9,23 @@
 #include "spec/msr.h"
 #include "tests/frame/test.h"
 
+/* ANY of fixed counters 0 to 2 */
+#define ANY_OF_FIXED (IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY0 << 4 | \
+		      IA32_FIXED_CTR_CTRL_ANY0 << 8)
+
+/* SDM 18.2.3: AnyThread is "supported in architectural performance monitoring version 3 for
+ * processor core comprising of two or more logical processors". Silvermont has version 3 and no
+ * second logical processor. Generations of the table have one, although it may be switched off. */
+static bool any_thread_is_open(void)
+{
+	return !counter_caps()->generation && cpuid_get(CPUID_LEVEL0_PROCESSORS) < 2;
+}
+
 /* AnyThread exists from version 3 on, until CPUID.0AH:EDX[15] says that it is deprecated. A
  * hypervisor may leave it out, because it counts the events of another logical processor. */
 static bool any_thread(void)
 {
-	return counter_caps()->any_thread && !counter_caps()->hypervisor;
+	return counter_caps()->any_thread && !counter_caps()->hypervisor && !any_thread_is_open();
 }
 
 /* CPUID.(23H,0):EBX: 0 for 47:40, 1 for 36, 2 for 37. */
@@ -67,16 +79,19 @@ struct register_bits bits_of_fixed_counter(u32 i)
 struct register_bits bits_of_fixed_control(void)
 {
 	const u64 levels = IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0;
-	u64 all = 0;
+	const struct pmu_caps *caps = counter_caps();
+	u64 all = 0, reserved;
 
-	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask & BITS(0, 15))
+	FOR_EACH_COUNTER (i, caps->fixed_mask & BITS(0, 15))
 		all |= (levels | (i < 3 && any_thread() ? IA32_FIXED_CTR_CTRL_ANY0 : 0)) << 4 * i;
-	u64 reserved = counter_caps()->version <= 4 && !counter_caps()->baseline ? ~all : 0;
+	reserved = caps->version <= 4 && !caps->baseline && !caps->told_less ? ~all : 0;
+	if (caps->any_thread && any_thread_is_open())
+		reserved &= ~(u64)ANY_OF_FIXED;
 
 	/* With baseline a counter has further bits in the upper half. There only the bits of
 	 * counters that aren't there are refused for certain. */
-	if (counter_caps()->baseline && !counter_caps()->told_less)
-		FOR_EACH_COUNTER (i, ~(u64)counter_caps()->fixed_mask & BITS(0, 7))
+	if (caps->baseline && !caps->told_less)
+		FOR_EACH_COUNTER (i, ~(u64)caps->fixed_mask & BITS(0, 7))
 			reserved |= (BITS(0, 3) | BITS(32, 35))
 				    << i * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 	return (struct register_bits){
@@ -93,7 +108,8 @@ struct register_bits bits_of_global_control(void)
 	if (caps->metrics || caps->metrics_open)
 		reserved &= ~IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS;
 	return (struct register_bits){ "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, all,
-				       caps->version <= 4 ? reserved : 0, REQ_MSR_36 };
+				       caps->version <= 4 && !caps->told_less ? reserved : 0,
+				       REQ_MSR_36 };
 }
 
 /* Figure 18-21: bits 3:0 and 35:32; with precise store bit 63. With baseline the bits of all

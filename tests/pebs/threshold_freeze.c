@@ -112,21 +112,25 @@ TEST(ds, threshold_interrupt_of_each_counter_freezes_what_it_is_asked_to,
 }
 
 /* What is left of a window with a record at the threshold early in it, LVTPC masked. */
-struct masked_window {
+struct quiet_window {
 	u64 counted;		/* instructions, by IA32_PMC1 */
 	u64 status;
-	unsigned interrupts;	/* while LVTPC is masked */
+	unsigned interrupts;
+	bool interrupted_again;	/* when LVTPC was unmasked with OvfBuf set: it is masked again */
 };
 
-/* again: OvfBuf is set already, by a window without a freeze. */
-static struct masked_window reach_threshold_masked(u64 debugctl, bool again)
+/* A window that its interrupt can't end: LVTPC is masked, or the handler leaves the counters on.
+ * again: OvfBuf is set already, by a window without a freeze. */
+static struct quiet_window reach_threshold_quietly(u64 debugctl, bool again, bool masked)
 {
-	static const struct pmi_options masked = { .masked = true };
+	const struct pmi_options options = {
+		.masked = masked, .keep_counting = true, .keep_status = true, .stay_masked = true
+	};
 	struct ds_setup setup = sampling_setup(8);
-	struct masked_window window;
+	struct quiet_window window = { 0 };
 
 	setup.threshold = 1;
-	pmi_open(&masked);
+	pmi_open(&options);
 	for (unsigned left = again ? 2 : 1; left-- > 0;) {
 		ds_open(&setup);
 		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
@@ -135,6 +139,10 @@ static struct masked_window reach_threshold_masked(u64 debugctl, bool again)
 		msr_write(MSR_IA32_DEBUGCTL, left ? 0 : debugctl);
 		workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(0), pmc_one(1)));
 		pebs_disarm();
+		if (left && !masked) {
+			pmi_unmask();
+			window.interrupted_again = pmi_settle()->count > 1;
+		}
 	}
 	window.interrupts = pmi_settle()->count;
 	window.counted = counter_read(1);
@@ -149,39 +157,48 @@ static struct masked_window reach_threshold_masked(u64 debugctl, bool again)
 }
 
 /*
- * PMI-18  A threshold interrupt must freeze as an overflow interrupt does.
+ * FRZ-09  An overflow must freeze although LVTPC is masked.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
  *         software may clear it.
  *         SDM 10.5.1 Local Vector Table
+ * PMI-18  A threshold interrupt must freeze as an overflow interrupt does.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  LVTPC is masked; PEBS on IA32_PMC0, the threshold after one record, IA32_PMC1 counting
- *        instructions that go on after it
+ * Given  a handler that leaves the counters on, then LVTPC masked; PEBS on IA32_PMC0, the
+ *        threshold after one record, IA32_PMC1 counting instructions that go on after it
  * When   there is a record with IA32_DEBUGCTL[12] = 1; and one with OvfBuf still set from an
  *        earlier one
  * Then   IA32_PMC1 stops before the end of the window, of the reference PMU before half of it, and
- *        no interrupt is delivered
+ *        no interrupt is delivered while LVTPC is masked
  * Control: OvfBuf is set; with IA32_DEBUGCTL[12] = 0 IA32_PMC1 counts the whole window; with LVTPC
  *          unmasked there is an interrupt
  */
-TEST(ds, threshold_freezes_although_lvtpc_is_masked_or_ovfbuf_is_set, REQS(PMI_18, PMI_04),
+TEST(ds, threshold_freezes_although_lvtpc_is_masked_or_ovfbuf_is_set, REQS(FRZ_09, PMI_04, PMI_18),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_instructions, need_freeze))
 {
 	const u64 whole = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, ROUNDS);
 
 	for (unsigned again = 0; again < 2; again++) {
-		const struct masked_window running = reach_threshold_masked(0, again);
-		const struct masked_window frozen = reach_threshold_masked(FREEZE, again);
+		const struct quiet_window running = reach_threshold_quietly(0, again, true);
+		const struct quiet_window masked = reach_threshold_quietly(FREEZE, again, true);
+		const struct quiet_window frozen = reach_threshold_quietly(FREEZE, again, false);
 
 		sampling_want(t, 1);
-		CONTROL_RANGE(t, PMI_18, whole, ~0ULL, running.counted,
+		CONTROL_RANGE(t, IDS(FRZ_09, PMI_18), whole, ~0ULL, running.counted,
 			      "instructions of the window, no freeze");
-		CONTROL_EQ(t, IDS(PMI_18, PMI_04), IA32_PERF_GLOBAL_STATUS_OVF_BUF,
-			   running.status & frozen.status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+		CONTROL_EQ(t, IDS(FRZ_09, PMI_04, PMI_18), IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			   running.status & masked.status & frozen.status &
+				   IA32_PERF_GLOBAL_STATUS_OVF_BUF,
 			   "OvfBuf after a record, without and with a freeze");
-		CHECK_RANGE(t, PMI_18, 1, overflow_before_freeze(t, whole), frozen.counted,
-			    "instructions until the freeze, of %lu; OvfBuf was %u", whole, again);
-		CHECK_EQ(t, PMI_04, 0, running.interrupts + frozen.interrupts,
+		if (!frozen.interrupted_again)
+			CHECK_RANGE(t, PMI_18, 1, overflow_before_freeze(t, whole), frozen.counted,
+				    "instructions until the freeze, of %lu; OvfBuf was %u", whole,
+				    again);
+		CHECK_RANGE(t, FRZ_09, 1, overflow_before_freeze(t, whole), masked.counted,
+			    "instructions until the freeze, of %lu, LVTPC masked; OvfBuf was %u",
+			    whole, again);
+		CHECK_EQ(t, PMI_04, 0, running.interrupts + masked.interrupts,
 			 "interrupts while LVTPC is masked");
 	}
 	CONTROL_RANGE(t, PMI_04, 1, ~0ULL, reach_threshold(0, 0)->count,

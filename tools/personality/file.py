@@ -157,6 +157,7 @@ def nearest(processor):
             raise Refused("the model has no PEBS records of format "
                           f"{processor.pebs_format} (IA32_PERF_CAPABILITIES[11:8])")
     return min(reversed(rows), key=lambda one: (
+        bool(processor.get("ARCH_LBR")) != ("FAC_ARCH_LBR" in one["facilities"]),
         abs(int(one["perfmon"]) - processor.get("PERFMON_VERSION")),
         abs(int(one["gp"]) - processor.get("GP_COUNTERS"))))
 
