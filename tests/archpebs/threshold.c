@@ -343,20 +343,29 @@ TEST(archpebs, threshold_of_1_interrupts_at_each_record, REQS(APEBS_10, APEBS_30
  * APEBS-32  IA32_PERF_GLOBAL_STATUS_RESET[54] must clear IA32_PERF_GLOBAL_STATUS[54].
  *           Linux intel_pmu_ack_status
  *
- * Given  a record has reached THRESH; its handler has left the status as it is; WR stays
- * When   IA32_PERF_GLOBAL_STATUS_RESET[54] is written
- * Then   IA32_PERF_GLOBAL_STATUS[54] is 0
- * Control: it was 1
+ * Given  a record has reached THRESH, the end of the second one; its handler has left the status as
+ *        it is
+ * When   WR = 0 is written and another record is made, which is below THRESH; then
+ *        IA32_PERF_GLOBAL_STATUS_RESET[54] is written
+ * Then   IA32_PERF_GLOBAL_STATUS[54] is still 1, then 0
+ * Control: it was 1 after the first record
  */
 TEST(archpebs, status_reset_clears_the_threshold_bit, REQS(APEBS_32),
      NEEDS(need_perfmon, need_arch_load, need_loads_or_branches))
 {
 	const struct pmi_options options = { .keep_status = true };
 
-	arch_pebs_open(0, UNITS);
+	arch_pebs_open(0, 2 * UNITS);
+	one_more(&options);
 	one_more(&options);
 	CONTROL_EQ(t, APEBS_32, THRESHOLD, counters_status() & THRESHOLD,
-		   "IA32_PERF_GLOBAL_STATUS[54] after the record");
+		   "IA32_PERF_GLOBAL_STATUS[54] after the record at THRESH");
+	arch_pebs_set_write(0);
+	one_more(&options);
+	if (!arch_one_record(t, CONTROL_AT(APEBS_32), 0))
+		return;
+	CHECK_EQ(t, APEBS_32, THRESHOLD, counters_status() & THRESHOLD,
+		 "IA32_PERF_GLOBAL_STATUS[54] after a record below THRESH");
 	counters_clear(THRESHOLD);
 	CHECK_EQ(t, APEBS_32, 0, counters_status() & THRESHOLD,
 		 "IA32_PERF_GLOBAL_STATUS[54] after its bit was written to 390H");

@@ -445,8 +445,8 @@ TEST(pmi, overflow_of_each_counter_sets_the_freeze_bits_asked_for, REQS(PMI_15, 
 }
 
 /* A record reaches the threshold, and the counter overflows, with these freezes; the sled continues
- * after the record. */
-static const struct pmi_log *record_with_int(u64 debugctl)
+ * after the record. *enabled: IA32_PEBS_ENABLE[0] afterwards. */
+static const struct pmi_log *record_with_int(u64 debugctl, u64 *enabled)
 {
 	struct ds_setup setup = sampling_setup(8);
 	const struct pmi_log *log;
@@ -461,6 +461,7 @@ static const struct pmi_log *record_with_int(u64 debugctl)
 	workload_run(&workload_load, 16 * PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
 	log = pmi_settle();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
+	*enabled = msr_read(MSR_IA32_PEBS_ENABLE) & 1;
 	pebs_disarm();
 	counter_program_disabled(0, 0, 0);
 	pmi_close();
@@ -468,34 +469,39 @@ static const struct pmi_log *record_with_int(u64 debugctl)
 }
 
 /*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
  * PMI-18  A threshold interrupt must freeze as an overflow interrupt does.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
  * Given  PEBS on IA32_PMC0 with INT, a threshold of one record, IA32_PMC1 counting instructions
  *        that go on after the record
  * When   IA32_DEBUGCTL[12] = 1
- * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of the first handler, there is one record, and
- *        IA32_PMC1 stops early in the window
+ * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of the first handler, IA32_PEBS_ENABLE[0] is
+ *        still 1, there is one record, and IA32_PMC1 stops early in the window
  * Control: without the freeze there are one or two interrupts, and with it no fewer: one interrupt
  *          may stand for both requests, where the requests of one instruction may be merged
  */
-TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(PMI_18),
+TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(MSR_28, PMI_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_legacy_freeze,
 	   need_freeze))
 {
 	u64 whole = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, 16 * PERIOD);
-	const struct pmi_log *log = record_with_int(0);
+	u64 enabled;
+	const struct pmi_log *log = record_with_int(0, &enabled);
 	unsigned without = log->count;
 
+	CONTROL_EQ(t, MSR_28, 1, enabled, "IA32_PEBS_ENABLE[0] after a window without freeze");
 	if (!CONTROL_RANGE(t, PMI_18, 1, 2, without, "interrupts without freeze"))
 		return;
-	log = record_with_int(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	log = record_with_int(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, &enabled);
 	/* One interrupt may serve both, where requests of one instruction may be merged. */
 	if (!CONTROL_RANGE(t, PMI_18, without, overflow_most(t, 2, log->count), log->count,
 			   "interrupts with freeze, %u without", without))
 		return;
 	CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
 		 "IA32_PERF_GLOBAL_CTRL at the entry of the first handler");
+	CHECK_EQ(t, MSR_28, 1, enabled, "IA32_PEBS_ENABLE[0] after a freeze");
 	CHECK_RANGE(t, PMI_18, 1, overflow_most(t, 1, ds_records()), ds_records(),
 		    "records up to the freeze");
 	CHECK_RANGE(t, PMI_18, 1, overflow_before_freeze(t, whole), counter_read(1),

@@ -88,7 +88,7 @@ static bool need_level_2(char *reason, size_t size)
  * MET-20  Bytes 4, 5, 6 and 7 of MSR_PERF_METRICS must be heavy operations, branch mispredicts,
  *         fetch latency and memory bound.
  *         Linux INTEL_PMU_METRIC: level 2
- * MET-08  A write of 0 to fixed counter 3 and MSR_PERF_METRICS with both stopped must be kept.
+ * MET-08  A write to fixed counter 3 and MSR_PERF_METRICS with both stopped must be kept.
  *         Linux icl_set_topdown_event_period
  *
  * Given  both 0, then enabled

@@ -334,29 +334,48 @@ TEST(metrics, metrics_count_at_cpl_3, REQS(MET_04), NEEDS(need_perfmon, need_met
 		    "sum of bytes 0 to 3 of MSR_PERF_METRICS = %#lx at CPL 3", metrics);
 }
 
+/* Shares of level 1, which add up to FFH, and half of each on level 2. */
+#define SOME_LEVEL_1	0x8040201fULL
+#define SOME_LEVEL_2	(0x4020100fULL << 32)
+#define SOME_SLOTS	0x123456789ULL
+
 /*
- * MET-08  A write of 0 to fixed counter 3 and MSR_PERF_METRICS with both stopped must be kept.
+ * MET-08  A write to fixed counter 3 and MSR_PERF_METRICS with both stopped must be kept.
  *         Linux icl_set_topdown_event_period
  *
  * Given  both have counted, and are stopped
- * When   0 is written to fixed counter 3, then to MSR_PERF_METRICS
- * Then   both read 0, and still do after other code
+ * When   0, or values as they have after counting, are written to fixed counter 3, then to
+ *        MSR_PERF_METRICS
+ * Then   both read what was written, and still do after other code
  * Control: MSR_PERF_METRICS wasn't 0 before
  */
-TEST(metrics, zero_written_to_stopped_metrics_is_kept, REQS(MET_08),
+TEST(metrics, value_written_to_stopped_metrics_is_kept, REQS(MET_08),
      NEEDS(need_perfmon, need_metrics))
 {
-	u64 metrics = metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE);
+	const bool level_2 = counter_caps()->facilities & FAC_METRICS_LEVEL_2;
+	const u64 values[][2] = {
+		{ 0, 0 },
+		{ SOME_SLOTS, SOME_LEVEL_1 | (level_2 ? SOME_LEVEL_2 : 0) },
+	};
 
-	CONTROL_RANGE(t, MET_08, 1, ~0ULL, metrics, "MSR_PERF_METRICS after a window");
+	for (unsigned v = 0; v < 2; v++) {
+		const u64 slots = values[v][0], written = values[v][1];
+
+		CONTROL_RANGE(t, MET_08, 1, ~0ULL,
+			      metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE),
+			      "MSR_PERF_METRICS after a window");
+		counter_write(SLOTS, slots);
+		msr_write(MSR_PERF_METRICS, written);
+		for (unsigned i = 0; i < 2; i++) {
+			CHECK_EQ(t, MET_08, slots, counter_read(SLOTS),
+				 "fixed counter 3, reading %u", i);
+			CHECK_EQ(t, MET_08, written, msr_read(MSR_PERF_METRICS),
+				 "MSR_PERF_METRICS, reading %u", i);
+			workload_run_uncounted(&workload_load, ROUNDS);
+		}
+	}
 	counter_write(SLOTS, 0);
 	msr_write(MSR_PERF_METRICS, 0);
-	for (unsigned i = 0; i < 2; i++) {
-		CHECK_EQ(t, MET_08, 0, counter_read(SLOTS), "fixed counter 3, reading %u", i);
-		CHECK_EQ(t, MET_08, 0, msr_read(MSR_PERF_METRICS), "MSR_PERF_METRICS, reading %u",
-			 i);
-		workload_run_uncounted(&workload_load, ROUNDS);
-	}
 }
 
 /*

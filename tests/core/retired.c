@@ -247,7 +247,9 @@ TEST(count, rdpmc_above_cpl_0_needs_cr4_pce, REQS(CNT_18, CNT_19),
 	}
 	if (!counter_caps()->metrics)
 		return;
-	msr_write(MSR_PERF_METRICS, written);
+	msr_write(MSR_PERF_METRICS, counter_caps()->facilities & FAC_METRICS_LEVEL_2 ?
+					    written | written << 32 :
+					    written);
 	value = msr_read(MSR_PERF_METRICS);	/* the manual allows only 0 to be written */
 	for (unsigned cpl = 1; cpl <= 3; cpl++)
 		check_user_rdpmc(t, (u32)RDPMC_METRICS, cpl, value);

@@ -146,12 +146,13 @@ static void check_asleep(struct test *t, bool halts)
 	const char *how = halts ? "halted" : "waiting at CPL 0";
 	const struct sleeper s = { .halts = halts };
 	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS], cycles[WINDOW_COUNTERS];
-	u64 own[WINDOW_COUNTERS];
+	u64 own[WINDOW_COUNTERS], interrupting[WINDOW_COUNTERS];
 	u64 more = declared(MORE) - declared(FEWER), slack = window_slack(t, PMC_FIXED(0));
 
 	if (!sleep_with(t, s, COUNT_USR | COUNT_ANY, FEWER, few) ||
 	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, MORE, many) ||
 	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, LONG, cycles) ||
+	    !sleep_with(t, s, COUNT_USR | COUNT_ANY | COUNT_INT, LONG, interrupting) ||
 	    !sleep_with(t, s, COUNT_USR, LONG, own) || !check_conditions(t, s, how))
 		return;
 	FOR_EACH_COUNTER (c, counters_gp().bits) {
@@ -167,10 +168,15 @@ static void check_asleep(struct test *t, bool halts)
 			    "fixed counter 0, %s: instructions of 100 more rounds of its sibling "
 			    "thread, and %lu",
 			    how, slack);
-	for (unsigned i = 1; i < 3; i++)
+	for (unsigned i = 1; i < 3; i++) {
 		CHECK_RANGE(t, MSR_39, LONG / 8, ~0ULL, cycles[PMC_FIXED(i)],
 			    "fixed counter %u, %s: cycles of %u rounds of its sibling thread", i,
 			    how, LONG);
+		CHECK_RANGE(t, MSR_39, LONG / 8, ~0ULL, interrupting[PMC_FIXED(i)],
+			    "fixed counter %u with its PMI bit, %s: cycles of %u rounds of its "
+			    "sibling thread",
+			    i, how, LONG);
+	}
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		CHECK_EQ(t, MSR_27, 0, own[c], "IA32_PMC%u without AnyThread, %s", c, how);
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask)
@@ -194,7 +200,8 @@ static void check_asleep(struct test *t, bool halts)
  * When   the first thread waits at CPL 0, and when it is halted, with AnyThread = 1 and with 0
  * Then   with 1 each counter of instructions grows by those of 100 more rounds of the sibling; with
  *        CMASK = 1, with E too, it counts some of its cycles; with CMASK = 255 and INV it counts
- *        them, as does each fixed counter of cycles; with 0 none counts anything
+ *        them, as does each fixed counter of cycles, also with its PMI bit; with 0 none counts
+ *        anything
  */
 TEST(count, each_counter_with_any_thread_counts_while_its_own_thread_is_halted,
      REQS(MSR_27, MSR_39, CNT_47),

@@ -110,6 +110,39 @@ TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptio
 	CONTROL_EQ(t, CNT_51, 2, arch_lbr_count(&stack), "entries of UD2 and the return");
 }
 
+#define CALLS		5u
+#define RETURNS		2u
+
+/*
+ * CNT-51  LBR Inserts must count each entry that is made in the last branch records, and nothing
+ *         else.
+ *         CPUID leaf 23H, sub-leaf 3; KVM's selftests; intel/perfmon: LBR_INSERTS
+ *
+ * Given  call-stack mode, in which a return removes an entry and makes none
+ * When   the last general-purpose counter counts LBR inserts of five nested calls, with no return
+ *        and with two
+ * Then   it counts the calls alone
+ * Control: the entries are the calls that haven't returned
+ */
+TEST(count, lbr_inserts_event_counts_calls_alone_in_call_stack_mode, REQS(CNT_51),
+     NEEDS(need_perfmon, need_lbr_inserts, need_arch_lbr_call_stack))
+{
+	const u64 mode = IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL |
+			 IA32_LBR_CTL_NEAR_RET;
+
+	for (unsigned returns = 0; returns <= RETURNS; returns += RETURNS) {
+		struct lbr_stack stack;
+		u64 value = inserts(counter_last(), &lbr_piece_lbr_deep,
+				    CALLS | (u64)returns << 16,
+				    arch_lbr_only(mode) | IA32_LBR_CTL_CALL_STACK, &stack);
+
+		CHECK_EQ(t, CNT_51, CALLS, value, "LBR inserts of %u nested calls and %u returns",
+			 CALLS, returns);
+		CONTROL_EQ(t, CNT_51, CALLS - returns, arch_lbr_count(&stack),
+			   "entries after %u calls and %u returns", CALLS, returns);
+	}
+}
+
 #define USER_LINKS	3u
 
 /*

@@ -26,7 +26,15 @@ static u64 gate(unsigned vector)
 	return (u64)(uintptr_t)(vectors_begin + STUB_BYTES * vector);
 }
 
-enum transition { EXCEPTION, EXCEPTION_RETURN, INTERRUPT, INTERRUPT_RETURN, TRANSITIONS };
+enum transition {
+	EXCEPTION,
+	EXCEPTION_RETURN,
+	FAULT,				/* an exception with an error code */
+	FAULT_RETURN,
+	INTERRUPT,
+	INTERRUPT_RETURN,
+	TRANSITIONS
+};
 
 static const struct {
 	const char *name;
@@ -34,6 +42,8 @@ static const struct {
 } transitions[TRANSITIONS] = {
 	[EXCEPTION] = { "#UD at CPL 3", false },
 	[EXCEPTION_RETURN] = { "the return from the handler of #UD to CPL 3", true },
+	[FAULT] = { "#GP at CPL 3", false },
+	[FAULT_RETURN] = { "the return from the handler of #GP to CPL 3", true },
 	[INTERRUPT] = { "the interrupt at CPL 3", false },
 	[INTERRUPT_RETURN] = { "the return from the interrupt's handler to CPL 3", true },
 };
@@ -56,6 +66,10 @@ static enum transition transition_to(u64 to)
 		return EXCEPTION;
 	if (to == lbr_piece_lbr_undefined.rows->to)
 		return EXCEPTION_RETURN;
+	if (to == gate(VECTOR_GP))
+		return FAULT;
+	if (to == lbr_piece_lbr_protection.rows->to)
+		return FAULT_RETURN;
 	if (to == gate(VECTOR_PMI))
 		return INTERRUPT;
 	return is_in(&workload_load, to) ? INTERRUPT_RETURN : TRANSITIONS;
@@ -73,13 +87,13 @@ static void add_recorded(struct recorded *recorded, const struct lbr_stack *stac
 	}
 }
 
-/* Execute UD2 at CPL 3; the handler skips it. */
-static void raise_exception(void)
+/* Run a piece at CPL 3 that raises this exception; the handler skips its instruction. */
+static void raise_exception(const struct lbr_piece *piece, u8 vector, intr_handler skip)
 {
-	intr_handler before = intr_set_handler(VECTOR_UD, lbr_skip_ud2);
+	intr_handler before = intr_set_handler(vector, skip);
 
-	workload_run_user(lbr_piece_lbr_undefined.workload, 0);
-	intr_set_handler(VECTOR_UD, before);
+	workload_run_user(piece->workload, 0);
+	intr_set_handler(vector, before);
 }
 
 /* IA32_PMC0 overflows in a loop at CPL 3. true: there was one interrupt, and it came in the
@@ -101,7 +115,7 @@ static unsigned raise_interrupt(bool nmi)
 	return log->count == 1 && is_in(&workload_load, log->entry[0].rip);
 }
 
-enum cause { BY_EXCEPTION, BY_INTERRUPT, BY_NMI };
+enum cause { BY_EXCEPTION, BY_FAULT, BY_INTERRUPT, BY_NMI };
 
 /* Record one of the causes, with this value in the register that enables recording. false: the test
  * is INCONCLUSIVE, because the interrupt didn't come in the loop or the entries are lost in each
@@ -119,7 +133,9 @@ static bool record_transition(struct test *t, u64 enable, u64 select, enum cause
 			arch_lbr_close();
 		msr_write(msr, enable);
 		if (cause == BY_EXCEPTION)
-			raise_exception();
+			raise_exception(&lbr_piece_lbr_undefined, VECTOR_UD, lbr_skip_ud2);
+		else if (cause == BY_FAULT)
+			raise_exception(&lbr_piece_lbr_protection, VECTOR_GP, lbr_skip_load);
 		else
 			came = raise_interrupt(cause == BY_NMI);
 		msr_write(msr, 0);
@@ -134,7 +150,7 @@ static bool record_transition(struct test *t, u64 enable, u64 select, enum cause
 	return false;
 }
 
-/* Record both causes: exception and interrupt. */
+/* Record the causes but NMI. */
 static bool record_transitions(struct test *t, u64 enable, u64 select, struct recorded *recorded)
 {
 	struct lbr_stack stack;
@@ -197,7 +213,8 @@ TEST(lbr, nmi_is_recorded_as_an_interrupt_is, REQS(LBR_06, ALBR_12),
  *          branch.
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
- * Given  UD2, whose handler skips it, an interrupt and an NMI of an overflow, each at CPL 3; near
+ * Given  UD2 and a load that raises #GP, whose handlers skip them, an interrupt and an NMI of an
+ *        overflow, each at CPL 3; near
  *        branches filtered out
  * When   far branches are filtered out too (MSR_LBR_SELECT[8] = 1, IA32_LBR_CTL[22] = 0)
  * Then   nothing is recorded
@@ -206,9 +223,10 @@ TEST(lbr, nmi_is_recorded_as_an_interrupt_is, REQS(LBR_06, ALBR_12),
 TEST(lbr, exceptions_and_interrupts_are_kept_out_with_far_branches, REQS(LBR_14, ALBR_12),
      NEEDS(need_perfmon, need_branches, need_any_lbr, need_far_branches))
 {
-	static const u8 vectors[] = {
-		[BY_EXCEPTION] = VECTOR_UD, [BY_INTERRUPT] = VECTOR_PMI, [BY_NMI] = VECTOR_NMI
-	};
+	static const u8 vectors[] = { [BY_EXCEPTION] = VECTOR_UD,
+				      [BY_FAULT] = VECTOR_GP,
+				      [BY_INTERRUPT] = VECTOR_PMI,
+				      [BY_NMI] = VECTOR_NMI };
 	const bool legacy = lbr_any_switch().msr == MSR_IA32_DEBUGCTL;
 
 	for (unsigned n = 0; n < 2 * sizeof(vectors); n++) {
@@ -236,12 +254,12 @@ TEST(lbr, exceptions_and_interrupts_are_kept_out_with_far_branches, REQS(LBR_14,
  *         end at CPL > 0.
  *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
  *
- * Given  UD2 at CPL 3, whose handler skips it, and an interrupt in a loop at CPL 3; near branches
- *        filtered out
+ * Given  UD2 and a load that raises #GP at CPL 3, whose handlers skip them, and an interrupt in a
+ *        loop at CPL 3; near branches filtered out
  * When   they are recorded with MSR_LBR_SELECT[1:0] = 1, and = 2
- * Then   with 1 the returns to CPL 3 are recorded and neither the exception nor the interrupt,
+ * Then   with 1 the returns to CPL 3 are recorded and neither the exceptions nor the interrupt,
  *        which end at CPL 0; with 2 it is the reverse
- * Control: with 0 each of the four is recorded
+ * Control: with 0 each of the six is recorded
  */
 TEST(lbr, cpl_bits_filter_exceptions_interrupts_and_their_returns_by_where_they_end, REQS(LBR_09),
      NEEDS(need_perfmon, need_branches, need_lbr))
@@ -276,12 +294,12 @@ TEST(lbr, cpl_bits_filter_exceptions_interrupts_and_their_returns_by_where_they_
  *          must be recorded with FFFFFFFFFFFFFFFFH as its FROM.
  *          SDM volume 3, architectural last branch records: FROM_IP of a CPL transition
  *
- * Given  UD2 at CPL 3, whose handler skips it, and an interrupt in a loop at CPL 3; of the kinds
- *        only far branches are selected
+ * Given  UD2 and a load that raises #GP at CPL 3, whose handlers skip them, and an interrupt in a
+ *        loop at CPL 3; of the kinds only far branches are selected
  * When   they are recorded with both of IA32_LBR_CTL[2:1], with [1], and with [2] alone
- * Then   with [1] (CPL 0) the exception and the interrupt are recorded, with [2] (CPL 3) the two
+ * Then   with [1] (CPL 0) the exceptions and the interrupt are recorded, with [2] (CPL 3) the three
  *        returns to CPL 3; FROM of each, which is at the other level, is all ones
- * Control: with both bits each of the four is recorded, and its FROM isn't all ones
+ * Control: with both bits each of the six is recorded, and its FROM isn't all ones
  */
 TEST(lbr, transition_from_a_level_that_is_kept_out_is_recorded_with_from_all_ones, REQS(ALBR_30),
      NEEDS(need_perfmon, need_branches, need_arch_lbr_levels, need_arch_lbr_kinds))

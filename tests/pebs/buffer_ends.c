@@ -99,6 +99,44 @@ TEST(ds, threshold_at_the_buffer_base_interrupts_at_each_record, REQS(DS_03, DS_
 	}
 }
 
+/*
+ * DS-05  A threshold interrupt must be raised when the index has reached the threshold after a
+ *        record.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-21  When a record has brought the index to the threshold, OvfBuf
+ *        (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *        SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ *
+ * Given  a threshold far below the buffer, at address 0: the index "exceeds" it from the start
+ * When   each PEBS counter makes a record
+ * Then   there is one interrupt, and its handler finds OvfBuf. It is judged only where every
+ *        requirement is: no software leaves the field 0, and the manual wants it in the buffer
+ */
+TEST(ds, threshold_of_0_interrupts_at_each_record, REQS(DS_05, DS_21),
+     NEEDS(need_perfmon, need_any_pebs, need_events))
+{
+	if (!test_is_strict(t)) {
+		test_skip(t, "the manual wants the threshold in the buffer");
+		return;
+	}
+	for (unsigned c = 0; c < sampling_gp_counters(); c++) {
+		struct ds_setup setup = sampling_setup(4);
+		const struct pmi_log *log;
+
+		pmi_open(NULL);
+		ds_open(&setup);
+		ds_set_threshold_bytes(-ds_base());
+		sampling_overflow_on(c, COUNT_BOTH);
+		log = pmi_end();
+		pebs_disarm();
+		CHECK_EQ(t, DS_05, 1, log->count,
+			 "interrupts of a record, the threshold at 0, IA32_PMC%u", c);
+		CHECK_EQ(t, DS_21, OVF_BUF, log->count ? log->entry[0].status & OVF_BUF : 0,
+			 "OvfBuf at the handler's entry, IA32_PMC%u", c);
+		counter_reset();
+	}
+}
+
 /* Counter c overflows once with room for `room` bytes only, less than a record; then with room for
  * one record. */
 static void check_room(struct test *t, unsigned c, u64 room, u64 record_bytes)

@@ -180,9 +180,10 @@ TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
 			   "Capacity_Writes alone, bit 38 of B8H, %s", abort.piece->name);
 }
 
-/* Take the record of a load after a committed transaction with n loads: outside of transactions, or
- * inside the next one. B8H is the result. */
-static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
+/* Take the record of a load after a committed transaction, or elided lock, with n loads: outside of
+ * transactions, or inside the next one. B8H is the result. */
+static bool record_after(struct test *t, const struct transaction *piece, u64 n, bool inside,
+			 u64 *tx)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct ds_setup setup = sampling_setup(8);
@@ -193,7 +194,7 @@ static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
 		ds_open(&setup);
 		pebs_arm(0, LOADS, COUNT_BOTH, n + 2 * PERIOD);
 		counters_enable(pmc_one(0));
-		committed = transaction_commit.run(transaction_words(), n) == COMMITTED;
+		committed = piece->run(transaction_words(), n) == COMMITTED;
 		if (inside)
 			transaction_commit.run(transaction_words(), 4 * PERIOD);
 		for (unsigned k = 0; !inside && k < 4 * PERIOD && !ds_records(); k++)
@@ -216,6 +217,11 @@ static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
 	test_inconclusive(t, "none of %u transactions committed%s", TRIES,
 			  inside ? " and had a record of the next one" : "");
 	return false;
+}
+
+static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
+{
+	return record_after(t, &transaction_commit, n, inside, tx);
 }
 
 /*
@@ -275,6 +281,34 @@ TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions
 		    "cycles of a committed transaction with %u loads more, the one with fewer "
 		    "being the later one",
 		    LONGER - SHORTER);
+}
+
+/*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  elided locks with 1 load, with 1000, and with 1 again; none aborts
+ * When   a load after each is recorded
+ * Then   bits 31:0 at B8H, "the number of cycles in the last TSX region", are larger by at least
+ *        500 for the second than for the first, and than for the third
+ */
+TEST(tsx, record_after_an_elided_lock_holds_the_cycles_of_that_elision, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_hle, need_events))
+{
+	static const u64 loads[] = { SHORTER, LONGER, SHORTER };
+	u64 tx[3];
+
+	if (!transaction_elision_works(t))
+		return;
+	for (unsigned i = 0; i < 3; i++)
+		if (!record_after(t, &transaction_elided, loads[i], false, &tx[i]))
+			return;
+	for (unsigned i = 0; i < 3; i += 2)
+		CHECK_RANGE(t, TSX_09, (tx[i] & TX_CYCLES) + CYCLES_MORE, TX_CYCLES,
+			    tx[1] & TX_CYCLES,
+			    "cycles of an elided lock with %u loads more than the %s one, in the "
+			    "record of a load after it",
+			    LONGER - SHORTER, i ? "last" : "first");
 }
 
 #define MANY	(40 * PERIOD)	/* loads: more than the 4 * PERIOD of a record's transaction */
