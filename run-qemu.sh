@@ -428,6 +428,8 @@ configure_reference()
 	[ -z "$profile" ] || plan+=("profile=$profile")
 	[ -z "$latitude" ] || plan+=("latitude=$latitude")
 	[ -z "$trace" ] || plan+=(trace=1)
+	# One processor is a core with one thread: up to Skylake it has eight counters then.
+	[ "$smp" != 1 ] || plan+=(ht=0)
 }
 
 # What the partition holds, in folder $1/esp, for generation $2.
