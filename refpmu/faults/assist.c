@@ -369,6 +369,8 @@ static bool threshold_reached(struct model *m, const struct assist_plan *plan)
 		return false;
 	if (threshold == ds->pebs_buffer_base && broken(m, FAULT_THRESHOLD_AT_BASE_LOST))
 		return false;
+	if (!threshold && broken(m, FAULT_THRESHOLD_0_LOST))
+		return false;
 	if (broken(m, FAULT_THRESHOLD_LATE))
 		return ds->pebs_index >= threshold;
 	if (broken(m, FAULT_THRESHOLD_MINUS_1))

@@ -159,6 +159,9 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (plan->counters) {
 		freeze_other_counters(m, plan);
 		fault_disarm_all(m, FAULT_FREEZE_DISARMS);
+		if (!plan->streamlined && m->pebs_enable &&
+		    broken(m, FAULT_FREEZE_CLEARS_PEBS_ENABLE))
+			m->pebs_enable = 0;
 	}
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->counters && !plan->streamlined &&
 	    broken(m, FAULT_THRESHOLD_LEAVES_FIXED))

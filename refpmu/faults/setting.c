@@ -98,6 +98,7 @@ u64 fault_fixed_control(struct model *m, unsigned n, u64 control)
 	if (n && control & IA32_FIXED_CTR_CTRL_ANY0 &&
 	    (broken(m, FAULT_FIXED12_ANYTHREAD_IGNORED) ||
 	     (n == 2 && broken(m, FAULT_FIXED2_ANYTHREAD_IGNORED)) ||
+	     (n == 2 && control & pmi && broken(m, FAULT_FIXED2_ANYTHREAD_NOT_WITH_PMI)) ||
 	     (m->thread && broken(m, FAULT_FIXED12_ANYTHREAD_OF_SECOND))))
 		control &= ~IA32_FIXED_CTR_CTRL_ANY0;
 	if (!(control & enable) && broken(m, FAULT_FIXED_OFF_COUNTS))

@@ -174,6 +174,7 @@ bool fault_tx_end_noted(struct model *m, enum tx_cause cause, bool noted)
 		return noted;
 	return noted && !(cause == TX_FINE && broken(m, FAULT_TX_CYCLES_OF_ABORTS)) &&
 	       !(m->tx.elided && broken(m, FAULT_TX_CYCLES_NOT_OF_LOCKS)) &&
+	       !(m->tx.elided && cause == TX_FINE && broken(m, FAULT_TX_CYCLES_NOT_OF_RELEASED)) &&
 	       !(cause == TX_EVENT && faults_of(m)->tx_record_due &&
 		 broken(m, FAULT_TX_CYCLES_NOT_OF_RECORDS)) &&
 	       !(cause == TX_CONFLICT && broken(m, FAULT_TX_CYCLES_NOT_OF_CONFLICTS)) &&

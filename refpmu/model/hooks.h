@@ -420,6 +420,8 @@ HOOK_VALUE(u64, fault_umask2, umask2, struct model *m, unsigned n)
 HOOK_VALUE(bool, fault_equal, equal, struct model *m)
 /* Is what ECX names hidden from RDPMC at CPL > 0? */
 HOOK_VALUE(bool, fault_rdpmc_hidden, hidden, struct model *m, u32 ecx)
+/* What RDPMC returns there. */
+HOOK_VALUE(u64, fault_rdpmc_user, value, struct model *m, u32 ecx)
 /* Does counter i reload itself? Of those that have wrapped, which reload others; is counter i
  * reloaded; with what? */
 HOOK_VALUE(bool, fault_reloads_itself, itself, struct model *m, unsigned i)

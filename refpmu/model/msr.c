@@ -430,6 +430,7 @@ struct msr_result model_rdpmc_user(struct model *m, u32 ecx)
 
 	if (result.status == MSR_DONE && fault_rdpmc_hidden(m, ecx, is_hidden(m, ecx)))
 		result.value = 0;
+	result.value = fault_rdpmc_user(m, ecx, result.value);
 	return result;
 }
 

@@ -173,6 +173,12 @@ static bool status_is_cleared(struct fixture *r)
 	return WR == 4 && !fixture_status(r);
 }
 
+static bool status_stays_below_the_threshold(struct fixture *r)
+{
+	return interrupts(r, 4, 1) == 1 && interrupts(r, NEVER, 1) == 1 && WR == 4 &&
+	       fixture_status(r) == THRESHOLD_BIT;
+}
+
 /* Room for 64 records and none more. */
 static bool nothing_beyond_the_end(struct fixture *r)
 {
@@ -625,6 +631,7 @@ rule *const archpebs_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_THRESHOLD_NO_RELOAD] = at_the_threshold_too_a_counter_is_loaded,
 	[FAULT_ARCH_OVFBUF_TOO] = at_the_threshold_bit_54,
 	[FAULT_ARCH_THRESHOLD_STAYS] = status_is_cleared,
+	[FAULT_ARCH_THRESHOLD_FALLS] = status_stays_below_the_threshold,
 	[FAULT_ARCH_OVERRUN] = nothing_beyond_the_end,
 	[FAULT_ARCH_WRAPS] = nothing_beyond_the_end,
 	[FAULT_ARCH_BASE_LINEAR] = base_is_physical,

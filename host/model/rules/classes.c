@@ -180,6 +180,20 @@ static bool ovfbuf_stays(struct fixture *r)
 	return one_record(r, 0, 0) && fixture_status(r) & IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 }
 
+static bool threshold_0_is_reached(struct fixture *r)
+{
+	fixture_poke(r, FIXTURE_DS + 0x38, 0);
+	return one_record(r, 0, 0) && fixture_status(r) & IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+}
+
+static bool a_freeze_leaves_pebs_enable(struct fixture *r)
+{
+	fixture_ds(r, 8, 1);
+	fixture_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	return one_record(r, 0, 0) && fixture_get(r, MSR_IA32_PERF_GLOBAL_CTRL) == 0 &&
+	       fixture_get(r, MSR_IA32_PEBS_ENABLE) == BIT(0);
+}
+
 static bool a_write_leaves_the_status(struct fixture *r)
 {
 	if (!one_overflow(r))
@@ -286,6 +300,18 @@ static bool fixed_any_counts(struct fixture *r)
 	fixture_nops(&thread[1], 5);
 	return fixture_get(&thread[0], MSR_IA32_FIXED_CTR0 + 2) >= 5 &&
 	       fixture_get(&thread[0], MSR_IA32_FIXED_CTR0 + 1) >= 5;
+}
+
+static bool fixed_any_counts_with_pmi(struct fixture *r)
+{
+	u64 before;
+
+	sleep_first(r, 0, 0);
+	fixture_set(&thread[0], MSR_IA32_FIXED_CTR_CTRL, 0xfff);
+	model_halt(&thread[0].m);
+	before = fixture_get(&thread[0], MSR_IA32_FIXED_CTR0 + 2);
+	fixture_nops(&thread[1], 5);
+	return fixture_get(&thread[0], MSR_IA32_FIXED_CTR0 + 2) >= before + 5;
 }
 
 static bool interrupts_while_halted(struct fixture *r)
@@ -435,12 +461,15 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_ANYTHREAD_DEAF_IN_HLT] = counts_while_halted,
 	[FAULT_FIXED12_ANYTHREAD_IGNORED] = fixed_any_counts,
 	[FAULT_FIXED2_ANYTHREAD_IGNORED] = fixed_any_counts,
+	[FAULT_FIXED2_ANYTHREAD_NOT_WITH_PMI] = fixed_any_counts_with_pmi,
 	[FAULT_HALTED_PMI_LOST] = interrupts_while_halted,
 	[FAULT_CONDCHGD_STAYS] = condchgd_is_cleared,
 	[FAULT_CONDCHGD_CLEARS_OVFBUF] = ovfbuf_stays_beside_condchgd,
 	[FAULT_FIXED_CLEARS_OVFBUF] = ovfbuf_stays_beside_fixed_2,
 	[FAULT_OVFBUF_CLEARS_PEBS_BITS] = an_armed_counters_bit_stays_beside_ovfbuf,
 	[FAULT_OVFBUF_FALLS] = ovfbuf_stays,
+	[FAULT_THRESHOLD_0_LOST] = threshold_0_is_reached,
+	[FAULT_FREEZE_CLEARS_PEBS_ENABLE] = a_freeze_leaves_pebs_enable,
 	[FAULT_COUNTER_WITH_INT_CLEARS_STATUS] = a_write_leaves_the_status,
 	[FAULT_ASSIST_CLEARS_FIXED_BIT] = an_assist_leaves_fixed_bits,
 	[FAULT_VECTORS_BELOW_32_LOST] = low_vectors_arrive,

@@ -480,6 +480,12 @@ static bool a_write_clears_level_2(struct fixture *r)
 	return get(r, 0x329) & 0xff && !(get(r, 0x329) >> 32 & 0xff);
 }
 
+#define METRICS_VALUE	0x0102030410203040
+
+RULE(metrics_are_written_whole, TAKEN(0x329, METRICS_VALUE) && get(r, 0x329) == METRICS_VALUE)
+RULE(metrics_are_read_whole_above_cpl_0,
+     TAKEN(0x329, METRICS_VALUE) && model_rdpmc_user(&r->m, 0x20000000).value == METRICS_VALUE)
+
 rule *const without_arch_lbr_rules[FAULT_COUNT] = {
 	[FAULT_LBR_MISPRED_SIGN] = flags_are_not_of_the_address,
 	[FAULT_LBR_MISPRED_UPPER_LOST] = flags_are_not_of_the_address,
@@ -505,6 +511,8 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_METRICS_NO_FETCH_LATENCY] = level_2_has_its_parts,
 	[FAULT_METRICS_NO_MEMORY_BOUND] = level_2_has_its_parts,
 	[FAULT_METRICS_PARTS_KEPT] = a_write_clears_level_2,
+	[FAULT_METRICS_WRITE_32] = metrics_are_written_whole,
+	[FAULT_METRICS_USER_32] = metrics_are_read_whole_above_cpl_0,
 	[FAULT_METRICS_LEVEL_2_NEXT] = level_2_is_in_level_1,
 	[FAULT_METRICS_LEVEL_2_REST] = level_2_is_in_level_1,
 	[FAULT_FRONTEND_BIT_3_DROPPED] = frontend_has_bit_3,

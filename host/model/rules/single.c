@@ -172,6 +172,11 @@ static void to_cpl_0(struct fixture *r)
 	model_transfer(&r->m, 0x1234, HANDLER, 3, 0, false);
 }
 
+static void to_cpl_0_with_error_code(struct fixture *r)
+{
+	model_transfer(&r->m, 0x1234, HANDLER, 3, 0, TRANSFER_ERROR_CODE);
+}
+
 static void to_cpl_3(struct fixture *r)
 {
 	fixture_retire(r, &(struct model_retired){
@@ -195,7 +200,9 @@ static bool levels_are_where_branches_end(struct fixture *r)
 	const u64 no_0 = LBR_SELECT_CPL_EQ_0, no_3 = LBR_SELECT_CPL_NEQ_0;
 
 	return filtered(r, no_3, to_cpl_0) == 1 && filtered(r, no_0, to_cpl_0) == 0 &&
-	       filtered(r, no_3, to_cpl_3) == 0 && filtered(r, no_0, to_cpl_3) == 1;
+	       filtered(r, no_3, to_cpl_3) == 0 && filtered(r, no_0, to_cpl_3) == 1 &&
+	       filtered(r, no_3, to_cpl_0_with_error_code) == 1 &&
+	       filtered(r, no_0, to_cpl_0_with_error_code) == 0;
 }
 
 static bool from_is_hidden(struct fixture *r)
@@ -392,6 +399,7 @@ rule *const single_skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_FRZ_POPS] = a_frozen_stack_keeps_its_calls,
 	[FAULT_LBR_MISPRED_STAYS] = each_entry_has_a_flag_of_its_own,
 	[FAULT_LBR_EVENTS_BY_BEGIN] = levels_are_where_branches_end,
+	[FAULT_LBR_ERROR_CODE_BY_BEGIN] = levels_are_where_branches_end,
 	[FAULT_LBR_RETURNS_BY_BEGIN] = levels_are_where_branches_end,
 };
 

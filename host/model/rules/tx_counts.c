@@ -129,6 +129,20 @@ static bool locks_have_cycles(struct fixture *r)
 	return is_long(r);
 }
 
+/* After a short transaction, a record behind XRELEASE. */
+static bool released_locks_have_cycles(struct fixture *r)
+{
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_end(r);
+	rules_tx_acquire(r, DATA);
+	fixture_nops(r, SOME);
+	rules_tx_release(r, DATA);
+	fixture_program_pebs(r, 0, LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	loads(r, 2);
+	return is_long(r);
+}
+
 static bool has_cycles(struct fixture *r, enum tx_cause cause)
 {
 	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
@@ -306,6 +320,7 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_CAUSES_USER] = user_causes_are_counted,
 	[FAULT_TX_ANY_LEVEL] = others_levels_are_not_counted,
 	[FAULT_TX_CYCLES_NOT_OF_LOCKS] = locks_have_cycles,
+	[FAULT_TX_CYCLES_NOT_OF_RELEASED] = released_locks_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_RECORDS] = aborts_by_records_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_CAPACITY] = aborts_by_capacity_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_CONFLICTS] = aborts_by_conflicts_have_cycles,

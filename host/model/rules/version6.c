@@ -398,6 +398,8 @@ static bool inserts_are_counted_at_cpl_3(struct fixture *r)
 RULE(inserts_are_entries, inserts(r, 0x7f0007) == 4)
 RULE(inserts_go_by_the_filter, inserts(r, 0x200007) == 1)
 RULE(inserts_are_none_while_off, inserts(r, 0x7f0006) == 0)
+/* Call-stack mode, of returns alone. */
+RULE(inserts_are_not_removals, inserts(r, 0x20000f) == 0)
 
 rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_TOPDOWN_EVENTS_SILENT] = slots_have_events,
@@ -406,6 +408,7 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_LBR_INSERTS_UNFILTERED] = inserts_go_by_the_filter,
 	[FAULT_LBR_INSERTS_WHILE_OFF] = inserts_are_none_while_off,
 	[FAULT_LBR_INSERTS_OF_BRANCHES] = inserts_are_entries,
+	[FAULT_LBR_INSERTS_OF_RETURNS] = inserts_are_not_removals,
 	[FAULT_EXT_UNANNOUNCED] = leaf_23_is_announced,
 	[FAULT_EXT_ABSENT_SUBLEAF] = absent_subleaves_are_0,
 	[FAULT_EXT_SUBLEAF_MODULO] = absent_subleaves_are_0,

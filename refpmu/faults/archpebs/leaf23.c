@@ -88,6 +88,13 @@ bool fault_rdpmc_hidden(struct model *m, u32 ecx, bool hidden)
 	return hidden && !broken(m, FAULT_RDPMC_HIDE_LEAKS);
 }
 
+u64 fault_rdpmc_user(struct model *m, u32 ecx, u64 value)
+{
+	return ecx == RDPMC_METRICS && value >> 32 && broken(m, FAULT_METRICS_USER_32) ?
+		       value & BITS(0, 31) :
+		       value;
+}
+
 /* ---- registers ---- */
 
 bool fault_ext_exists(struct model *m, const struct msr_ref *p, bool exists)

@@ -383,6 +383,9 @@ void fault_arch_plan(struct model *m, unsigned x, struct arch_plan *plan)
 		threshold(plan, false);
 	if (x >= FIRST_FIXED + 4 && plan->threshold && broken(m, FAULT_ARCH_OVFBUF_FIXED_4))
 		plan->set |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	if (!plan->threshold && m->global_status & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD &&
+	    broken(m, FAULT_ARCH_THRESHOLD_FALLS))
+		plan->cleared |= IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD;
 	if (!plan->threshold && broken(m, FAULT_ARCH_INTERRUPT_EACH))
 		threshold(plan, true);
 	if (plan->threshold && wr == thresh && broken(m, FAULT_ARCH_THRESHOLD_BEYOND))

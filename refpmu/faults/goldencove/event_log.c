@@ -44,6 +44,15 @@ u64 fault_lbr_record_info(struct model *m, u64 info)
 		       info;
 }
 
+/* Does the instruction remove an entry in call-stack mode? */
+static bool removes_entry(const struct model *m, const struct model_retired *r)
+{
+	const u64 level = r->cpl_after ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0;
+
+	return r->branch == BRANCH_RETURN && m->lbr.select & LBR_SELECT_EN_CALLSTACK &&
+	       !(m->lbr.select & (level | LBR_SELECT_NEAR_RET)) && model_lbr_on(m);
+}
+
 u64 fault_lbr_inserts(struct model *m, const struct model_retired *r, u64 n)
 {
 	const bool taken = r->branch != BRANCH_NONE &&
@@ -53,6 +62,8 @@ u64 fault_lbr_inserts(struct model *m, const struct model_retired *r, u64 n)
 		return n;
 	if (m->lbr.inserted && broken(m, FAULT_LBR_INSERTS_OF_BRANCHES))
 		n -= m->lbr.inserted;
+	if (removes_entry(m, r) && broken(m, FAULT_LBR_INSERTS_OF_RETURNS))
+		return n + 1;
 	if (n && r->cpl && broken(m, FAULT_LBR_INSERTS_OS_ONLY))
 		return 0;
 	if (n || !taken)

@@ -85,6 +85,9 @@ void fault_v5_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write *
 {
 	if (p->reg == MODEL_REG_PEBS_DATA_CFG && broken(m, FAULT_DATA_CFG_NO_ENTRIES))
 		write->value &= ~PEBS_DATA_CFG_LBR_ENTRIES;
+	if (p->reg == MODEL_REG_PERF_METRICS && write->value >> 32 &&
+	    broken(m, FAULT_METRICS_WRITE_32))
+		write->value &= BITS(0, 31);
 }
 
 void fault_v5_retired(struct model *m, const struct model_retired *r)

@@ -46,7 +46,8 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 		records = !(m->lbr.select &
 			    ((b->cpl ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0) | b->kind));
 	if (!b->cpl != !b->cpl_before && m->lbr.select & LEVELS && !(m->lbr.select & b->kind) &&
-	    broken(m, b->is_event ? FAULT_LBR_EVENTS_BY_BEGIN : FAULT_LBR_RETURNS_BY_BEGIN))
+	    (broken(m, b->is_event ? FAULT_LBR_EVENTS_BY_BEGIN : FAULT_LBR_RETURNS_BY_BEGIN) ||
+	     (b->with_error && broken(m, FAULT_LBR_ERROR_CODE_BY_BEGIN))))
 		records = !(m->lbr.select &
 			    (b->cpl_before ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0));
 	if (!records)
