@@ -56,9 +56,10 @@ u64 latency_blocked_bits(void);
 void latency_set_threshold(u64 cycles);
 
 /*
- * Program counter for event (load latency's, or precise store's) at every CPL, make it overflow on
- * the nth, and write `enable` to IA32_PEBS_ENABLE: no other PEBS event may be enabled beside it.
+ * Program counter for event (load latency's, or precise store's) at these levels (COUNT_OS,
+ * COUNT_USR or both), make it overflow on the nth, and write `enable` to IA32_PEBS_ENABLE: no other
+ * PEBS event may be enabled beside it.
  */
-void memory_sampling_arm(unsigned counter, u16 event, struct pmc_mask enable, u64 n);
+void memory_sampling_arm(unsigned counter, u16 event, u64 levels, struct pmc_mask enable, u64 n);
 
 #endif

@@ -66,7 +66,21 @@ void mem_sample_arm(const struct mem_sample_setup *setup, u64 period)
 	taken_event = setup->event;
 	if (setup->threshold)
 		latency_set_threshold(setup->threshold);
-	memory_sampling_arm(setup->counter, setup->event, setup->enable, period);
+	memory_sampling_arm(setup->counter, setup->event, setup->user ? COUNT_USR : COUNT_BOTH,
+			    setup->enable, period);
+}
+
+static void run_rounds(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n)
+{
+	const struct pmc_mask on = pmc_or(pmc_one(setup->counter), setup->beside);
+
+	if (!setup->user) {
+		cache_workload_run(h, n, on);
+		return;
+	}
+	counters_enable(on);
+	workload_run_user_at(h->workload, n, &h->at);
+	counters_disable();
 }
 
 void mem_sample_off(const struct mem_sample_setup *setup)
@@ -121,7 +135,7 @@ unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_work
 	while (count < setup->wanted && ds_records() < MEM_SAMPLE_MOST && setup->rounds < most) {
 		if (n > most - setup->rounds)
 			n = most - setup->rounds;
-		cache_workload_run(h, n, pmc_or(pmc_one(setup->counter), setup->beside));
+		run_rounds(setup, h, n);
 		setup->rounds += n;
 		count = records_of(h);
 		if (count < setup->wanted)
@@ -157,7 +171,7 @@ u64 mem_sample_count(const struct mem_sample_setup *setup, const struct cache_wo
 	ds_open(&ds);
 	mem_sample_arm(setup, NEVER);
 	start = counter_read(setup->counter);
-	cache_workload_run(h, n, pmc_one(setup->counter));
+	run_rounds(setup, h, n);
 	count = counter_read(setup->counter) - start;
 	mem_sample_off(setup);
 	return count;

@@ -28,6 +28,7 @@ struct mem_sample_setup {
 	u64 period;			/* start and reset value */
 	struct pmc_mask enable;		/* what IA32_PEBS_ENABLE holds */
 	struct pmc_mask beside;		/* further counters that run; the caller programs them */
+	bool user;			/* at CPL 3, counting there alone; no INVLPG */
 	unsigned wanted;		/* records */
 	u64 most;			/* rounds; 0: MEM_SAMPLE_ROUNDS_MOST */
 	u64 rounds;			/* that mem_sample_take() has run in all */

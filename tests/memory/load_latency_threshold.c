@@ -130,7 +130,7 @@ TEST(ll, loads_slower_than_256_cycles_pass_thresholds_255_and_256, REQS(LL_05, L
  *
  * Given  loads of one line, which hit the L1
  * When   the load latency event counts them with thresholds of 255, 256, 1000H and 8003H: each bit
- *        of the threshold counts
+ *        of the threshold counts; at CPL 0, and at CPL 3 with USR alone
  * Then   it counts none
  * Control: before each, as many are counted with the threshold 3; the value written last holds
  */
@@ -144,17 +144,19 @@ TEST(ll, l1_hits_do_not_count_with_thresholds_of_255_or_more, REQS(LL_05, LL_24)
 
 	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
-	for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
+	for (unsigned i = 0; i < 2 * sizeof(thresholds) / sizeof(thresholds[0]); i++) {
+		setup.user = i % 2;
 		setup.threshold = LATENCY_THRESHOLD_LEAST;
 		while (!(some = mem_sample_count(&setup, &h, n)) &&
 		       (n *= 8) <= MEM_SAMPLE_ROUNDS_MOST)
 			;
 		if (!CONTROL_RANGE(t, LL_24, 1, ~0ULL, some, "events with a threshold of 3"))
 			return;
-		setup.threshold = thresholds[i];
+		setup.threshold = thresholds[i / 2];
 		none = mem_sample_count_least(&setup, &h, n);
 		CHECK_EQ(t, IDS(LL_05, LL_24), 0, none,
-			 "events of %lu loads of one line, threshold 0x%lx", n, setup.threshold);
+			 "events of %lu loads of one line at CPL %u, threshold 0x%lx", n,
+			 setup.user ? 3 : 0, setup.threshold);
 	}
 }
 
