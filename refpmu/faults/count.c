@@ -208,6 +208,7 @@ bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct mo
 	if (inside && m->tx.elided && m->tx.n_locks > 1 && broken(m, FAULT_HLE_FILTER_INNER))
 		return false;
 	if (inside && ((m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE)) ||
+		       (m->tx.elided && rule->pebs && broken(m, FAULT_HLE_FILTER_NO_RECORDS)) ||
 		       (m->tx.depth > 1 && broken(m, FAULT_TX_FILTER_OUTERMOST))))
 		return false;
 	if (inside && rule->cmask && broken(m, FAULT_TX_FILTER_CMASK_NONE))

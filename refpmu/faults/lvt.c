@@ -166,6 +166,9 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->counters && !plan->streamlined &&
 	    broken(m, FAULT_THRESHOLD_LEAVES_FIXED))
 		plan->left = IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR;
+	if (pmi->action == ACTION_OVERFLOW_INT && pmi->counter > FIRST_FIXED && plan->counters &&
+	    !plan->streamlined && broken(m, FAULT_FREEZE_BY_CYCLES_LEAVES_GP))
+		plan->left = IA32_PERF_GLOBAL_CTRL_EN_PMC;
 	faults_of(m)->froze |= plan->counters && plan->streamlined;
 	fault_freeze_way(m, plan);
 	if (pmi->action == ACTION_THRESHOLD_INT && plan->lbrs && plan->streamlined)

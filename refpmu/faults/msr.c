@@ -526,6 +526,11 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	fault_kvm_taken(m, p, value);
 	fault_arch_lbr_taken(m, p, value);
 	latch(m, p->reg);
+	if (p->reg == MODEL_REG_UNCORE_PMC &&
+	    model_uncore_of(m)->global_status & model_uncore_bit(p->i) &&
+	    broken(m, FAULT_UNCORE_WRITES_CLEAR_STATUS))
+		model_uncore_write(m, &(struct msr_ref){ .reg = MODEL_REG_UNCORE_OVF_CTRL },
+				   model_uncore_bit(p->i));
 	switch (p->reg) {
 	case MODEL_REG_PMC:
 	case MODEL_REG_A_PMC:
@@ -629,6 +634,11 @@ u64 fault_status_clears(struct model *m, u64 bits)
 	if (m->config.fault == FAULT_NONE)
 		return bits;
 	bits = fault_ext_clears(m, fault_kvm_clears(m, fault_v5_clears(m, bits)));
+	if (bits & (IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHGD |
+		    IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR) &&
+	    m->global_status & IA32_PERF_GLOBAL_STATUS_OVF_UNCORE &&
+	    broken(m, FAULT_STATUS_CLEARS_OVF_UNCORE))
+		bits |= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 	if (broken(m, FAULT_OVF_UNCORE_STICKS))
 		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
 	if (bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && broken(m, FAULT_OVFBUF_STAYS_BESIDE))

@@ -163,7 +163,7 @@ static bool overflow_is_lost(struct model *m, const struct retire_ctx *s, bool a
 	if (s->rule[i] && s->rule[i]->flags & EV_LL && broken(m, FAULT_LL_INT_LOST))
 		return true;
 	if (assist)
-		return false;
+		return s->aborts && broken(m, FAULT_TX_RECORD_INT_LOST);
 	if (s->tx_abort && broken(m, FAULT_TX_ABORT_PMI_LOST))
 		return true;
 	if (model_tx_is_elided(m) && broken(m, FAULT_HLE_PMI_LOST))

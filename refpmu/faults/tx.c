@@ -54,7 +54,8 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 		return occurs ||
 		       (cause == TX_CAPACITY_READS && broken(m, FAULT_TX_READS_AS_WRITES));
 	case EK_TX_CONFLICT:
-		return (occurs && !broken(m, FAULT_TX_CONFLICT_UNCOUNTED)) ||
+		return (occurs && !broken(m, FAULT_TX_CONFLICT_UNCOUNTED) &&
+			!(s->r->cpl && broken(m, FAULT_TX_CONFLICT_USER))) ||
 		       (cause == TX_CAPACITY_WRITES && broken(m, FAULT_TX_CAPACITY_CONFLICT));
 	case EK_TX_ABORTED_MEMORY:
 		return occurs && !(cause == TX_CONFLICT && broken(m, FAULT_TX_CONFLICT_NO_ABORT)) &&
@@ -62,10 +63,12 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 	case EK_TX_ABORTED_UNFRIENDLY:
 		return occurs && !broken(m, FAULT_TX_UNFRIENDLY_UNCOUNTED);
 	case EK_TX_ABORTED_OTHER:
-		return occurs ? !broken(m, FAULT_TX_OTHERS_UNCOUNTED) :
+		return occurs ? !broken(m, FAULT_TX_OTHERS_UNCOUNTED) &&
+					!(cause == TX_EVENT &&
+					  broken(m, FAULT_TX_EVENTS_NOT_AS_OTHERS)) :
 				!m->tx.elided && broken(m, FAULT_TX_ALL_AS_OTHERS);
 	case EK_TX_ABORTED_MEMORY_TYPE:
-		return occurs ||
+		return (occurs && !(s->r->cpl && broken(m, FAULT_TX_TYPE_USER))) ||
 		       (cause == TX_INSTRUCTION && broken(m, FAULT_TX_UNFRIENDLY_AS_TYPE));
 	case EK_TX_COMMITTED:
 		return occurs || (!m->tx.elided && broken(m, FAULT_TX_COMMITS_ALL));
@@ -82,8 +85,9 @@ static bool abort_occurs(struct model *m, const struct retire_ctx *s, enum event
 		       !(s->r->cpl && broken(m, FAULT_TX_ABORTS_USER));
 	case EK_TX_ABORTED_HLE:
 		return occurs && !broken(m, FAULT_HLE_ABORT_UNCOUNTED) &&
-		       !(cause == TX_EVENT && faults_of(m)->tx_record_due &&
-			 broken(m, FAULT_HLE_RECORD_UNCOUNTED)) &&
+		       !(cause == TX_EVENT &&
+			 broken(m, faults_of(m)->tx_record_due ? FAULT_HLE_RECORD_UNCOUNTED :
+								 FAULT_HLE_INTERRUPT_UNCOUNTED)) &&
 		       !(s->r->cpl && broken(m, FAULT_HLE_ABORTS_USER));
 	default:
 		return occurs;
@@ -145,6 +149,7 @@ void fault_tx_begins(struct model *m, u64 fallback)
 {
 	faults_of(m)->fallback_inner = fallback;
 	faults_of(m)->tx_nested_ended = false;
+	faults_of(m)->tx_had_nested = m->tx.depth;
 	if (m->tx.depth)
 		checkpoint_again(m, FAULT_TX_CHECKPOINT_INNER);
 	if (m->tx.depth && broken(m, FAULT_TX_CYCLES_INNER))
@@ -177,6 +182,12 @@ bool fault_tx_end_noted(struct model *m, enum tx_cause cause, bool noted)
 	       !(m->tx.elided && cause == TX_FINE && broken(m, FAULT_TX_CYCLES_NOT_OF_RELEASED)) &&
 	       !(cause == TX_EVENT && faults_of(m)->tx_record_due &&
 		 broken(m, FAULT_TX_CYCLES_NOT_OF_RECORDS)) &&
+	       !(cause == TX_EVENT && m->tx.elided && faults_of(m)->tx_record_due &&
+		 broken(m, FAULT_HLE_CYCLES_NOT_OF_RECORDS)) &&
+	       !(cause == TX_FINE && faults_of(m)->tx_had_nested && !m->tx.elided &&
+		 broken(m, FAULT_TX_CYCLES_NOT_OF_NESTED)) &&
+	       !(cause == TX_EXCEPTION && broken(m, FAULT_TX_CYCLES_NOT_OF_EXCEPTIONS)) &&
+	       !(cause == TX_CAPACITY_READS && broken(m, FAULT_TX_CYCLES_NOT_OF_READS)) &&
 	       !(cause == TX_CONFLICT && broken(m, FAULT_TX_CYCLES_NOT_OF_CONFLICTS)) &&
 	       !(cause > TX_CONFLICT && broken(m, FAULT_TX_CYCLES_NOT_OF_CAPACITY));
 }
@@ -203,6 +214,7 @@ u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 valu
 	    (cause == TX_EXCEPTION && broken(m, FAULT_TX_CHECKPOINT_NO_EXCEPTION)) ||
 	    (cause == TX_EVENT && !faults_of(m)->tx_record_due &&
 	     broken(m, FAULT_TX_CHECKPOINT_INTERRUPT)) ||
+	    (cause == TX_EVENT && m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_NO_EVENT)) ||
 	    (cause == TX_CONFLICT && broken(m, FAULT_TX_CHECKPOINT_CONFLICT)) ||
 	    (cause == TX_CAPACITY_READS && broken(m, FAULT_TX_CHECKPOINT_READS)) ||
 	    (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED)) ||

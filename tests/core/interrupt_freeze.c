@@ -194,6 +194,20 @@ TEST(pmi, overflow_freezes_with_interrupts_off_and_at_cpl_3, REQS(FRZ_09, PMI_17
 
 #define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
 
+/* Counter c overflows, with its interrupt, while all others count far from their overflows. */
+static void overflow_among_all(unsigned c)
+{
+	FOR_EACH_COUNTER (other, counters_all().bits & ~BIT(c)) {
+		counter_program(other, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_write(other, 0);
+	}
+	overflow_prepare(c, COUNT_INT);
+	for (unsigned windows = 0; overflow_wants(c, windows); windows++)
+		workload_run(&workload_sled, overflow_rounds(c), counters_all());
+	FOR_EACH_COUNTER (other, counters_all().bits & ~BIT(c))
+		counter_program_disabled(other, 0, 0);
+}
+
 /* One overflow of counter c in a window that continues after it. Returns the log. */
 static const struct pmi_log *overflow_with(unsigned c, u64 debugctl, bool nmi)
 {
@@ -202,7 +216,7 @@ static const struct pmi_log *overflow_with(unsigned c, u64 debugctl, bool nmi)
 
 	pmi_open(&options);
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
-	overflow(c, COUNT_INT);
+	overflow_among_all(c);
 	log = pmi_settle();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	pmi_close();
@@ -251,8 +265,8 @@ static void check_freezes(struct test *t, unsigned c, u64 freeze, bool nmi)
  *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  each counter but fixed counter 2, with its interrupt, of delivery mode fixed and NMI;
- *        IA32_DEBUGCTL.LBR = 1
+ * Given  each counter but fixed counter 2, with its interrupt, of delivery mode fixed and NMI; all
+ *        other counters count too; IA32_DEBUGCTL.LBR = 1
  * When   it overflows with both freezes, and with one of them
  * Then   at the handler's entry IA32_PERF_GLOBAL_CTRL is 0 if IA32_DEBUGCTL[12] was set, and LBR is
  *        0 if [11] was set
@@ -280,7 +294,8 @@ TEST(pmi, overflow_of_each_counter_freezes_what_debugctl_selects, REQS(PMI_14, P
  *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  fixed counter 2, whose clock is slow, with its interrupt; IA32_DEBUGCTL.LBR = 1
+ * Given  fixed counter 2, whose clock is slow, with its interrupt; all other counters count too;
+ *        IA32_DEBUGCTL.LBR = 1
  * When   it overflows with both freezes
  * Then   at the handler's entry IA32_PERF_GLOBAL_CTRL and LBR are 0
  * Control: there is an interrupt

@@ -112,7 +112,8 @@ struct beside {
 	unsigned owner;			/* the side that counts, while it waits at CPL 0 */
 	u16 event;
 	u64 flags[WINDOW_COUNTERS];	/* of the owner's counters */
-	bool user;			/* the other one works at CPL 3 */
+	unsigned cpl;			/* of the other one's calls */
+	u64 off;			/* the owner's counters without their global enable */
 	enum access access;		/* its accesses; ACCESSES: calls instead */
 	bool ready;
 	u64 value[WINDOW_COUNTERS];
@@ -122,8 +123,8 @@ static void work_beside(const struct beside *b, const struct cache_workload *h)
 {
 	if (b->access != ACCESSES)
 		workload_run_user_at(h->workload, ACCESSES_MADE, &h->at);
-	else if (b->user)
-		workload_run_user(&workload_call, CALLS);
+	else if (b->cpl)
+		workload_run_at_cpl(b->cpl, &workload_call, CALLS);
 	else
 		workload_run_uncounted(&workload_call, CALLS);
 }
@@ -149,7 +150,7 @@ static void count_beside(void *arg)
 		counter_write(c, 0);
 	}
 	if (counts)
-		counters_enable(counters_gp());
+		counters_enable((struct pmc_mask){ counters_gp().bits & ~b->off });
 	two_cpus_barrier(&b->both);
 	if (!counts && b->ready)
 		work_beside(b, &h);
@@ -194,7 +195,7 @@ TEST(count, any_thread_counts_what_the_loads_of_the_other_thread_meet, REQS(MSR_
 	for (unsigned i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
 		struct beside b = { .owner = i & 1,
 				    .event = code_of(rows[i / 2].kind),
-				    .user = true,
+				    .cpl = 3,
 				    .access = rows[i / 2].access };
 
 		if (!b.event ||
@@ -220,46 +221,60 @@ TEST(count, any_thread_counts_what_the_loads_of_the_other_thread_meet, REQS(MSR_
  * CNT-47  The USR and OS bits of a counter with AnyThread must go by the privilege level of the
  *         logical processor that has the event.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3; 18.2.1.1 (USR, OS)
+ * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
+ *         are set.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  one thread of a core waits at CPL 0, the other one makes near calls, at CPL 0 or at CPL 3;
- *        the harness makes a few
+ * Given  one thread of a core waits at CPL 0, the other one makes near calls, at CPL 0, 1, 2 or 3;
+ *        the harness makes a few; where the calls are at CPL 1 or 2 the bit of one counter of
+ *        IA32_PERF_GLOBAL_CTRL is 0
  * When   the counters of the first one count them with AnyThread = 1, and with OS, USR or both,
  *        each with each
  * Then   those with the bit of the level of the calls count them, and the others none but the
- *        handful of the harness at CPL 0
+ *        handful of the harness at CPL 0; the one that isn't enabled counts none
  */
-TEST(count, any_thread_counts_calls_of_the_other_thread_at_each_level, REQS(MSR_27, CNT_47),
+TEST(count, any_thread_counts_calls_of_the_other_thread_at_each_level,
+     REQS(MSR_27, CNT_47, CNT_11),
      NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
 {
 	static const u64 levels[] = { COUNT_BOTH, COUNT_OS, COUNT_USR };
+	static const unsigned cpls[] = { 0, 3, 1, 2 };
 	const u64 calls = workload_declared(&workload_call, WORKLOAD_CALLS, CALLS);
 
-	for (unsigned turn = 0; turn < 12; turn++) {
-		struct beside b = { .owner = turn & 1, .user = turn >> 1 & 1, .access = ACCESSES,
-				    .event = code_of(EK_NEAR_CALLS) };
+	for (unsigned turn = 0; turn < 24; turn++) {
+		struct beside b = { .owner = turn & 1, .cpl = cpls[turn >> 1 & 3],
+				    .access = ACCESSES, .event = code_of(EK_NEAR_CALLS) };
+
+		if (b.cpl == 1 || b.cpl == 2)
+			b.off = BIT((turn + turn / 8) % counters_gp_number());
 
 		FOR_EACH_COUNTER (c, counters_gp().bits)
-			b.flags[c] = levels[(c + turn / 4) % 3] | COUNT_ANY;
+			b.flags[c] = levels[(c + turn / 8) % 3] | COUNT_ANY;
 		if (!two_cpus_run(t, &b.both, smp_sibling(), count_beside, &b))
 			return;
 		FOR_EACH_COUNTER (c, counters_gp().bits) {
 			const u64 level = b.flags[c] & COUNT_BOTH;
-			const u64 want = level & (b.user ? COUNT_USR : COUNT_OS) ? calls : 0;
+			const u64 want = level & (b.cpl ? COUNT_USR : COUNT_OS) ? calls : 0;
 			const u64 most = want || level & COUNT_OS ? want + FEW : 0;
 
-			if (!window_counts_any(t, c, level))
+			if (b.off & BIT(c))
+				CHECK_EQ(t, CNT_11, 0, b.value[c],
+					 "IA32_PMC%u of thread %u, AnyThread = 1, its bit of "
+					 "IA32_PERF_GLOBAL_CTRL 0: calls of the other one",
+					 c, b.owner);
+			if (b.off & BIT(c) || !window_counts_any(t, c, level))
 				continue;
 			if (level == COUNT_BOTH)
 				CHECK_RANGE(t, MSR_27, want, most, b.value[c],
 					    "IA32_PMC%u of thread %u, AnyThread = 1: %lu calls at "
 					    "CPL %u of the other one",
-					    c, b.owner, calls, b.user ? 3 : 0);
+					    c, b.owner, calls, b.cpl);
 			else
 				CHECK_RANGE(t, CNT_47, want, most, b.value[c],
 					    "IA32_PMC%u of thread %u, AnyThread = 1, %s alone: %lu "
 					    "calls at CPL %u of the other one",
 					    c, b.owner, level == COUNT_OS ? "OS" : "USR", calls,
-					    b.user ? 3 : 0);
+					    b.cpl);
 		}
 	}
 }

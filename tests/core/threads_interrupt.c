@@ -14,6 +14,7 @@
 #define OWN	64	/* most near calls by the harness while it waits: it has a few */
 #define CALLS	440
 #define TURNS	8
+#define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
 #define SHARE	100	/* least instructions of the other thread that overlap with a window */
 
 struct overflow_pair {
@@ -25,7 +26,8 @@ struct overflow_pair {
 	bool goes_on;		/* the counter counts until its interrupt has come */
 	u64 value[2];		/* the sides' counters after the calls */
 	u64 status[2];		/* each side's: at the handler's entry, or after the overflow */
-	u64 control[2];		/* IA32_PERF_GLOBAL_CTRL at the same time */
+	u64 control[2];		/* IA32_PERF_GLOBAL_CTRL at the same time, and IA32_DEBUGCTL */
+	u64 found[2];
 	unsigned count[2];	/* interrupts */
 };
 
@@ -64,6 +66,7 @@ static void wrap_by_the_other(void *arg)
 	p->status[side] = log->count ? log->entry[0].status : counters_status();
 	p->control[side] = log->count ? log->entry[0].global_ctrl :
 					msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
+	p->found[side] = log->count ? log->entry[0].debugctl : msr_read(MSR_IA32_DEBUGCTL);
 	two_cpus_barrier(&p->both);
 	counters_disable();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
@@ -138,16 +141,20 @@ TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter,
  * PMI-23  Freezing on a PMI must stop the counters of the logical processor that has it, and no
  *         others.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 35-13 (scope: Thread)
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  IA32_DEBUGCTL[12] = 1 on both threads of a core; IA32_PMC0 of the first one, then of the
- *        second, counts near calls with AnyThread = 1 and INT
+ * Given  IA32_DEBUGCTL[12], [11] and [0] are 1 on both threads of a core; IA32_PMC0 of the first
+ *        one, then of the second, counts near calls with AnyThread = 1 and INT
  * When   it overflows on a call of the sibling
- * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of its owner's handler; that of the sibling is
- *        unchanged
- * Control: the calls made it wrap, there is one interrupt, and without IA32_DEBUGCTL[12] the
- *          register isn't 0 there
+ * Then   IA32_PERF_GLOBAL_CTRL and IA32_DEBUGCTL[0] read 0 at the entry of its owner's handler, and
+ *        IA32_PMC0 goes on for less than the sibling's other calls; both registers of the sibling
+ *        are unchanged
+ * Control: the calls made it wrap, there is one interrupt, and without IA32_DEBUGCTL[12] and [11]
+ *          the registers aren't 0 there
  */
-TEST(pmi, any_thread_overflow_freezes_the_owner_of_the_counter_only, REQS(PMI_14, PMI_23),
+TEST(pmi, any_thread_overflow_freezes_the_owner_of_the_counter_only, REQS(PMI_14, PMI_23, PMI_19),
      NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread, need_legacy_freeze,
 	   need_freeze))
 {
@@ -157,26 +164,40 @@ TEST(pmi, any_thread_overflow_freezes_the_owner_of_the_counter_only, REQS(PMI_14
 		const unsigned freezes = turn & 1, owner = turn >> 1;
 		struct overflow_pair p = { .owner = owner, .flags = COUNT_INT, .goes_on = true };
 
-		p.debugctl = freezes ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0;
+		p.debugctl = IA32_DEBUGCTL_LBR | (freezes ? BOTH_FREEZES : 0);
 		if (!overflow_by_the_other(t, &p))
 			return;
 		CHECK_EQ(t, PMI_23, 1, p.control[!owner],
 			 "IA32_PERF_GLOBAL_CTRL of the sibling thread, IA32_DEBUGCTL[12] = %u",
 			 freezes);
+		CHECK_EQ(t, PMI_23, p.debugctl, p.found[!owner],
+			 "IA32_DEBUGCTL of the sibling thread");
 		if (!any)
 			continue;
 		CONTROL_RANGE(t, PMI_14, 0, CALLS, p.value[owner],
 			      "IA32_PMC0 of the counter's owner, which has wrapped by calls of its "
 			      "sibling");
 		CONTROL_EQ(t, PMI_14, 1, p.count[owner], "interrupts of the counter's owner");
-		if (freezes)
-			CHECK_EQ(t, PMI_14, 0, p.control[owner],
-				 "IA32_PERF_GLOBAL_CTRL of the counter's owner, thread %u, frozen "
-				 "by a call of its sibling",
-				 owner);
-		else
+		if (!freezes) {
 			CONTROL_EQ(t, PMI_14, 1, p.control[owner],
 				   "IA32_PERF_GLOBAL_CTRL of the counter's owner, not frozen");
+			CONTROL_EQ(t, PMI_19, p.debugctl, p.found[owner],
+				   "IA32_DEBUGCTL of the counter's owner, not frozen");
+			continue;
+		}
+		CHECK_EQ(t, PMI_14, 0, p.control[owner],
+			 "IA32_PERF_GLOBAL_CTRL of the counter's owner, thread %u, frozen by a "
+			 "call of its sibling",
+			 owner);
+		CHECK_RANGE(t, PMI_14, 0, overflow_before_freeze(t, CALLS - 2 * OWN),
+			    p.value[owner],
+			    "IA32_PMC0 of the counter's owner, thread %u, frozen, %u calls of its "
+			    "sibling after its overflow",
+			    owner, CALLS - 2 * OWN);
+		CHECK_EQ(t, PMI_19, BOTH_FREEZES, p.found[owner],
+			 "IA32_DEBUGCTL of the counter's owner, thread %u, frozen by a call of its "
+			 "sibling",
+			 owner);
 	}
 }
 

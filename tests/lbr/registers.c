@@ -46,8 +46,9 @@ static void named_bits(u64 *from, u64 *info)
  *
  * Given  recording is off
  * When   FROM and TO of the entries are written with each bit of an address alone, of the lower
- *        half and of the upper one, and with each flag that the format has in FROM alone; INFO with
- *        each of its bits alone; each bit in some entry
+ *        half and of the upper one, and with each flag that the format has in FROM alone, 1 in the
+ *        lower half and 0 in the upper one; INFO with each of its bits alone; each bit in some
+ *        entry
  * Then   each register reads as it was written
  */
 TEST(msr, lbr_entries_hold_each_bit_of_addresses_of_both_halves_and_each_flag, REQS(LBR_25),
@@ -60,7 +61,8 @@ TEST(msr, lbr_entries_hold_each_bit_of_addresses_of_both_halves_and_each_flag, R
 	lbr_open(0, 0);
 	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_FROM_IP, lbr_depth(), 0,
 			   address | flags);
-	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_FROM_IP, lbr_depth(), UPPER, address);
+	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_FROM_IP, lbr_depth(), UPPER,
+			   address | flags);
 	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_TO_IP, lbr_depth(), 0, address);
 	lbr_check_each_bit(t, AT(LBR_25), MSR_LASTBRANCH_0_TO_IP, lbr_depth(), UPPER, address);
 	if (info)

@@ -9,24 +9,30 @@
 #include "tests/measure/overflow.h"
 #include "tests/measure/two_cpus.h"
 
+#define CALL_RETURNS	2u	/* of three calls */
+
 struct both_record {
 	struct two_cpus both;
+	u64 filter;			/* MSR_LBR_SELECT of the other side; that of the first: 0 */
 	struct lbr_stack stack[2];
 	u64 select[2];
 };
 
-/* The first processor records a chain; the other one records the kinds, with other filters. */
+/* The first processor records a chain; the other one records the kinds, with other filters, or
+ * three nested calls, of which two return, in call-stack mode. */
 static void record(void *arg)
 {
 	struct both_record *r = arg;
 	unsigned side = two_cpus_side();
 
-	lbr_open(side ? LBR_SELECT_FAR_BRANCH : 0, 0);
+	lbr_open(side ? r->filter : 0, 0);
 	two_cpus_barrier(&r->both);
 	if (!side)
 		lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &r->stack[0]);
 	two_cpus_barrier(&r->both);
-	if (side)
+	if (side && r->filter == LBR_SELECT_CALL_STACK)
+		lbr_go_on(&lbr_piece_lbr_nested, CALL_RETURNS, IA32_DEBUGCTL_LBR, &r->stack[1]);
+	else if (side)
 		lbr_go_on(&lbr_piece_lbr_kinds, 0, IA32_DEBUGCTL_LBR, &r->stack[1]);
 	two_cpus_barrier(&r->both);
 	lbr_read(&r->stack[side]);
@@ -35,10 +41,10 @@ static void record(void *arg)
 }
 
 /* false: the other processor doesn't answer, or the entries are lost in each try. */
-static bool record_both(struct test *t, unsigned cpu, struct both_record *r)
+static bool record_both(struct test *t, unsigned cpu, u64 filter, struct both_record *r)
 {
 	for (unsigned n = 0; n < LBR_TRIES; n++) {
-		*r = (struct both_record){ .select = { ~0ULL, ~0ULL } };
+		*r = (struct both_record){ .filter = filter, .select = { ~0ULL, ~0ULL } };
 		if (!two_cpus_run(t, &r->both, cpu, record, r))
 			return false;
 		if (!lbr_try_again(t, n, &r->stack[lbr_vanished(&r->stack[1])]))
@@ -54,6 +60,46 @@ static bool has_own_select(struct test *t, unsigned cpu)
 	return !topology_same_core(&first, &other) || !test_erratum(t, ERRATUM_SELECT_OF_CORE);
 }
 
+/* What the other side records goes by its own MSR_LBR_SELECT. false: the test has ended. */
+static bool check_filters(struct test *t, unsigned cpu)
+{
+	static const u64 kept_out[] = { LBR_SELECT_JCC, LBR_SELECT_NEAR_RET,
+					LBR_SELECT_NEAR_REL_JMP, LBR_SELECT_FAR_BRANCH };
+	const struct lbr_piece *kinds = &lbr_piece_lbr_kinds;
+	struct both_record r;
+	char reason[96];
+
+	for (unsigned i = 0; i < sizeof(kept_out) / sizeof(kept_out[0]); i++) {
+		u64 left = 0;
+
+		if (!record_both(t, cpu, kept_out[i], &r))
+			return false;
+		for (const struct lbr_row *row = kinds->rows; row < kinds->end; row++) {
+			if (!(kept_out[i] & BIT(row->kind)))
+				left++;
+			else
+				CHECK_EQ(t, LBR_27, r.stack[1].depth,
+					 lbr_find(&r.stack[1], row->from),
+					 "entry of a branch of kind %lu of %s, its MSR_LBR_SELECT "
+					 "= %#lx",
+					 row->kind, two_cpus_name(cpu), kept_out[i]);
+		}
+		CHECK_EQ(t, LBR_27, left, r.stack[1].top,
+			 "branches recorded on %s, its MSR_LBR_SELECT = %#lx", two_cpus_name(cpu),
+			 kept_out[i]);
+	}
+	if (!need_lbr_call_stack(reason, sizeof(reason)))
+		return true;
+	if (!record_both(t, cpu, LBR_SELECT_CALL_STACK, &r))
+		return false;
+	CHECK_EQ(t, LBR_27, 1, r.stack[1].top,
+		 "calls left on %s of 3, of which %u return, call-stack mode", two_cpus_name(cpu),
+		 CALL_RETURNS);
+	CHECK_EQ(t, LBR_27, lbr_piece_lbr_nested.rows[0].from, r.stack[1].branch[0].from,
+		 "FROM of the call that is left");
+	return true;
+}
+
 /*
  * LBR-27  Each logical processor must have its own stack and select register.
  *         SDM tables of chapter 35 (scope: Thread)
@@ -61,7 +107,9 @@ static bool has_own_select(struct test *t, unsigned cpu)
  * Given  two processors, with different values of MSR_LBR_SELECT
  * When   one records a chain of jumps; then the other one branches of other kinds
  * Then   each one's newest entry, MSR_LASTBRANCH_TOS and MSR_LBR_SELECT are its own (on Nehalem and
- *        Westmere MSR_LBR_SELECT may be the core's)
+ *        Westmere MSR_LBR_SELECT may be the core's); the kinds that the other one's keeps out are
+ *        missing there, and in call-stack mode calls that have returned
+ * Control: each other branch of that one is recorded
  */
 TEST(lbr, each_processor_has_a_stack_and_a_select_of_its_own, REQS(LBR_27),
      NEEDS(need_lbr, need_second_processor))
@@ -72,7 +120,7 @@ TEST(lbr, each_processor_has_a_stack_and_a_select_of_its_own, REQS(LBR_27),
 	FOR_EACH_PARTNER (cpu) {
 		struct both_record r;
 
-		if (!record_both(t, cpu, &r))
+		if (!record_both(t, cpu, LBR_SELECT_FAR_BRANCH, &r))
 			return;
 		CHECK_EQ(t, LBR_27, last.from, r.stack[0].branch[0].from,
 			 "FROM of the newest entry of the first processor, paired with %s",
@@ -87,6 +135,8 @@ TEST(lbr, each_processor_has_a_stack_and_a_select_of_its_own, REQS(LBR_27),
 		}
 		CHECK_EQ(t, LBR_27, (LBR_LINKS + 1) % r.stack[0].depth, r.stack[0].top,
 			 "MSR_LASTBRANCH_TOS of the first processor");
+		if (has_own_select(t, cpu) && !check_filters(t, cpu))
+			return;
 	}
 }
 

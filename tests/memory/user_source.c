@@ -153,16 +153,20 @@ TEST(ll, latency_record_of_cpl_3_has_the_lock_bit_exactly_for_locked_loads, REQS
 	for (unsigned turn = 0; turn < 4; turn++) {
 		const bool locked = turn % 2 == 0;
 		struct mem_sample_setup setup = loads_at_cpl_3();
-		unsigned count, set = 0;
+		unsigned count, in_place = 0, set = 0;
 		struct cache_workload h;
 
-		if (!mem_sample_collect(t, AT(LL_27), &setup, locked ? ACCESS_LOCKED : ACCESS_L1, &h,
-					records, &count))
+		if (!mem_sample_collect(t, AT(LL_27), &setup, locked ? ACCESS_LOCKED : ACCESS_L1,
+					&h, records, &count))
 			return;
+		/* The piece at CPL 3 has loads of its own, of the stack. */
 		for (unsigned i = 0; i < count; i++)
-			set += has_bit(&records[i], LOCK);
-		CHECK_EQ(t, LL_27, locked ? count : 0, set,
-			 "of %u records of %s at CPL 3 have bit 5", count, h.name);
+			if (mem_sample_in_place(&h, records[i].address)) {
+				in_place++;
+				set += has_bit(&records[i], LOCK);
+			}
+		CHECK_EQ(t, LL_27, locked ? in_place : 0, set,
+			 "of %u records of %s at CPL 3 have bit 5", in_place, h.name);
 	}
 }
 

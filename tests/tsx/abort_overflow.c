@@ -4,6 +4,7 @@
  * Unlike other events, an abort isn't the retirement of an instruction.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/user.h"
 #include "kernel/processor/cpuid.h"
 #include "pmu/pebs.h"
 #include "pmu/pmi.h"
@@ -72,40 +73,96 @@ TEST(tsx, overflow_of_a_counter_of_aborts_raises_its_interrupt, REQS(PMI_01),
 	}
 }
 
+#define FILTER	2u	/* IA32_PMC2, the only one that may have IN_TXCP */
+
+/* What is left of one elided lock with loads, half-way through which a counter overflows. */
+struct elision_left {
+	const struct pmi_log *log;
+	bool elided;		/* to its end */
+	u64 aborts, inside;	/* HLE_RETIRED.ABORTED; loads of IA32_PMC2 with both filters */
+};
+
+static u64 run_elided(u64 unused)
+{
+	(void)unused;
+	return transaction_elided.run(transaction_words(), LONG);
+}
+
+static struct elision_left overflow_in_a_lock(unsigned c, u64 interrupt, bool user)
+{
+	const unsigned aborts = c == 3 ? 1 : 3;
+	const u64 level = user ? COUNT_USR : COUNT_BOTH;
+	struct pmc_mask on = pmc_or(pmc_one(c), pmc_one(aborts));
+	struct elision_left left = { .inside = 0 };
+
+	counter_program(aborts, EVENT_HLE_RETIRED_ABORTED, level);
+	counter_write(aborts, 0);
+	if (c != FILTER) {
+		counter_program(FILTER, LOADS,
+				level | IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP);
+		counter_write(FILTER, 0);
+		on = pmc_or(on, pmc_one(FILTER));
+	}
+	counter_program(c, LOADS, level | interrupt);
+	counter_preset(c, LONG / 2);
+	pmi_open(NULL);
+	counters_enable(on);
+	left.elided = (user ? user_call(run_elided, 0) : run_elided(0)) == COMMITTED;
+	left.log = pmi_end();
+	counters_disable();
+	left.aborts = counter_read(aborts);
+	left.inside = c == FILTER ? 0 : counter_read(FILTER);
+	counter_program_disabled(c, 0, 0);
+	counter_program_disabled(aborts, 0, 0);
+	counter_program_disabled(FILTER, 0, 0);
+	counters_clear(BIT(c));
+	return left;
+}
+
 /*
  * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
  *         through the local APIC's LVTPC.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * TSX-13  HLE_RETIRED.START, COMMIT and ABORTED must count the elided locks that begin, that end
+ *         and that abort, and RTM_RETIRED none of them.
+ *         SDM chapter 19, HLE_RETIRED
+ * TSX-16  IN_TX and IN_TXCP must hold for elided locks as for transactions.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  each counter counts loads, with INT, and overflows half-way through an elided lock with
- *        1000 loads
+ *        1000 loads, at CPL 0, and at CPL 3 with USR alone; another one counts HLE_RETIRED.ABORTED,
+ *        and IA32_PMC2, where it is free, loads with IN_TX and IN_TXCP
  * When   the lock ends well, or the interrupt aborts it and its code runs again without elision
- * Then   there is one interrupt, with the status bit of its counter
- * Control: without INT there is none
+ * Then   there is one interrupt, with the status bit of its counter; if the lock is no longer
+ *        elided, IA32_PMC2 counts nothing, and HLE_RETIRED.ABORTED one, on a processor at most one;
+ *        it counts none that ends well
+ * Control: without INT there is no interrupt
  */
-TEST(tsx, overflow_in_an_elided_lock_raises_its_interrupt, REQS(PMI_01),
+TEST(tsx, overflow_in_an_elided_lock_raises_its_interrupt, REQS(PMI_01, TSX_13, TSX_16),
      NEEDS(need_perfmon, need_hle, need_events, need_four_counters))
 {
-	for (unsigned i = 0; i < 2 * PEBS_COUNTERS; i++) {
-		const unsigned c = i / 2, interrupts = i % 2;
-		const struct pmi_log *log;
+	const bool exact = test_sees_exactly(t, REQ_TSX_13);
 
-		counter_program(c, LOADS, COUNT_BOTH | (interrupts ? COUNT_INT : 0));
-		counter_preset(c, LONG / 2);
-		pmi_open(NULL);
-		counters_enable(pmc_one(c));
-		transaction_run(&transaction_elided, LONG, 1);
-		log = pmi_end();
-		counters_disable();
-		counter_program_disabled(c, 0, 0);
-		counters_clear(BIT(c));
+	for (unsigned i = 0; i < 4 * PEBS_COUNTERS; i++) {
+		const unsigned c = i / 4, interrupts = i % 2, cpl = i & 2 ? 3 : 0;
+		struct elision_left left = overflow_in_a_lock(c, interrupts ? COUNT_INT : 0, cpl);
+
+		CHECK_RANGE(t, TSX_13, exact ? !left.elided : 0, !left.elided, left.aborts,
+			    "HLE_RETIRED.ABORTED of a lock that IA32_PMC%u overflows in, CPL %u", c,
+			    cpl);
+		if (!left.elided)
+			CHECK_EQ(t, TSX_16, 0, left.inside,
+				 "loads of IA32_PMC2 with IN_TX and IN_TXCP in a lock that was "
+				 "aborted, IA32_PMC%u overflows, CPL %u",
+				 c, cpl);
 		if (!interrupts)
-			CONTROL_EQ(t, PMI_01, 0, log->count, "interrupts without INT");
-		else if (CHECK_EQ(t, PMI_01, 1, log->count,
-				  "interrupts of IA32_PMC%u, which overflowed in an elided lock",
-				  c))
-			CHECK_EQ(t, PMI_01, BIT(c), log->entry[0].status & BIT(c),
-				 "status bit of IA32_PMC%u in its handler", c);
+			CONTROL_EQ(t, PMI_01, 0, left.log->count, "interrupts without INT");
+		else if (CHECK_EQ(t, PMI_01, 1, left.log->count,
+				  "interrupts of IA32_PMC%u, which overflowed in an elided lock, "
+				  "CPL %u",
+				  c, cpl))
+			CHECK_EQ(t, PMI_01, BIT(c), left.log->entry[0].status & BIT(c),
+				 "status bit of IA32_PMC%u in its handler, CPL %u", c, cpl);
 	}
 }
 

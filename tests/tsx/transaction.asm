@@ -205,6 +205,21 @@ PIECE nested_deep
 	xend
 END nested_deep
 
+; The loads before an inner one, and after it.
+PIECE nested_first
+	BODY
+	xbegin	end_nested_first
+	xend
+	xend
+END nested_first
+
+PIECE nested_last
+	xbegin	end_nested_last
+	xend
+	BODY
+	xend
+END nested_last
+
 ; A store to each of n lines in a nested one.
 PIECE nested_stores
 	xbegin	end_nested_stores

@@ -69,6 +69,9 @@ extern const struct transaction transaction_nested_after __attribute__((visibili
 /* One store and n loads in the inner one of two transactions, and in that of three; XEND of all. */
 extern const struct transaction transaction_nested_commit __attribute__((visibility("hidden")));
 extern const struct transaction transaction_nested_deep __attribute__((visibility("hidden")));
+/* The same in the outer one of two: before the inner one, and after it. */
+extern const struct transaction transaction_nested_first __attribute__((visibility("hidden")));
+extern const struct transaction transaction_nested_last __attribute__((visibility("hidden")));
 
 /* A store to each of n lines in the inner one of two. */
 extern const struct transaction transaction_nested_stores __attribute__((visibility("hidden")));

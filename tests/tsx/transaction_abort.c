@@ -5,6 +5,7 @@
  * other reasons: EAX says which abort it was.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/user.h"
 #include "pmu/pebs.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
@@ -13,10 +14,7 @@
 #include "tests/tsx/transaction.h"
 
 #define FEW	4	/* loads in a transaction whose number of loads doesn't matter */
-#define SHORTER	1	/* loads in transactions whose cycles differ */
-#define LONGER	1000
-#define LONGEST	140000		/* half of it takes more than 16 bits */
-#define CYCLES_MORE (LONGER / 2)	/* least clocks of LONGER - SHORTER loads */
+#define LONGER	1000	/* in one that a counter overflows in */
 #define TRIES	20
 #define FILTER		2u	/* IA32_PMC2, the only one that may have IN_TXCP */
 #define LOADING_TRIES 5	/* tries of the transactions that load from many lines */
@@ -180,278 +178,43 @@ TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
 			   "Capacity_Writes alone, bit 38 of B8H, %s", abort.piece->name);
 }
 
-/* Take the record of a load after a committed transaction, or elided lock, with n loads: outside of
- * transactions, or inside the next one. B8H is the result. */
-static bool record_after(struct test *t, const struct transaction *piece, u64 n, bool inside,
-			 u64 *tx)
-{
-	for (unsigned i = 0; i < TRIES; i++) {
-		struct ds_setup setup = sampling_setup(8);
-		volatile u64 *words = transaction_words();
-		struct pebs_record record;
-		bool committed, holds;
-
-		ds_open(&setup);
-		pebs_arm(0, LOADS, COUNT_BOTH, n + 2 * PERIOD);
-		counters_enable(pmc_one(0));
-		committed = piece->run(transaction_words(), n) == COMMITTED;
-		if (inside)
-			transaction_commit.run(transaction_words(), 4 * PERIOD);
-		for (unsigned k = 0; !inside && k < 4 * PERIOD && !ds_records(); k++)
-			(void)words[k];
-		counters_disable();
-		pebs_disarm();
-		counter_program_disabled(0, 0, 0);
-		if (!committed || (inside && !ds_records()))
-			continue;
-		if (!sampling_one_record(t, CONTROL_AT(TSX_09), &record))
-			return false;
-		*tx = sampling_field(&record, RECORD_tx_abort);
-		holds = transaction_holds(&transaction_commit,
-					  sampling_field(&record, RECORD_eventing_ip));
-		if (inside && !holds)
-			continue;
-		return HARNESS_CHECK(t, holds == inside,
-				     "the record is of a load after the transaction");
-	}
-	test_inconclusive(t, "none of %u transactions committed%s", TRIES,
-			  inside ? " and had a record of the next one" : "");
-	return false;
-}
-
-static bool record_after_a_commit(struct test *t, u64 n, bool inside, u64 *tx)
-{
-	return record_after(t, &transaction_commit, n, inside, tx);
-}
-
-/*
- * TSX-03  The TX abort information must say how the transaction ended: bit 33 for RTM, bit 34 for
- *         an instruction, bits 63:40 0.
- * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
- *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
- *
- * Given  transactions with 1 load, with 1000, and with 140000, in a loop with a taken branch for
- *        each load; all commit; "these fields are set for all PEBS events"
- * When   a load after each is recorded
- * Then   bits 31:0 at B8H, the cycles of the last transaction, are larger than those of the first
- *        by at least 500 for the second, and by 70000 for the third. Where every requirement is
- *        judged, bits 63:32 are 0, as nothing has aborted; the manual doesn't say that a commit
- *        clears the bits of an earlier abort
- */
-TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_03, TSX_09),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
-{
-	u64 shorter, longer, longest;
-
-	if (!transaction_works(t) || !record_after_a_commit(t, SHORTER, false, &shorter) ||
-	    !record_after_a_commit(t, LONGEST, false, &longest) ||
-	    !record_after_a_commit(t, LONGER, false, &longer))
-		return;
-	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + LONGEST / 2, TX_CYCLES, longest & TX_CYCLES,
-		    "cycles of a committed transaction with %u loads more, in the record of a "
-		    "load after it",
-		    LONGEST - SHORTER);
-	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + CYCLES_MORE, TX_CYCLES, longer & TX_CYCLES,
-		    "cycles of a committed transaction with %u loads more, in the record of a "
-		    "load after it",
-		    LONGER - SHORTER);
-	if (test_is_strict(t))
-		CHECK_EQ(t, TSX_03, 0, longer & ~TX_CYCLES,
-			 "bits 63:32 of B8H, which tell of no abort");
-}
-
-/*
- * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
- *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
- *
- * Given  a transaction with 1000 loads, then one with 1; both commit
- * When   a load after each is recorded
- * Then   bits 31:0 at B8H, the cycles of the last transaction, are smaller by at least 500 for the
- *        second: those of the first one aren't in them
- */
-TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions, REQS(TSX_09),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
-{
-	u64 longer, shorter;
-
-	if (!transaction_works(t) || !record_after_a_commit(t, LONGER, false, &longer) ||
-	    !record_after_a_commit(t, SHORTER, false, &shorter))
-		return;
-	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + CYCLES_MORE, TX_CYCLES, longer & TX_CYCLES,
-		    "cycles of a committed transaction with %u loads more, the one with fewer "
-		    "being the later one",
-		    LONGER - SHORTER);
-}
-
-/*
- * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
- *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
- *
- * Given  elided locks with 1 load, with 1000, and with 1 again; none aborts
- * When   a load after each is recorded
- * Then   bits 31:0 at B8H, "the number of cycles in the last TSX region", are larger by at least
- *        500 for the second than for the first, and than for the third
- */
-TEST(tsx, record_after_an_elided_lock_holds_the_cycles_of_that_elision, REQS(TSX_09),
-     NEEDS(need_perfmon, need_pebs, need_hle, need_events))
-{
-	static const u64 loads[] = { SHORTER, LONGER, SHORTER };
-	u64 tx[3];
-
-	if (!transaction_elision_works(t))
-		return;
-	for (unsigned i = 0; i < 3; i++)
-		if (!record_after(t, &transaction_elided, loads[i], false, &tx[i]))
-			return;
-	for (unsigned i = 0; i < 3; i += 2)
-		CHECK_RANGE(t, TSX_09, (tx[i] & TX_CYCLES) + CYCLES_MORE, TX_CYCLES,
-			    tx[1] & TX_CYCLES,
-			    "cycles of an elided lock with %u loads more than the %s one, in the "
-			    "record of a load after it",
-			    LONGER - SHORTER, i ? "last" : "first");
-}
-
-#define MANY	(40 * PERIOD)	/* loads: more than the 4 * PERIOD of a record's transaction */
-
-/*
- * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
- *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
- *
- * Given  a transaction with 2560 loads that commits; then one in which a load is recorded, from the
- *        128th on; a record of a load outside after the first reports its cycles
- * When   the record has aborted the second one
- * Then   bits 31:0 at B8H are less than half of the cycles of the first, and 64 at least
- * Control: EventingIP is inside
- */
-TEST(tsx, record_that_aborts_holds_the_cycles_of_the_transaction_it_aborted, REQS(TSX_09),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
-{
-	u64 before, aborted;
-
-	if (!transaction_works(t) || !record_after_a_commit(t, MANY, false, &before) ||
-	    !record_after_a_commit(t, MANY, true, &aborted))
-		return;
-	CHECK_RANGE(t, TSX_09, PERIOD, (before & TX_CYCLES) / 2, aborted & TX_CYCLES,
-		    "cycles of a transaction that a record aborts, after one with %llu cycles",
-		    before & TX_CYCLES);
-}
-
-#define LINES_CYCLES (TRANSACTION_LINES / 8)	/* before lines with stores exceed the capacity */
-
-/*
- * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
- *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
- *
- * Given  short transactions that XABORT ends, then one that stores to more lines than the L1 has
- * When   its abort makes a record, on each counter
- * Then   where Capacity_Writes (38) reports it, bits 31:0 at B8H are 128 at least
- * Control: where nothing else aborts, bit 38 is 1
- */
-TEST(tsx, capacity_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09),
-     NEEDS(need_perfmon, need_pebs, need_rtm))
-{
-	if (!transaction_works(t))
-		return;
-	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
-		struct transaction_abort shorter, abort;
-
-		if (!transaction_record(t, CONTROL_AT(TSX_09), c, &transaction_xabort, SHORTER,
-					&shorter) ||
-		    !transaction_record(t, CONTROL_AT(TSX_09), c, &transaction_stores,
-					TRANSACTION_LINES, &abort))
-			return;
-		if (test_sees_exactly(t, REQ_TSX_03))
-			CONTROL_EQ(t, TSX_09, TX_CAPACITY_WRITES, abort.tx & TX_CAPACITY_WRITES,
-				   "Capacity_Writes, bit 38 of B8H, IA32_PMC%u", c);
-		if (abort.tx & TX_CAPACITY_WRITES)
-			CHECK_RANGE(t, TSX_09, LINES_CYCLES, TX_CYCLES, abort.tx & TX_CYCLES,
-				    "cycles of a transaction that stores to too many lines, after "
-				    "one with %llu cycles, IA32_PMC%u",
-				    shorter.tx & TX_CYCLES, c);
-	}
-}
-
-#define CONFLICT_TRIES	4u	/* the writer has a deadline; a shadow may be longer */
-#define MORE_THAN_WATCHED (8 * WATCHED)	/* loads, four instructions each */
-
-/* Take a record of RTM_RETIRED.ABORTED on IA32_PMC0 for transaction_watch. Before each run of it a
- * transaction with many loads commits. */
-static bool record_of_a_conflict(struct test *t, struct pebs_record *record)
-{
-	struct ds_setup setup = sampling_setup(8);
-
-	ds_open(&setup);
-	pebs_arm(0, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
-	counters_enable(pmc_one(0));
-	transaction_run(&transaction_xabort, FEW, PERIOD - (pebs_may_have_pdist(0) ? 1 : 0));
-	for (unsigned i = 0; i < CONFLICT_TRIES && !ds_records(); i++) {
-		transaction_run(&transaction_commit, MORE_THAN_WATCHED, 1);
-		transaction_run(&transaction_watch, WATCHED, 1);
-	}
-	counters_disable();
-	pebs_disarm();
-	counter_program_disabled(0, 0, 0);
-	if (!ds_records()) {
-		test_inconclusive(t, "no record of %u transactions", CONFLICT_TRIES);
-		return false;
-	}
-	return sampling_one_record(t, CONTROL_AT(TSX_09), record);
-}
-
-/*
- * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
- *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
- *
- * Given  another processor stores to a line all the time; a transaction with 16000 loads commits,
- *        then one loads 2000 times from that line
- * When   the abort of the second makes a record
- * Then   where Data_Conflict (37) reports it, bits 31:0 at B8H are 48000 at most: they aren't those
- *        of the first
- * Control: where nothing else aborts, bit 37 is 1. INCONCLUSIVE where the shadow is longer than a
- *          few transactions
- */
-TEST(tsx, conflict_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_second_processor))
-{
-	struct pebs_record record;
-	bool recorded;
-	u64 tx;
-
-	if (!transaction_works(t) || !transaction_write_on(t))
-		return;
-	recorded = record_of_a_conflict(t, &record);
-	transaction_write_off(t);
-	if (!recorded)
-		return;
-	tx = sampling_field(&record, RECORD_tx_abort);
-	if (test_sees_exactly(t, REQ_TSX_03))
-		CONTROL_EQ(t, TSX_09, TX_DATA_CONFLICT, tx & TX_DATA_CONFLICT,
-			   "Data_Conflict, bit 37 of B8H");
-	if (tx & TX_DATA_CONFLICT)
-		CHECK_RANGE(t, TSX_09, 1, 3 * MORE_THAN_WATCHED, tx & TX_CYCLES,
-			    "cycles of a transaction that a conflict aborts, after a longer one");
-	else
-		test_inconclusive(t, "the record isn't of a conflict");
-}
+/* What overflows in a transaction, and how. */
+struct overflow_setup {
+	unsigned counter;
+	bool user;	/* everything runs and counts at CPL 3 */
+	u64 debugctl;
+	u16 event;	/* on a third counter; 0: RTM_RETIRED.ABORTED */
+};
 
 struct overflowed {
 	const struct pmi_log *log;
 	bool committed;
 	bool shown;		/* the counter's status bit is left: no handler has cleared it */
 	u64 stores;		/* stores of the transaction that are still there */
-	u64 aborts;		/* RTM_RETIRED.ABORTED, on another counter */
+	u64 aborts;		/* the event, on another counter */
 	u64 inside, kept; /* IA32_PMC2 of an undisturbed transaction; of this one */
 };
 
+static u64 run_long(u64 unused)
+{
+	(void)unused;
+	return transaction_commit.run(transaction_words(), LONGER);
+}
+
+static bool run_long_at(bool user)
+{
+	return (user ? user_call(run_long, 0) : run_long(0)) == COMMITTED;
+}
+
 /* The count of IA32_PMC2 over one transaction that commits. */
-static u64 count_commit(void)
+static u64 count_commit(bool user)
 {
 	u64 value = 0;
 
 	for (unsigned i = 0; i < TRIES && !value; i++) {
 		counter_write(FILTER, 0);
 		counters_enable(pmc_one(FILTER));
-		if (transaction_commit.run(transaction_words(), LONGER) == COMMITTED)
+		if (run_long_at(user))
 			value = counter_read(FILTER);
 		counters_disable();
 	}
@@ -460,30 +223,31 @@ static u64 count_commit(void)
 
 /* The counter, of loads or instructions, overflows half-way through a transaction. IA32_PMC2, if it
  * is another counter, counts loads with IN_TX and IN_TXCP; a third counter counts aborts. */
-static struct overflowed overflow_inside(unsigned c, u64 debugctl)
+static struct overflowed overflow_inside(const struct overflow_setup *setup)
 {
+	const unsigned c = setup->counter, aborts = c == 3 ? 1 : 3;
 	const bool fixed = c >= PMC_FIXED(0);
-	const unsigned aborts = c == 3 ? 1 : 3;
+	const u64 level = setup->user ? COUNT_USR : COUNT_BOTH;
 	u64 *words = transaction_words(), before;
 	struct overflowed o = { .inside = 0 };
 	struct pmc_mask on = pmc_or(pmc_one(c), pmc_one(aborts));
 
 	if (c != FILTER) {
 		counter_program(FILTER, LOADS,
-				COUNT_BOTH | IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP);
-		o.inside = count_commit();
+				level | IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP);
+		o.inside = count_commit(setup->user);
 		counter_write(FILTER, 0);
 		on = pmc_or(on, pmc_one(FILTER));
 	}
-	counter_program(aborts, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH);
+	counter_program(aborts, setup->event ? setup->event : EVENT_RTM_RETIRED_ABORTED, level);
 	counter_write(aborts, 0);
-	counter_program(c, fixed ? 0 : LOADS, COUNT_BOTH | COUNT_INT);
+	counter_program(c, fixed ? 0 : LOADS, level | COUNT_INT);
 	counter_preset(c, fixed ? LONGER * 2 : LONGER / 2);
 	pmi_open(NULL);
-	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	msr_write(MSR_IA32_DEBUGCTL, setup->debugctl);
 	before = *words;
 	counters_enable(on);
-	o.committed = transaction_commit.run(words, LONGER) == COMMITTED;
+	o.committed = run_long_at(setup->user);
 	o.log = pmi_settle();
 	counters_disable();
 	o.shown = counters_status() & BIT(c);
@@ -500,15 +264,16 @@ static struct overflowed overflow_inside(unsigned c, u64 debugctl)
 
 /* The same, until the counter has overflowed: a transaction may abort for a reason of its own
  * before that. false: it never did, and the test is INCONCLUSIVE. */
-static bool overflowed_inside(struct test *t, unsigned c, u64 debugctl, struct overflowed *o)
+static bool overflowed_inside(struct test *t, const struct overflow_setup *setup,
+			      struct overflowed *o)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
-		*o = overflow_inside(c, debugctl);
+		*o = overflow_inside(setup);
 		if (test_is_strict(t) || o->log->count || o->committed || o->shown)
 			return true;
 	}
 	test_inconclusive(t, "each of %u transactions aborted before counter %u overflowed", TRIES,
-			  c);
+			  setup->counter);
 	return false;
 }
 
@@ -523,8 +288,9 @@ static bool overflowed_inside(struct test *t, unsigned c, u64 debugctl, struct o
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  IA32_PMC0 to 3 and fixed counter 0 overflow half-way through a transaction with 1000
- *        loads, with INT; at the same time as each except IA32_PMC2, IA32_PMC2 counts loads with
- *        IN_TX and IN_TXCP, and at the same time as each, IA32_PMC3 or 1 counts RTM_RETIRED.ABORTED
+ *        loads, with INT, at CPL 0, and at CPL 3 with USR alone; at the same time as each except
+ *        IA32_PMC2, IA32_PMC2 counts loads with IN_TX and IN_TXCP, and at the same time as each,
+ *        IA32_PMC3 or 1 counts RTM_RETIRED.ABORTED
  * When   its interrupt is delivered: pending until the abort is processed, or too late for the
  *        transaction
  * Then   there is one, outside of the transaction, with the status bit of its counter; the
@@ -540,15 +306,16 @@ TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_01, 
 
 	if (!transaction_works(t))
 		return;
-	for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		const unsigned c = counters[i];
+	for (unsigned i = 0; i < 2 * sizeof(counters) / sizeof(counters[0]); i++) {
+		const unsigned c = counters[i / 2], cpl = i % 2 ? 3 : 0;
+		const struct overflow_setup setup = { .counter = c, .user = cpl };
 		const u64 bit = BIT(c);
 		struct overflowed o;
 
-		if (!overflowed_inside(t, c, 0, &o))
+		if (!overflowed_inside(t, &setup, &o))
 			return;
 		CHECK_EQ(t, TSX_12, 1, o.log->count,
-			 "interrupts of counter %u, which overflowed inside", c);
+			 "interrupts of counter %u, which overflowed inside, CPL %u", c, cpl);
 		if (o.log->count) {
 			CHECK(t, TSX_12,
 			      !transaction_holds(&transaction_commit, o.log->entry[0].rip),
@@ -557,7 +324,7 @@ TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_01, 
 				 "status bit of counter %u in its handler", c);
 		}
 		CHECK_EQ(t, TSX_01, !o.committed, o.aborts,
-			 "RTM_RETIRED.ABORTED of one that counter %u overflows in", c);
+			 "RTM_RETIRED.ABORTED of one that counter %u overflows in, CPL %u", c, cpl);
 		CHECK_EQ(t, TSX_12, o.committed, o.stores, "stores left of a transaction that %s",
 			 o.committed ? "committed" : "aborted");
 		if (c == FILTER)
@@ -577,7 +344,7 @@ TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_01, 
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
  * Given  IA32_DEBUGCTL[12] = 1; IA32_PMC0 to 3 and fixed counter 0 overflow half-way through a
- *        transaction with 1000 loads, with INT
+ *        transaction with 1000 loads, with INT, at CPL 0, and at CPL 3 with USR alone
  * When   the handler reads IA32_PERF_GLOBAL_CTRL
  * Then   it is 0
  * Control: without that bit it is not
@@ -590,14 +357,18 @@ TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
 
 	if (!transaction_works(t))
 		return;
-	for (unsigned i = 0; i < 2 * sizeof(counters) / sizeof(counters[0]); i++) {
-		const unsigned c = counters[i / 2];
+	for (unsigned i = 0; i < 4 * sizeof(counters) / sizeof(counters[0]); i++) {
+		const unsigned c = counters[i / 4];
 		const bool freezes = i % 2;
-		const u64 debugctl = freezes ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0;
+		const struct overflow_setup setup = {
+			.counter = c,
+			.user = i & 2,
+			.debugctl = freezes ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0,
+		};
 		struct overflowed o;
 		u64 control;
 
-		if (!overflowed_inside(t, c, debugctl, &o))
+		if (!overflowed_inside(t, &setup, &o))
 			return;
 		control = o.log->entry[0].global_ctrl;
 		if (!CONTROL_EQ(t, PMI_14, 1, o.log->count,
@@ -612,8 +383,115 @@ TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
 	}
 }
 
+/*
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3, MISC4 and MISC5 and TX_MEM.ABORT_CONFLICT and
+ *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
+ *         SDM chapter 19, RTM_RETIRED, TX_MEM
+ *
+ * Given  IA32_PMC0 overflows half-way through a transaction with 1000 loads, with INT; IA32_PMC3
+ *        counts RTM_RETIRED.ABORTED_MISC5, which is about causes like an interrupt, another time
+ *        MISC1, MISC3 or MISC4, at CPL 0, and at CPL 3
+ * When   its interrupt aborts the transaction, or comes too late
+ * Then   where nothing else aborts, MISC5 counts it if and only if it hasn't committed, and the
+ *        others count nothing; on a processor none of them counts one that commits
+ */
+TEST(tsx, misc5_alone_counts_a_transaction_that_an_interrupt_aborts, REQS(TSX_18),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
+{
+	static const struct {
+		const char *name;
+		u16 event;
+		bool counts;
+	} each[] = {
+		{ "MISC5", EVENT_RTM_RETIRED_ABORTED_MISC5, true },
+		{ "MISC1", EVENT_RTM_RETIRED_ABORTED_MISC1, false },
+		{ "MISC3", EVENT_RTM_RETIRED_ABORTED_MISC3, false },
+		{ "MISC4", EVENT_RTM_RETIRED_ABORTED_MISC4, false },
+	};
+	const bool exact = test_sees_exactly(t, REQ_TSX_18);
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned i = 0; i < 2 * sizeof(each) / sizeof(each[0]); i++) {
+		const bool counts = each[i / 2].counts;
+		const struct overflow_setup setup = { .user = i % 2, .event = each[i / 2].event };
+		struct overflowed o;
+
+		if (each[i / 2].event == EVENT_RTM_RETIRED_ABORTED_MISC4 &&
+		    test_erratum(t, ERRATUM_MEMORY_TYPE))
+			continue;
+		if (!overflowed_inside(t, &setup, &o))
+			return;
+		CHECK_RANGE(t, TSX_18, exact && counts ? !o.committed : 0,
+			    exact && !counts ? 0 : !o.committed, o.aborts,
+			    "RTM_RETIRED.ABORTED_%s of one that IA32_PMC0 overflows in, which %s, "
+			    "CPL %u",
+			    each[i / 2].name, o.committed ? "committed" : "aborted", i % 2 ? 3 : 0);
+	}
+}
+
 #define RELOAD	1000000u	/* times the counter's number plus 1: never reached */
 #define RECORD_TRIES 100
+
+/* How a counter samples loads until one inside is recorded, which aborts its transaction. */
+struct record_setup {
+	unsigned counter;
+	u64 interrupt;		/* COUNT_INT or 0 */
+	unsigned threshold;	/* in records */
+	bool pair;		/* the next counter samples with the same start */
+};
+
+/* The counters' reset values; what followed the record. */
+struct record_left {
+	u64 start[2], value[2];
+	const struct pmi_log *log;
+};
+
+static unsigned paired(unsigned c)
+{
+	return (c + 1) % PEBS_COUNTERS;
+}
+
+/* One try. With PDist a period always ends on the same load: later ones need another period. */
+static bool record_once(const struct record_setup *how, u64 period, struct record_left *left)
+{
+	const struct transaction *piece = &transaction_commit;
+	const unsigned c[] = { how->counter, paired(how->counter) };
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+
+	setup.threshold = how->threshold;
+	for (unsigned k = 0; k < 2; k++) {
+		setup.reset[c[k]] = pebs_reset_value(c[k], RELOAD * (c[k] + 1));
+		left->start[k] = setup.reset[c[k]] & (BIT(counter_width(c[k])) - 1);
+	}
+	ds_open(&setup);
+	pmi_open(NULL);
+	for (unsigned k = 0; k <= how->pair; k++)
+		pebs_arm(c[k], LOADS, COUNT_BOTH | how->interrupt, period);
+	counters_enable(how->pair ? pmc_or(pmc_one(c[0]), pmc_one(c[1])) : pmc_one(c[0]));
+	for (unsigned k = 0; k < TRIES && !ds_records(); k++)
+		piece->run(transaction_words(), PERIOD / 2);
+	left->log = pmi_end();
+	counters_disable();
+	pebs_disarm();
+	for (unsigned k = 0; k < 2; k++)
+		left->value[k] = counter_read(c[k]);
+	for (unsigned k = 0; k < 2; k++)
+		counter_program_disabled(c[k], 0, 0);
+	if (!ds_records())
+		return false;
+	record_decode(setup.format, ds_record(0), record_size(setup.format), &record);
+	return transaction_holds(piece, sampling_field(&record, RECORD_eventing_ip));
+}
+
+static bool record_that_aborts(const struct record_setup *how, struct record_left *left)
+{
+	for (unsigned i = 0; i < RECORD_TRIES; i++)
+		if (record_once(how, PERIOD + i, left))
+			return true;
+	return false;
+}
 
 /*
  * DS-05  A threshold interrupt must be raised when the index has reached the threshold after a
@@ -638,51 +516,24 @@ TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
 TEST(tsx, record_that_aborts_reloads_its_counter_and_meets_the_threshold,
      REQS(DS_05, DS_12, DS_21, DS_22), NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
-	const struct transaction *piece = &transaction_commit;
-
 	if (!transaction_works(t))
 		return;
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
-		const u64 reset = pebs_reset_value(c, RELOAD * (c + 1));
-		const u64 start = reset & (BIT(counter_width(c)) - 1);
-		struct ds_setup setup = sampling_setup(8);
-		struct pebs_record record;
-		const struct pmi_log *log = NULL;
-		bool found = false;
-		u64 value = 0;
+		const struct record_setup how = { .counter = c, .threshold = 1 };
+		struct record_left left;
+		const struct pmi_log *log;
 
-		setup.threshold = 1;
-		setup.reset[c] = reset;
-		for (unsigned i = 0; i < RECORD_TRIES && !found; i++) {
-			ds_open(&setup);
-			pmi_open(NULL);
-			/* With PDist a period always ends on the same load. */
-			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD + i);
-			counters_enable(pmc_one(c));
-			for (unsigned k = 0; k < TRIES && !ds_records(); k++)
-				piece->run(transaction_words(), PERIOD / 2);
-			log = pmi_end();
-			counters_disable();
-			pebs_disarm();
-			value = counter_read(c);
-			counter_program_disabled(c, 0, 0);
-			if (!ds_records())
-				continue;
-			record_decode(setup.format, ds_record(0), record_size(setup.format),
-				      &record);
-			found = transaction_holds(piece,
-						  sampling_field(&record, RECORD_eventing_ip));
-		}
-		if (!CONTROL(t, IDS(DS_05, DS_12, DS_21, DS_22), found,
+		if (!CONTROL(t, IDS(DS_05, DS_12, DS_21, DS_22), record_that_aborts(&how, &left),
 			     "a load inside is recorded, IA32_PMC%u", c))
 			return;
-		CHECK_RANGE(t, DS_12, start, start + RELOAD / 2, value,
-			    "IA32_PMC%u after a record that aborts, its reset slot being %#lx", c,
-			    reset);
+		log = left.log;
+		CHECK_RANGE(t, DS_12, left.start[0], left.start[0] + RELOAD / 2, left.value[0],
+			    "IA32_PMC%u after a record that aborts, whose reset value is %#lx", c,
+			    left.start[0]);
 		if (!CHECK_EQ(t, DS_05, 1, log->count, "interrupts at the threshold, IA32_PMC%u",
 			      c))
 			continue;
-		CHECK(t, DS_05, !transaction_holds(piece, log->entry[0].rip),
+		CHECK(t, DS_05, !transaction_holds(&transaction_commit, log->entry[0].rip),
 		      "%#lx, where it came, is outside", log->entry[0].rip);
 		CHECK_EQ(t, DS_21, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
 			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
@@ -690,5 +541,86 @@ TEST(tsx, record_that_aborts_reloads_its_counter_and_meets_the_threshold,
 		if (sampling_clears_status(t))
 			CHECK_EQ(t, DS_22, 0, log->entry[0].status & BIT(c),
 				 "status bit of IA32_PMC%u after its record", c);
+	}
+}
+
+/*
+ * PRIO-10  The threshold interrupt and the overflow interrupt of one counter must be two separate
+ *          interrupts.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ * PMI-01   The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *          through the local APIC's LVTPC.
+ *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each counter samples loads with INT, nearly all of which are inside of transactions; the
+ *        threshold is after one record, another time out of reach
+ * When   the transactions run until a load inside is recorded, which aborts its transaction
+ * Then   there are two interrupts where the threshold is met, the first with OvfBuf; on a processor
+ *        the second may be lost or come as one with the first. Where it is out of reach, there is
+ *        one
+ * Control: EventingIP of the record is inside
+ */
+TEST(tsx, record_that_aborts_leaves_the_overflow_interrupt_of_its_counter, REQS(PRIO_10, PMI_01),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	if (!transaction_works(t) || !sampling_int_or_skip(t))
+		return;
+	for (unsigned i = 0; i < 2 * PEBS_COUNTERS; i++) {
+		const unsigned c = i / 2;
+		const struct record_setup how = {
+			.counter = c, .interrupt = COUNT_INT, .threshold = i % 2 ? 1 : 8,
+		};
+		struct record_left left;
+
+		if (!CONTROL(t, IDS(PRIO_10, PMI_01), record_that_aborts(&how, &left),
+			     "a load inside is recorded, IA32_PMC%u with INT", c))
+			return;
+		if (i % 2 == 0) {
+			CHECK_EQ(t, PMI_01, 1, left.log->count,
+				 "interrupts of a record that aborts, IA32_PMC%u, INT = 1, "
+				 "threshold out of reach",
+				 c);
+			continue;
+		}
+		if (CHECK_RANGE(t, PRIO_10, test_sees_exactly(t, REQ_PRIO_10) ? 2 : 1, 2,
+				left.log->count,
+				"interrupts of a record that aborts, IA32_PMC%u, INT = 1, which "
+				"meets the threshold",
+				c))
+			CHECK_EQ(t, PRIO_10, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+				 left.log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+				 "OvfBuf at the entry of the first, IA32_PMC%u", c);
+	}
+}
+
+/*
+ * DS-13  After a record every counter that overflowed and is PEBS-enabled must be loaded with its
+ *        reset value.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  two counters, each and its next one, sample loads from the same start, nearly all of which
+ *        are inside of transactions; their reset values differ
+ * When   the transactions run until a load inside is recorded, which aborts its transaction
+ * Then   each holds its own reset value plus at most the events after it
+ * Control: EventingIP of the record is inside
+ */
+TEST(tsx, record_that_aborts_reloads_both_counters_that_have_overflowed, REQS(DS_13),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+		const struct record_setup how = { .counter = c, .threshold = 8, .pair = true };
+		struct record_left left;
+
+		if (!CONTROL(t, DS_13, record_that_aborts(&how, &left),
+			     "a load inside is recorded, IA32_PMC%u and IA32_PMC%u", c, paired(c)))
+			return;
+		for (unsigned k = 0; k < 2; k++)
+			CHECK_RANGE(t, DS_13, left.start[k], left.start[k] + RELOAD / 2,
+				    left.value[k],
+				    "IA32_PMC%u after a record that aborts, whose reset value is "
+				    "%#lx",
+				    k ? paired(c) : c, left.start[k]);
 	}
 }

@@ -353,14 +353,34 @@ TEST(tsx, in_txcp_takes_back_loads_of_a_record_abort, REQS(TSX_07),
 
 #define OUTSIDE (PERIOD + SHADOW_MOST)	/* loads: if they counted, there would be a record */
 
-/* With IN_TX at these levels there must be no record outside of transactions, and one inside. */
-static void check_in_tx(struct test *t, struct test_claim claim, u64 level)
+/* A transaction with a record inside has aborted before it: it leaves no store, except where its
+ * lock isn't elided in a second run. */
+static void check_aborted(struct test *t, const struct transaction_inside *in, unsigned c)
 {
-	if (!transaction_works(t))
-		return;
-	for (unsigned c = 0; c < 4; c++) {
+	const struct transaction *piece = in->piece;
+	const u64 abort = piece->elides ? TX_HLE_ABORT : TX_RTM_ABORT;
+
+	CHECK(t, ARM_08, in->status != COMMITTED,
+	      "the run of %s with the record doesn't commit, IA32_PMC%u", piece->name, c);
+	CHECK_EQ(t, ARM_08, piece->elides, in->words, "stores left of it, %s, IA32_PMC%u",
+		 piece->name, c);
+	CHECK_EQ(t, ARM_08, (u64)(uintptr_t)piece->fallback,
+		 sampling_field(&in->record, RECORD_rip),
+		 "R/EIP of its record, which is made after the abort, %s, IA32_PMC%u", piece->name,
+		 c);
+	CHECK_EQ(t, ARM_08, abort,
+		 sampling_field(&in->record, RECORD_tx_abort) & (TX_RTM_ABORT | TX_HLE_ABORT),
+		 "RTM_Abort or HLE_Abort, bits 33:32 of B8H, %s, IA32_PMC%u", piece->name, c);
+}
+
+/* With IN_TX at these levels there must be no record outside of transactions, and one inside, which
+ * aborts. */
+static void check_in_tx(struct test *t, struct test_claim claim, const struct transaction *piece,
+			u64 level)
+{
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		struct ds_setup setup = sampling_setup(8);
-		struct transaction_inside in = { 0 };
+		struct transaction_inside in = { .piece = piece };
 		bool found;
 
 		ds_open(&setup);
@@ -375,37 +395,71 @@ static void check_in_tx(struct test *t, struct test_claim claim, u64 level)
 		pebs_disarm();
 		test_check_eq(t, claim, 0, ds_records(),
 			      "records outside of transactions, IA32_PMC%u with IN_TX", c);
-		found = record_inside(c, level | IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
-		test_check(t, claim, found, "found", "and a record inside, in %u runs, IA32_PMC%u",
-			   in.runs, c);
+		found = transaction_record_inside(LOADS, c, level | IA32_PERFEVTSEL_IN_TX,
+						  NO_OTHERS, &in);
+		if (test_check(t, claim, found, "found",
+			       "and a record inside of %s, in %u runs, IA32_PMC%u", piece->name,
+			       in.runs, c))
+			check_aborted(t, &in, c);
 	}
 }
 
 /*
  * ARM-07  The IN_TX and IN_TXCP filters of a counter must hold for its PEBS records too.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ * ARM-08  A PEBS event inside a transactional region must abort the region before the record is
+ *         written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
  *
  * Given  each counter samples loads with IN_TX
  * When   enough loads for a record run outside of transactions; then transactions run
- * Then   there is no record; then there is one of a load inside a transaction
+ * Then   there is no record; then there is one of a load inside a transaction, which doesn't commit
+ *        and leaves no store; the record has R/EIP at the fallback, and bit 33 (RTM_Abort) at B8H
  */
-TEST(tsx, counter_with_in_tx_records_only_inside_transactions, REQS(ARM_07),
+TEST(tsx, counter_with_in_tx_records_only_inside_transactions, REQS(ARM_07, ARM_08),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
-	check_in_tx(t, AT(ARM_07), COUNT_BOTH);
+	if (transaction_works(t))
+		check_in_tx(t, AT(ARM_07), &transaction_commit, COUNT_BOTH);
 }
 
 /*
  * ARM-07  The IN_TX and IN_TXCP filters of a counter must hold for its PEBS records too.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ * ARM-08  A PEBS event inside a transactional region must abort the region before the record is
+ *         written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
  *
  * Given  each counter samples loads with IN_TX and USR, without OS; everything runs at CPL 3, as
  *        sampled software usually does
  * When   enough loads for a record run outside of transactions; then transactions run
- * Then   there is no record; then there is one of a load inside a transaction
+ * Then   there is no record; then there is one of a load inside a transaction, which doesn't commit
+ *        and leaves no store; the record has R/EIP at the fallback, and bit 33 (RTM_Abort) at B8H
  */
-TEST(tsx, counter_with_in_tx_records_only_inside_transactions_of_cpl_3, REQS(ARM_07),
+TEST(tsx, counter_with_in_tx_records_only_inside_transactions_of_cpl_3, REQS(ARM_07, ARM_08),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
-	check_in_tx(t, AT(ARM_07), COUNT_USR);
+	if (transaction_works(t))
+		check_in_tx(t, AT(ARM_07), &transaction_commit, COUNT_USR);
+}
+
+/*
+ * ARM-07  The IN_TX and IN_TXCP filters of a counter must hold for its PEBS records too.
+ * TSX-16  IN_TX and IN_TXCP must hold for elided locks as for transactions.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ * ARM-08  A PEBS event inside a transactional region must abort the region before the record is
+ *         written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  each counter samples loads with IN_TX
+ * When   enough loads for a record run outside of transactions; then locks are elided
+ * Then   there is no record; then there is one of a load inside an elided lock, with bit 32
+ *        (HLE_Abort) at B8H and R/EIP after the XACQUIRE. XTEST finds that lock no longer elided,
+ *        and the run has stored once
+ */
+TEST(tsx, counter_with_in_tx_records_inside_elided_locks, REQS(ARM_07, TSX_16, ARM_08),
+     NEEDS(need_perfmon, need_pebs, need_hle, need_events))
+{
+	if (transaction_elision_works(t))
+		check_in_tx(t, AT(ARM_07, TSX_16), &transaction_elided, COUNT_BOTH);
 }

@@ -4,6 +4,7 @@
  * their records: SDM "Performance Monitoring and Intel TSX", "Intel TSX and PEBS Support".
  */
 #include "kernel/interrupt/user.h"
+#include "kernel/memory/pages.h"
 #include "pmu/counter.h"
 #include "pmu/event.h"
 #include "pmu/pebs.h"
@@ -23,13 +24,16 @@ struct user_run {
 	const struct transaction *piece;
 	u64 status, rsp;
 	u64 n;		/* loads, in place of FEW */
+	bool uncacheable;	/* the piece's memory */
 };
 
 /* When the transaction begins, RFLAGS has the flags of 1 - 2; its loop then changes them. */
 static u64 run_once(u64 arg)
 {
 	struct user_run *run = (struct user_run *)(uintptr_t)arg;
-	u64 words = (u64)(uintptr_t)transaction_words(), status;
+	u64 words = run->uncacheable ? (u64)(uintptr_t)pages_get()->uncacheable :
+				       (u64)(uintptr_t)transaction_words();
+	u64 status;
 	u64 n = run->n ? run->n : FEW;
 
 	__asm__ volatile("lea -8(%%rsp), %[rsp]\n\t"
@@ -43,32 +47,38 @@ static u64 run_once(u64 arg)
 	return status;
 }
 
-static unsigned run_at(unsigned cpl, const struct transaction *piece, unsigned times)
+static u64 loads_of(const struct transaction *piece)
 {
-	struct user_run run = { .piece = piece,
-				.n = piece == &transaction_stores ? TRANSACTION_LINES : FEW };
+	if (piece == &transaction_stores)
+		return TRANSACTION_LINES;
+	return piece == &transaction_watch ? WATCHED : FEW;
+}
+
+static unsigned run_at(unsigned cpl, struct user_run *run, unsigned times)
+{
 	unsigned committed = 0;
 
 	while (times--) {
 		if (cpl)
-			user_call_at(cpl, run_once, (u64)(uintptr_t)&run);
+			user_call_at(cpl, run_once, (u64)(uintptr_t)run);
 		else
-			run_once((u64)(uintptr_t)&run);
-		committed += run.status == COMMITTED;
+			run_once((u64)(uintptr_t)run);
+		committed += run->status == COMMITTED;
 	}
 	return committed;
 }
 
 /* The increase of a counter over RUNS transactions at a CPL. */
-static u64 counted(unsigned counter, u16 event, u64 level, unsigned cpl,
-		   const struct transaction *piece, unsigned *committed)
+static u64 counted(unsigned counter, u16 event, u64 level, unsigned cpl, struct user_run run,
+		   unsigned *committed)
 {
 	u64 value;
 
+	run.n = loads_of(run.piece);
 	counter_program(counter, event, level);
 	counter_write(counter, 0);
 	counters_enable(pmc_one(counter));
-	*committed = run_at(cpl, piece, RUNS);
+	*committed = run_at(cpl, &run, RUNS);
 	counters_disable();
 	value = counter_read(counter);
 	counter_program_disabled(counter, 0, 0);
@@ -88,10 +98,11 @@ static void check_levels(struct test *t, unsigned c, const struct transaction *p
 		{ "ABORTED", EVENT_RTM_RETIRED_ABORTED },
 	};
 	const u64 selected = cpl ? COUNT_USR : COUNT_OS, other = COUNT_BOTH & ~selected;
+	const struct user_run run = { .piece = piece };
 
 	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
 		unsigned committed;
-		u64 got = counted(c, each[i].event, selected, cpl, piece, &committed);
+		u64 got = counted(c, each[i].event, selected, cpl, run, &committed);
 		u64 want = i == 0 ? RUNS : i == 1 ? committed : RUNS - committed;
 
 		if (i == 2)
@@ -100,7 +111,7 @@ static void check_levels(struct test *t, unsigned c, const struct transaction *p
 		else
 			CHECK_EQ(t, TSX_08, want, got, "RTM_RETIRED.%s of %s at CPL %u, IA32_PMC%u",
 				 each[i].name, piece->name, cpl, c);
-		got = counted(c, each[i].event, other, cpl, piece, &committed);
+		got = counted(c, each[i].event, other, cpl, run, &committed);
 		CHECK_EQ(t, CNT_10, 0, got,
 			 "RTM_RETIRED.%s of %s at CPL %u with %s alone, IA32_PMC%u", each[i].name,
 			 piece->name, cpl, cpl ? "OS" : "USR", c);
@@ -141,6 +152,12 @@ struct level_row {
 	enum { OF_ALL, OF_COMMITS, OF_ABORTS, OF_SIGNALS } of;
 };
 
+/* Is the memory of the piece uncacheable? It is for the event that counts such aborts. */
+static bool is_uncacheable(const struct level_row *row)
+{
+	return row->event == EVENT_RTM_RETIRED_ABORTED_MISC4;
+}
+
 /* The least and the most count over RUNS transactions, of which so many committed. */
 static void bounds_of(const struct level_row *row, bool exact, unsigned committed, u64 *least,
 		      u64 *most)
@@ -156,15 +173,16 @@ static u64 check_row(struct test *t, struct test_claim claim, const struct level
 		     unsigned c, unsigned cpl)
 {
 	const u64 selected = cpl ? COUNT_USR : COUNT_OS, other = COUNT_BOTH & ~selected;
+	const struct user_run run = { .piece = row->piece, .uncacheable = is_uncacheable(row) };
 	unsigned committed;
-	u64 got = counted(c, row->event, selected, cpl, row->piece, &committed), least, most;
+	u64 got = counted(c, row->event, selected, cpl, run, &committed), least, most;
 
 	bounds_of(row, test_sees_claim(t, &claim), committed, &least, &most);
 	test_check_range(t, claim, least, most, got,
 			 "%s of %s at CPL %u, %u of %u committed, "
 			 "IA32_PMC%u",
 			 row->name, row->piece->name, cpl, committed, RUNS, c);
-	return counted(c, row->event, other, cpl, row->piece, &committed);
+	return counted(c, row->event, other, cpl, run, &committed);
 }
 
 /*
@@ -209,8 +227,8 @@ TEST(tsx, hle_retired_counts_at_the_selected_privilege_levels, REQS(TSX_13, CNT_
  * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
- * Given  each counter counts RTM_RETIRED.ABORTED_MISC3 or MISC5, one of them MISC1, and one
- *        TX_MEM.ABORT_CAPACITY_WRITE, with USR alone or OS alone
+ * Given  each counter counts RTM_RETIRED.ABORTED_MISC3, MISC4 (memory is uncacheable) or MISC5, one
+ *        of them MISC1, and one TX_MEM.ABORT_CAPACITY_WRITE, with USR alone or OS alone
  * When   eight transactions that such a cause aborts run at CPL 3, and at CPL 0
  * Then   the counter that selects their level counts them, on a processor none that commits, and
  *        TX_MEM none where none aborts; the other one counts 0
@@ -228,6 +246,8 @@ TEST(tsx, abort_events_count_at_the_selected_privilege_levels, REQS(TSX_18, CNT_
 		  &transaction_divide, OF_ABORTS },
 		{ "TX_MEM.ABORT_CAPACITY_WRITE", EVENT_TX_MEM_ABORT_CAPACITY_WRITE,
 		  &transaction_stores, OF_SIGNALS },
+		{ "RTM_RETIRED.ABORTED_MISC4", EVENT_RTM_RETIRED_ABORTED_MISC4, &transaction_commit,
+		  OF_ABORTS },
 	};
 
 	if (!transaction_works(t))
@@ -240,10 +260,49 @@ TEST(tsx, abort_events_count_at_the_selected_privilege_levels, REQS(TSX_18, CNT_
 		/* Transactions with many stores take long: test them on one counter only. */
 		if (row->piece == &transaction_stores && c != i / 8)
 			continue;
+		if (is_uncacheable(row) && test_erratum(t, ERRATUM_MEMORY_TYPE))
+			continue;
 		other = check_row(t, AT(TSX_18), row, c, cpl);
 		CHECK_EQ(t, CNT_10, 0, other, "%s at CPL %u with %s alone, IA32_PMC%u", row->name,
 			 cpl, cpl ? "OS" : "USR", c);
 	}
+}
+
+/*
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3, MISC4 and MISC5 and TX_MEM.ABORT_CONFLICT and
+ *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
+ *         SDM chapter 19, RTM_RETIRED, TX_MEM
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ *
+ * Given  another processor stores to a line all the time; TX_MEM.ABORT_CONFLICT, or
+ *        RTM_RETIRED.ABORTED_MISC1, counts on IA32_PMC0 or 1, with USR alone or OS alone
+ * When   eight transactions with loads from that line run at CPL 3, and at CPL 0
+ * Then   the counter that selects their level counts those that abort, on a processor none that
+ *        commits; the other one counts 0
+ * Control: where nothing else aborts, the same counter, with the other flag
+ */
+TEST(tsx, conflict_events_count_at_the_selected_privilege_levels, REQS(TSX_18, CNT_10),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_second_processor))
+{
+	static const struct level_row rows[] = {
+		{ "TX_MEM.ABORT_CONFLICT", EVENT_TX_MEM_ABORT_CONFLICT, &transaction_watch,
+		  OF_SIGNALS },
+		{ "RTM_RETIRED.ABORTED_MISC1", EVENT_RTM_RETIRED_ABORTED_MISC1, &transaction_watch,
+		  OF_ABORTS },
+	};
+
+	if (!transaction_works(t) || !transaction_write_on(t))
+		return;
+	for (unsigned i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct level_row *row = &rows[i / 2];
+		const unsigned cpl = i % 2 ? CPL_3 : 0;
+		u64 other = check_row(t, AT(TSX_18), row, i / 2, cpl);
+
+		CHECK_EQ(t, CNT_10, 0, other, "%s at CPL %u with %s alone", row->name, cpl,
+			 cpl ? "OS" : "USR");
+	}
+	transaction_write_off(t);
 }
 
 /* Take one record of an abort of the piece at a CPL; *run: the transaction before the record. */

@@ -35,6 +35,20 @@ static u64 set_every_bit(void)
 	return uncore_status();
 }
 
+/* Write the count and the event select of each counter, with its enable and without; and read the
+ * count. All of them are stopped. */
+static void write_each_counter(void)
+{
+	for (unsigned i = 0; i <= UNCORE_COUNTERS; i++) {
+		const unsigned c = i < UNCORE_COUNTERS ? i : UNCORE_FIXED;
+
+		uncore_write(c, 0);
+		uncore_program(c, UNC_L3_MISS_READ, true);
+		uncore_program_disabled(c);
+		uncore_read(c);
+	}
+}
+
 /*
  * UNC-04  A bit of MSR_UNCORE_PERF_GLOBAL_STATUS must stay until 1 is written to it in
  *         MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; writing 0 must have no effect.
@@ -42,10 +56,12 @@ static u64 set_every_bit(void)
  *
  * Given  every counter has wrapped, the fixed one with its PMI enable: OVF_PMI is set; CHG, of
  *        which the manual says only that it reports a change, may be
- * When   0 is written to MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; then 1 to one of its bits, each in turn,
+ * When   0 is written to MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; the count and the event select of each
+ *        counter are written and read; then 1 is written to one bit of the register, each in turn,
  *        with every bit set again before
- * Then   0 changes nothing; that bit alone is cleared and each other one is unchanged. CHG is
- *        unchanged too, unless it is the written bit; then it may report its own change
+ * Then   0 changes nothing, and what is written to counters nothing but CHG; that bit alone is
+ *        cleared and each other one is unchanged. CHG is unchanged too, unless it is the written
+ *        bit; then it may report its own change
  * Control: the bits of all counters and OVF_PMI were set
  */
 TEST(unc, each_write_to_the_uncore_ovf_ctrl_keeps_every_other_status_bit, REQS(UNC_04),
@@ -61,6 +77,9 @@ TEST(unc, each_write_to_the_uncore_ovf_ctrl_keeps_every_other_status_bit, REQS(U
 			   "uncore status after all counters have wrapped");
 		uncore_clear(0);
 		CHECK_EQ(t, UNC_04, before, uncore_status(), "uncore status after 393H = 0");
+		write_each_counter();
+		CHECK_EQ(t, UNC_04, before & ~CHG, uncore_status() & ~CHG,
+			 "uncore status but CHG after writes of each counter and event select");
 		uncore_clear(BIT(bit));
 		after = uncore_status();
 		CHECK_EQ(t, UNC_04, before & ~(BIT(bit) | CHG), after & ~CHG,

@@ -16,10 +16,15 @@
 #define WRAPS	4	/* wraps in a row, each with its interrupt */
 #define SETTLES	3	/* waits for a late interrupt */
 
+#define LISTENS	IA32_DEBUGCTL_ENABLE_UNCORE_PMI
+/* Other bits of IA32_DEBUGCTL, none of which is about which interrupts come. */
+#define BESIDE	(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | \
+		 IA32_DEBUGCTL_LBR)
+
 /* The interrupts of one wrap of the fixed counter. */
-static const struct pmi_log *interrupts(bool pmi, bool selected, bool core_listens)
+static const struct pmi_log *interrupts(bool pmi, bool selected, u64 debugctl)
 {
-	msr_write(MSR_IA32_DEBUGCTL, core_listens ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
 	pmi_open(NULL);
 	uncore_wrap(pmi, selected ? uncore_cores() : 0);
 	return pmi_end();
@@ -34,7 +39,8 @@ static const struct pmi_log *interrupts(bool pmi, bool selected, bool core_liste
  *
  * Given  the uncore's fixed counter, alone
  * When   it wraps with each combination of the select bits EN_PMI_COREx and IA32_DEBUGCTL[13];
- *        then with all of them and its own PMI enable 0
+ *        the same with IA32_DEBUGCTL[12], [11] and [0] set too; then with all of them and its own
+ *        PMI enable 0
  * Then   there is one interrupt where both are 1, and none in any other case
  * Control: the status shows each time that the counter has wrapped
  */
@@ -43,18 +49,19 @@ TEST(unc, uncore_interrupt_needs_pmi_enable_select_bit_and_debugctl, REQS(PMI_09
 {
 	if (!uncore_reaches(t))
 		return;
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 8; i++) {
 		bool selected = i & 1, listens = i & 2;
-		const struct pmi_log *log = interrupts(true, selected, listens);
+		const u64 debugctl = (listens ? LISTENS : 0) | (i & 4 ? BESIDE : 0);
+		const struct pmi_log *log = interrupts(true, selected, debugctl);
 
 		CONTROL_EQ(t, PMI_09, OVF_FC0, uncore_status() & OVF_FC0,
 			   "OVF_FC0: the fixed counter has wrapped");
 		CHECK_EQ(t, PMI_09, selected && listens, log->count,
-			 "interrupts with EN_PMI_COREx = %u, IA32_DEBUGCTL[13] = %u", selected,
-			 listens);
+			 "interrupts with EN_PMI_COREx = %u, IA32_DEBUGCTL = %#lx", selected,
+			 debugctl);
 		uncore_off();
 	}
-	CHECK_EQ(t, UNC_05, 0, interrupts(false, true, true)->count,
+	CHECK_EQ(t, UNC_05, 0, interrupts(false, true, LISTENS)->count,
 		 "interrupts of a wrap without the counter's PMI enable");
 	CONTROL_EQ(t, UNC_05, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 of that wrap");
 	uncore_off();
@@ -78,7 +85,7 @@ TEST(unc, every_uncore_interrupt_finds_bit_61_set, REQS(PMI_12), NEEDS(need_perf
 	if (!uncore_reaches(t))
 		return;
 	for (unsigned i = 0; i < WRAPS; i++) {
-		log = interrupts(true, true, true);
+		log = interrupts(true, true, LISTENS);
 		CONTROL_RANGE(t, PMI_12, 1, ~0ULL, log->count,
 			      "interrupts of a wrap of the uncore's fixed counter");
 		for (unsigned k = 0; k < log->count && k < PMI_LOG_SIZE; k++)
@@ -145,9 +152,10 @@ TEST(unc, uncore_interrupt_is_delivered_as_lvtpc_says, REQS(PMI_04, PMI_06),
  *         SDM Table 35-13, Figures 18-33 and 18-34
  *
  * Given  bit 61 of IA32_PERF_GLOBAL_STATUS (38EH) is 0, and the handler doesn't write the status
- * When   the uncore's fixed counter interrupts; its status is cleared by 393H; 1 is written to bit
- *        61 of IA32_PERF_GLOBAL_OVF_CTRL (390H)
- * Then   bit 61 of 38EH is 1 after the first two, and 0 after the last
+ * When   the uncore's fixed counter interrupts; its status is cleared by 393H; 1 is written to the
+ *        bit of each counter of the core, to bit 62 and to bit 63 of IA32_PERF_GLOBAL_OVF_CTRL
+ *        (390H), each alone; then to bit 61
+ * Then   bit 61 of 38EH is 1 until the last write, and 0 after it
  * Control: OVF_PMI, bit 61 of MSR_UNCORE_PERF_GLOBAL_STATUS (392H), is set by the interrupt
  */
 TEST(unc, uncore_interrupt_sets_bit_61_until_390h_clears_it, REQS(PMI_12),
@@ -169,6 +177,11 @@ TEST(unc, uncore_interrupt_sets_bit_61_until_390h_clears_it, REQS(PMI_12),
 	uncore_clear(OVF_FC0 | OVF_PMI);
 	CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
 		 "38EH[61] after 393H: only 390H clears it");
+	FOR_EACH_COUNTER (bit, counters_all().bits | BITS(62, 63)) {
+		counters_clear(BIT(bit));
+		CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
+			 "38EH[61] after 390H = bit %u alone", bit);
+	}
 	counters_clear(CORE_UNC_OVF);
 	CHECK_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] after 390H[61]");
 	uncore_off();

@@ -224,6 +224,30 @@ static bool a_freeze_stops_fixed_counters(struct fixture *r)
 	return fixture_records(r) == 1 && !fixture_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
 }
 
+/* By fixed counter 1. */
+static bool a_freeze_by_cycles_stops_all(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0xb0);
+	fixture_set(r, MSR_IA32_FIXED_CTR0 + 1, MINUS(1));
+	fixture_start(r, BIT(0) | BIT(33));
+	fixture_nops(r, 3);
+	return !fixture_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
+}
+
+/* IA32_DEBUGCTL after a debug exception with far branches kept out. */
+static u64 debugctl_after_debug(struct fixture *r, u64 debugctl)
+{
+	fixture_set(r, MSR_LBR_SELECT, LBR_SELECT_FAR_BRANCH);
+	fixture_set(r, MSR_IA32_DEBUGCTL, debugctl);
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, TRANSFER_DEBUG);
+	return fixture_get(r, MSR_IA32_DEBUGCTL);
+}
+
+RULE(a_filtered_debug_exception_clears_lbr, debugctl_after_debug(r, BIT(0)) == 0)
+RULE(a_debug_exception_leaves_freezes,
+     (debugctl_after_debug(r, BITS(11, 12) | BIT(0)) & BITS(11, 12)) == BITS(11, 12))
+
 static bool low_vectors_arrive(struct fixture *r)
 {
 	fixture_write_lvtpc(r, LOW_VECTOR);
@@ -475,5 +499,8 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_VECTORS_BELOW_32_LOST] = low_vectors_arrive,
 	[FAULT_LBR_BOTH_LEVELS_NONE] = both_levels_keep_all_out,
 	[FAULT_LBR_STACK_NO_INDIRECT] = an_indirect_call_is_stacked,
+	[FAULT_LBR_DEBUG_BY_FILTER] = a_filtered_debug_exception_clears_lbr,
+	[FAULT_LBR_DEBUG_CLEARS_FREEZES] = a_debug_exception_leaves_freezes,
+	[FAULT_FREEZE_BY_CYCLES_LEAVES_GP] = a_freeze_by_cycles_stops_all,
 	[FAULT_LBR_JCC_LETS_RET_IN] = kinds_are_kept_out_together,
 };

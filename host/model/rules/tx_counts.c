@@ -99,6 +99,17 @@ static bool user_causes_are_counted(struct fixture *r)
 	return PMC(0) == 1 && PMC(1) == 1 && PMC(2) == 1 && PMC(3) == 1;
 }
 
+static bool user_causes_of_memory_are_counted(struct fixture *r)
+{
+	static const u32 events[] = { EVENT_RTM_RETIRED_ABORTED_MISC4,
+				      EVENT_TX_MEM_ABORT_CONFLICT };
+
+	count(r, events, 2);
+	user_abort(r, TX_MEMORY_TYPE);
+	user_abort(r, TX_CONFLICT);
+	return PMC(0) == 1 && PMC(1) == 1;
+}
+
 /* A counter with OS alone counts nothing of a transaction at CPL 3. */
 static bool others_levels_are_not_counted(struct fixture *r)
 {
@@ -129,6 +140,14 @@ static bool locks_have_cycles(struct fixture *r)
 	return is_long(r);
 }
 
+static bool a_loads_record_is_long(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	loads(r, 2);
+	return is_long(r);
+}
+
 /* After a short transaction, a record behind XRELEASE. */
 static bool released_locks_have_cycles(struct fixture *r)
 {
@@ -137,10 +156,20 @@ static bool released_locks_have_cycles(struct fixture *r)
 	rules_tx_acquire(r, DATA);
 	fixture_nops(r, SOME);
 	rules_tx_release(r, DATA);
-	fixture_program_pebs(r, 0, LOADS, 0, 1);
-	fixture_start(r, BIT(0));
-	loads(r, 2);
-	return is_long(r);
+	return a_loads_record_is_long(r);
+}
+
+/* After a short transaction, a record behind the XEND of one with another in it. */
+static bool nested_ones_have_cycles(struct fixture *r)
+{
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_end(r);
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, SOME);
+	rules_tx_end(r);
+	rules_tx_end(r);
+	return a_loads_record_is_long(r);
 }
 
 static bool has_cycles(struct fixture *r, enum tx_cause cause)
@@ -156,15 +185,21 @@ static bool has_cycles(struct fixture *r, enum tx_cause cause)
 
 RULE(aborts_by_conflicts_have_cycles, has_cycles(r, TX_CONFLICT))
 RULE(aborts_by_capacity_have_cycles, has_cycles(r, TX_CAPACITY_WRITES))
+RULE(aborts_by_reads_have_cycles, has_cycles(r, TX_CAPACITY_READS))
+RULE(aborts_by_exceptions_have_cycles, has_cycles(r, TX_EXCEPTION))
 
 static bool aborts_by_records_have_cycles(struct fixture *r)
 {
-	fixture_program_pebs(r, 0, LOADS, 0, 1);
-	fixture_start(r, BIT(0));
 	rules_tx_begin(r, FALLBACK);
 	fixture_nops(r, SOME);
-	loads(r, 2);
-	return is_long(r);
+	return a_loads_record_is_long(r);
+}
+
+static bool locks_that_records_abort_have_cycles(struct fixture *r)
+{
+	rules_tx_acquire(r, DATA);
+	fixture_nops(r, SOME);
+	return a_loads_record_is_long(r);
 }
 
 /* IA32_PMC2 with IN_TX and IN_TXCP keeps less than half of the count of a transaction at CPL 3. */
@@ -276,6 +311,51 @@ static bool an_inner_lock_keeps_nothing(struct fixture *r)
 	return PMC(2) < SOME;
 }
 
+/* An interrupt ends an elision: IA32_PMC0 counts that, IA32_PMC2 keeps nothing of it. */
+static void interrupted_lock(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_HLE_RETIRED_ABORTED, 0, 0);
+	fixture_program(r, 2, INST, IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, 0);
+	fixture_start(r, BIT(0) | BIT(2));
+	rules_tx_acquire(r, DATA);
+	fixture_nops(r, SOME);
+	model_tx_abort(&r->m, TX_EVENT, 0, r->ip, 0);
+}
+
+static bool an_interrupted_lock_is_counted(struct fixture *r)
+{
+	interrupted_lock(r);
+	return PMC(0) == 1;
+}
+
+static bool an_interrupted_lock_keeps_nothing(struct fixture *r)
+{
+	interrupted_lock(r);
+	return PMC(2) < SOME;
+}
+
+/* On a counter that is enabled for PEBS. */
+static bool sampled_loads_of_a_lock_are_in(struct fixture *r)
+{
+	fixture_program_pebs(r, 2, LOADS, IA32_PERFEVTSEL_IN_TX, SOME);
+	fixture_start(r, BIT(2));
+	rules_tx_acquire(r, DATA);
+	loads(r, 10);
+	rules_tx_release(r, DATA);
+	return PMC(2) == MINUS(SOME - 10);
+}
+
+/* With INT: its record ends the transaction. */
+static bool an_aborting_record_interrupts(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, INT, 1);
+	fixture_set_reset(r, 0, MINUS(SOME));
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	loads(r, 2);
+	return fixture_records(r) == 1 && !model_in_tx(&r->m) && r->n_interrupts == 1;
+}
+
 /* Two elisions that a conflict ends; the second is recorded on IA32_PMC3. */
 static bool elisions_end_by_a_conflict(struct fixture *r)
 {
@@ -307,6 +387,7 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_TX_INTERRUPT_UNCOUNTED] = all_causes_are_counted,
 	[FAULT_TX_OTHERS_UNCOUNTED] = all_causes_are_counted,
 	[FAULT_TX_ALL_AS_OTHERS] = all_causes_are_counted,
+	[FAULT_TX_EVENTS_NOT_AS_OTHERS] = all_causes_are_counted,
 	[FAULT_TX_RECORD_UNCOUNTED] = record_aborts_a_region,
 	[FAULT_HLE_RECORD_UNCOUNTED] = record_aborts_a_lock,
 	[FAULT_HLE_STARTS_USER] = user_locks_are_counted,
@@ -318,12 +399,18 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_HLE_MEMORY_UNCOUNTED] = elisions_end_by_capacity,
 	[FAULT_HLE_COUNTS_BY_CAUSE] = elisions_end_by_capacity,
 	[FAULT_TX_CAUSES_USER] = user_causes_are_counted,
+	[FAULT_TX_TYPE_USER] = user_causes_of_memory_are_counted,
+	[FAULT_TX_CONFLICT_USER] = user_causes_of_memory_are_counted,
 	[FAULT_TX_ANY_LEVEL] = others_levels_are_not_counted,
 	[FAULT_TX_CYCLES_NOT_OF_LOCKS] = locks_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_RELEASED] = released_locks_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_RECORDS] = aborts_by_records_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_CAPACITY] = aborts_by_capacity_have_cycles,
 	[FAULT_TX_CYCLES_NOT_OF_CONFLICTS] = aborts_by_conflicts_have_cycles,
+	[FAULT_TX_CYCLES_NOT_OF_NESTED] = nested_ones_have_cycles,
+	[FAULT_TX_CYCLES_NOT_OF_READS] = aborts_by_reads_have_cycles,
+	[FAULT_TX_CYCLES_NOT_OF_EXCEPTIONS] = aborts_by_exceptions_have_cycles,
+	[FAULT_HLE_CYCLES_NOT_OF_RECORDS] = locks_that_records_abort_have_cycles,
 	[FAULT_TX_CHECKPOINT_USER] = takes_back_at_cpl_3,
 	[FAULT_TX_CHECKPOINT_CMASK] = takes_back_clocks,
 	[FAULT_TX_CHECKPOINT_INV] = takes_back_clocks_without,
@@ -335,6 +422,10 @@ rule *const tx_counts_rules[FAULT_COUNT] = {
 	[FAULT_HLE_CHECKPOINT_INNER] = an_inner_lock_keeps_nothing,
 	[FAULT_HLE_CONFLICT_HIDDEN] = elisions_end_by_a_conflict,
 	[FAULT_HLE_CONFLICT_UNCOUNTED] = elisions_end_by_a_conflict,
+	[FAULT_HLE_INTERRUPT_UNCOUNTED] = an_interrupted_lock_is_counted,
+	[FAULT_HLE_CHECKPOINT_NO_EVENT] = an_interrupted_lock_keeps_nothing,
+	[FAULT_HLE_FILTER_NO_RECORDS] = sampled_loads_of_a_lock_are_in,
+	[FAULT_TX_RECORD_INT_LOST] = an_aborting_record_interrupts,
 	[FAULT_HLE_PMI_LOST] = an_overflow_in_a_lock_interrupts,
 	[FAULT_TX_ABORT_PMI_LOST] = an_abort_interrupts,
 	[FAULT_TX_ABORT_NO_RELOAD] = a_record_of_an_abort_is_complete,

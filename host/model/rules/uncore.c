@@ -111,6 +111,20 @@ static bool clearing_the_last_keeps_chg(struct fixture *r)
 	return fixture_get(r, 0x392) == BIT(63);
 }
 
+static bool a_write_of_a_counter_leaves_its_bit(struct fixture *r)
+{
+	miss(r, 0, TOP);
+	fixture_set(r, 0x3b0, 0);
+	return (fixture_get(r, 0x392) & 1) == 1;
+}
+
+static bool ovf_uncore_stays_beside_bit_63(struct fixture *r)
+{
+	miss(r, BIT(20), TOP);
+	fixture_wrmsr(r, 0x390, BIT(63));
+	return fixture_status(r) == OVF_UNCORE;
+}
+
 /* MSR_UNCORE_ADDR_OPCODE_MATCH. */
 static bool match_is_held(struct fixture *r)
 {
@@ -168,6 +182,8 @@ static bool one_bit_is_for_both_threads(struct fixture *r)
 rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_SELECTS_THREADS] = one_bit_is_for_both_threads,
 	[FAULT_UNCORE_ODD_DEAF] = all_selected_cores_get_it,
+	[FAULT_UNCORE_WRITES_CLEAR_STATUS] = a_write_of_a_counter_leaves_its_bit,
+	[FAULT_STATUS_CLEARS_OVF_UNCORE] = ovf_uncore_stays_beside_bit_63,
 	[FAULT_UNCORE_MATCH_WRITE_DROPPED] = match_is_held,
 	[FAULT_UNCORE_LAST_CLEARS_CHG] = clearing_the_last_keeps_chg,
 	[FAULT_UNCORE_CLEARS_CHG] = clearing_one_keeps_the_others,

@@ -8,6 +8,7 @@
 
 #define BRANCHES_AFTER_OFF 64u
 #define HALF_OF_ENTRIES	16
+#define FREEZES	(IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
 
 static const struct {
 	u64 kind;
@@ -252,6 +253,12 @@ bool fault_lbr_debug(struct model *m, unsigned kind, u8 cpl, bool off)
 	if (off && ((cpl && broken(m, FAULT_LBR_DEBUG_USER_GOES_ON)) ||
 		    (kind & TRANSFER_BREAKPOINT && broken(m, FAULT_LBR_BREAKPOINT_GOES_ON))))
 		return false;
+	if (off && !model_has_arch_lbr(m) &&
+	    m->lbr.select & (LBR_SELECT_FAR_BRANCH | LBR_SELECT_CPL_EQ_0) &&
+	    broken(m, FAULT_LBR_DEBUG_BY_FILTER))
+		return false;
+	if (off && m->debugctl & FREEZES && broken(m, FAULT_LBR_DEBUG_CLEARS_FREEZES))
+		m->debugctl &= ~(u64)FREEZES;
 	return off && !broken(m, FAULT_LBR_DEBUG_GOES_ON);
 }
 
