@@ -18,9 +18,9 @@
 #define FREEZE_BITS	(IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
 /* None of these is about last branch records. BTINT and the two after it act on branch trace
  * messages and stores, which TR and BTS enable. */
-#define OTHER_BITS								\
-	(IA32_DEBUGCTL_BTINT | IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR | FREEZE_BITS | \
-	 IA32_DEBUGCTL_ENABLE_UNCORE_PMI | IA32_DEBUGCTL_FREEZE_WHILE_SMM)
+static const u64 other_bits = IA32_DEBUGCTL_BTINT | IA32_DEBUGCTL_BTS_OFF_OS |
+			      IA32_DEBUGCTL_BTS_OFF_USR | FREEZE_BITS |
+			      IA32_DEBUGCTL_ENABLE_UNCORE_PMI | IA32_DEBUGCTL_FREEZE_WHILE_SMM;
 
 /* Those of these bits that the register takes, each alone. */
 static u64 debugctl_taken(u64 bits)
@@ -145,7 +145,7 @@ TEST(lbr, branches_are_recorded_beside_each_other_bit_of_debugctl, REQS(LBR_15),
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
 	const unsigned rows = (unsigned)(piece->end - piece->rows);
-	const u64 bits = debugctl_taken(OTHER_BITS);
+	const u64 bits = debugctl_taken(other_bits);
 	struct lbr_stack stack;
 
 	lbr_record(piece, 0, 0, &stack);

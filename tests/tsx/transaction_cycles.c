@@ -38,8 +38,7 @@ static u64 run_sequence(u64 arg)
 	struct sequence *sequence = (void *)(uintptr_t)arg;
 	volatile u64 *words = transaction_words();
 
-	sequence->committed =
-		sequence->piece->run(transaction_words(), sequence->n) == COMMITTED;
+	sequence->committed = sequence->piece->run(transaction_words(), sequence->n) == COMMITTED;
 	if (sequence->next)
 		sequence->next->run(transaction_words(), 4 * PERIOD);
 	for (unsigned k = 0; !sequence->next && k < 4 * PERIOD && !ds_records(); k++)
@@ -312,7 +311,7 @@ TEST(tsx, record_that_aborts_an_elision_holds_the_cycles_of_that_elision, REQS(T
 
 #define LINES_CYCLES (TRANSACTION_LINES / 8)	/* before lines with stores exceed the capacity */
 
-/* Is the record of the abort that the piece is made for, after all or many of its loads and stores? */
+/* Is the record of the abort that the piece is made for, after all or many of its accesses? */
 static bool is_own(const struct transaction_abort *abort)
 {
 	if (abort->piece == &transaction_divide)
