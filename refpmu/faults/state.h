@@ -104,7 +104,7 @@ struct fault_state {
 	u64 fallback_inner;	/* fallback RIP of the innermost XBEGIN */
 	u64 tx_status;		/* IA32_PERF_GLOBAL_STATUS when the transaction began */
 	bool tx_committed;	/* the last transaction has committed */
-	bool tx_had_nested;	/* so has the present one or the last */
+	bool tx_had_nested;	/* the present transaction, or the last one, has had a nested one */
 	bool tx_nested_ended;	/* a nested transaction of the present one has ended */
 	bool tx_record_due;	/* a record will abort the transaction */
 	u64 information_before;	/* information of the previous abort */

@@ -181,8 +181,8 @@ TEST(pmi, overflow_freezes_with_interrupts_off_and_at_cpl_3, REQS(FRZ_09, PMI_17
 
 	for (enum quiet_overflow how = AT_CPL_0; how <= AT_CPL_3_MASKED; how++)
 		CONTROL_RANGE(t, IDS(FRZ_09, PMI_17), whole, ~0ULL, witness_at(how, 0),
-			      "instructions of the window, no freeze, CPL %u",
-			      how == AT_CPL_0 ? 0 : 3);
+			      "instructions of the window, no freeze, CPL %u, LVTPC masked: %u",
+			      how == AT_CPL_0 ? 0 : 3, how == AT_CPL_3_MASKED);
 	CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole), witness_at(AT_CPL_0, freeze),
 		    "instructions until the freeze, of %lu, CPL 0, IF = 0", whole);
 	CHECK_RANGE(t, PMI_17, 1, overflow_before_freeze(t, whole), witness_at(AT_CPL_3, freeze),

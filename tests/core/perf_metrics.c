@@ -344,8 +344,8 @@ TEST(metrics, metrics_count_at_cpl_3, REQS(MET_04), NEEDS(need_perfmon, need_met
  *         Linux icl_set_topdown_event_period
  *
  * Given  both have counted, and are stopped
- * When   0, or values as they have after counting, are written to fixed counter 3, then to
- *        MSR_PERF_METRICS
+ * When   0 is written to fixed counter 3, then to MSR_PERF_METRICS; and where every requirement is
+ *        judged, values as they have after counting: the manual allows only 0
  * Then   both read what was written, and still do after other code
  * Control: MSR_PERF_METRICS wasn't 0 before
  */
@@ -358,7 +358,7 @@ TEST(metrics, value_written_to_stopped_metrics_is_kept, REQS(MET_08),
 		{ SOME_SLOTS, SOME_LEVEL_1 | (level_2 ? SOME_LEVEL_2 : 0) },
 	};
 
-	for (unsigned v = 0; v < 2; v++) {
+	for (unsigned v = 0; v < (test_is_strict(t) ? 2 : 1); v++) {
 		const u64 slots = values[v][0], written = values[v][1];
 
 		CONTROL_RANGE(t, MET_08, 1, ~0ULL,

@@ -503,7 +503,6 @@ static void freeze_and_count(void *arg)
 	}
 	counter_program_disabled(0, 0, 0);
 	counters_clear(overflow_status());
-	pmi_unmask();		/* a pending interrupt is taken here */
 	pmi_end();
 }
 

@@ -72,6 +72,7 @@ static u64 debugctl_in_handler(const struct cause *cause, u64 select, u64 beside
 	else
 		workload_run_uncounted(cause->piece->workload, 0);
 	lbr_close();
+	dr7_write(DR7_FIXED);
 	dr0_write(0);
 	dr6_write(DR6_FIXED);
 	intr_set_handler(cause->vector, before);
@@ -171,6 +172,10 @@ TEST(lbr, branches_are_recorded_beside_each_other_bit_of_debugctl, REQS(LBR_15),
 		workload_run_user(piece->workload, 0);
 		msr_write(MSR_IA32_DEBUGCTL, 0);
 		lbr_read(&stack);
+		if (lbr_is_lost(t, &stack)) {
+			lbr_close();
+			return;
+		}
 		for (const struct lbr_row *row = piece->rows; row < piece->end; row++)
 			CHECK_RANGE(t, LBR_15, 0, stack.depth - 1, lbr_find(&stack, row->from),
 				    "entry of a branch of kind %lu at CPL 3 beside "
@@ -208,6 +213,11 @@ TEST(lbr, hlt_keeps_recording_on_and_its_filter, REQS(MSR_28), NEEDS(need_perfmo
 	pmi_close();
 	lbr_close();
 	CONTROL_EQ(t, MSR_28, 1, interrupts, "interrupts that ended HLT");
+	if (!filter && counter_caps()->hypervisor) {
+		test_inconclusive(t,
+				  "MSR_LBR_SELECT reads 0: the hypervisor has taken it meanwhile");
+		return;
+	}
 	CHECK_EQ(t, MSR_28, LBR, debugctl, "IA32_DEBUGCTL after HLT");
 	CHECK_EQ(t, MSR_28, select, filter, "MSR_LBR_SELECT after HLT");
 }

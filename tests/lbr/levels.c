@@ -214,8 +214,7 @@ TEST(lbr, nmi_is_recorded_as_an_interrupt_is, REQS(LBR_06, ALBR_12),
  *          SDM volume 1, CPUID leaf 1CH; volume 4, IA32_LBR_CTL; Linux
  *
  * Given  UD2 and a load that raises #GP, whose handlers skip them, an interrupt and an NMI of an
- *        overflow, each at CPL 3; near
- *        branches filtered out
+ *        overflow, each at CPL 3; near branches filtered out
  * When   far branches are filtered out too (MSR_LBR_SELECT[8] = 1, IA32_LBR_CTL[22] = 0)
  * Then   nothing is recorded
  * Control: with far branches selected, one entry goes to the gate of each

@@ -191,12 +191,16 @@ u64 mem_sample_count_least(const struct mem_sample_setup *setup, const struct ca
 	return least;
 }
 
-/* MEM_LOAD_UOPS_RETIRED (but its split and STLB events, D0H), _L3_HIT_RETIRED, _L3_MISS_RETIRED */
-static bool is_event_of_sources(u16 event)
+/* L3_HIT and L3_MISS of MEM_LOAD_UOPS_RETIRED, the XSNP events and LOCAL_DRAM */
+static bool is_event_of_the_l3(u16 event)
 {
-	enum { FIRST_EVENT = 0xd1, LAST_EVENT = 0xd3 };
+	enum { RETIRED = 0xd1, L3_HIT_RETIRED = 0xd2, L3_MISS_RETIRED = 0xd3 };
+	enum { L3_HIT = 0x04, L3_MISS = 0x20 };
+	const u8 code = (u8)event, mask = (u8)(event >> 8);
 
-	return (u8)event >= FIRST_EVENT && (u8)event <= LAST_EVENT;
+	if (code == RETIRED)
+		return mask == L3_HIT || mask == L3_MISS;
+	return code == L3_HIT_RETIRED || code == L3_MISS_RETIRED;
 }
 
 bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cache_workload *h,
@@ -216,7 +220,7 @@ bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cac
 				  h->name, wanted);
 		return false;
 	}
-	if (records < wanted && is_event_of_sources(taken_event) &&
+	if (records < wanted && is_event_of_the_l3(taken_event) &&
 	    test_erratum(t, ERRATUM_L3_LOADS)) {
 		test_inconclusive(t, "%u records of %s: event %#x may count too few", records,
 				  h->name, taken_event);

@@ -150,6 +150,10 @@ TEST(tsx, overflow_in_an_elided_lock_raises_its_interrupt, REQS(PMI_01, TSX_13, 
 		CHECK_RANGE(t, TSX_13, exact ? !left.elided : 0, !left.elided, left.aborts,
 			    "HLE_RETIRED.ABORTED of a lock that IA32_PMC%u overflows in, CPL %u", c,
 			    cpl);
+		if (left.elided && c != FILTER)
+			CONTROL_RANGE(t, TSX_16, 1, ~0ULL, left.inside,
+				      "loads of IA32_PMC2 with IN_TX and IN_TXCP in a lock that "
+				      "stayed elided");
 		if (!left.elided)
 			CHECK_EQ(t, TSX_16, 0, left.inside,
 				 "loads of IA32_PMC2 with IN_TX and IN_TXCP in a lock that was "

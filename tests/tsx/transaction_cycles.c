@@ -112,6 +112,7 @@ static bool check_cycles_by(struct test *t, const struct sampler *by,
 	static const u64 loads[] = { SHORTER, LONGER, SHORTER };
 	u64 tx[3];
 
+	transaction_run(piece, SHORTER, 1);	/* its code comes into the caches */
 	for (unsigned i = 0; i < 3; i++)
 		if (!record_by(t, by, piece, loads[i], NULL, &tx[i]))
 			return false;
@@ -322,7 +323,8 @@ static bool is_own(const struct transaction_abort *abort)
 }
 
 /* The record of an abort of this piece, which follows short transactions. false: there is none. */
-static bool check_cycles_of(struct test *t, const struct transaction *piece, u64 n, unsigned c)
+static bool check_cycles_of(struct test *t, const struct transaction *piece, u64 n, unsigned c,
+			    unsigned *judged)
 {
 	struct transaction_abort shorter, abort;
 
@@ -333,10 +335,12 @@ static bool check_cycles_of(struct test *t, const struct transaction *piece, u64
 		CONTROL(t, TSX_09, is_own(&abort),
 			"the record of %s is of that abort, B8H is 0x%lx, IA32_PMC%u", piece->name,
 			abort.tx, c);
-	if (is_own(&abort))
-		CHECK_RANGE(t, TSX_09, LINES_CYCLES, TX_CYCLES, abort.tx & TX_CYCLES,
-			    "cycles of %s, after a transaction with %llu cycles, IA32_PMC%u",
-			    piece->name, shorter.tx & TX_CYCLES, c);
+	if (!is_own(&abort))
+		return true;
+	++*judged;
+	CHECK_RANGE(t, TSX_09, LINES_CYCLES, TX_CYCLES, abort.tx & TX_CYCLES,
+		    "cycles of %s, after a transaction with %llu cycles, IA32_PMC%u", piece->name,
+		    shorter.tx & TX_CYCLES, c);
 	return true;
 }
 
@@ -360,7 +364,7 @@ TEST(tsx, capacity_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09
 		&transaction_divide,
 		&transaction_loads,
 	};
-	unsigned n = 3;
+	unsigned n = 3, judged = 0;
 
 	if (!transaction_works(t))
 		return;
@@ -368,8 +372,10 @@ TEST(tsx, capacity_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09
 		n--;
 	for (unsigned i = 0; i < n * PEBS_COUNTERS; i++)
 		if (!check_cycles_of(t, pieces[i / PEBS_COUNTERS], TRANSACTION_LINES,
-				     i % PEBS_COUNTERS))
+				     i % PEBS_COUNTERS, &judged))
 			return;
+	if (!judged)
+		test_inconclusive(t, "no record is of the abort that its transaction is made for");
 }
 
 #define CONFLICT_TRIES	4u	/* the writer has a deadline; a shadow may be longer */

@@ -57,8 +57,8 @@ static void write_each_counter(void)
  * Given  every counter has wrapped, the fixed one with its PMI enable: OVF_PMI is set; CHG, of
  *        which the manual says only that it reports a change, may be
  * When   0 is written to MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; the count and the event select of each
- *        counter are written and read; then 1 is written to one bit of the register, each in turn,
- *        with every bit set again before
+ *        counter are written, and the count is read; then 1 is written to one bit of the register,
+ *        each in turn, with every bit set again before
  * Then   0 changes nothing, and what is written to counters nothing but CHG; that bit alone is
  *        cleared and each other one is unchanged. CHG is unchanged too, unless it is the written
  *        bit; then it may report its own change

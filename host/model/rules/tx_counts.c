@@ -148,7 +148,7 @@ static bool a_loads_record_is_long(struct fixture *r)
 	return is_long(r);
 }
 
-/* After a short transaction, a record behind XRELEASE. */
+/* After a short transaction, a record after XRELEASE. */
 static bool released_locks_have_cycles(struct fixture *r)
 {
 	rules_tx_begin(r, FALLBACK);
@@ -159,7 +159,7 @@ static bool released_locks_have_cycles(struct fixture *r)
 	return a_loads_record_is_long(r);
 }
 
-/* After a short transaction, a record behind the XEND of one with another in it. */
+/* After a short transaction, a record after the XEND of one with another in it. */
 static bool nested_ones_have_cycles(struct fixture *r)
 {
 	rules_tx_begin(r, FALLBACK);
