@@ -194,7 +194,7 @@ TEST(lbr, branches_are_recorded_beside_each_other_bit_of_debugctl, REQS(LBR_15),
  * Then   both registers read as before
  * Control: there was one interrupt
  */
-TEST(lbr, hlt_keeps_recording_on_and_its_filter, REQS(MSR_28), NEEDS(need_perfmon, need_lbr))
+TEST(lbr, hlt_keeps_recording_on_and_its_filter, REQS(MSR_28), NEEDS(need_lbr))
 {
 	const u64 select = LBR_SELECT_JCC | LBR_SELECT_FAR_BRANCH;
 	u64 debugctl, filter;
