@@ -422,6 +422,8 @@ TEST(tsx, misc5_alone_counts_a_transaction_that_an_interrupt_aborts, REQS(TSX_18
 			continue;
 		if (!overflowed_inside(t, &setup, &o))
 			return;
+		if (exact)
+			CONTROL(t, TSX_18, !o.committed, "the interrupt has aborted it");
 		CHECK_RANGE(t, TSX_18, exact && counts ? !o.committed : 0,
 			    exact && !counts ? 0 : !o.committed, o.aborts,
 			    "RTM_RETIRED.ABORTED_%s of one that IA32_PMC0 overflows in, which %s, "
