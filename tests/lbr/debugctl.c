@@ -34,8 +34,9 @@ static u64 debugctl_taken(u64 bits)
 	return taken;
 }
 
-/* IA32_DEBUGCTL in the handler. */
+/* IA32_DEBUGCTL in the handler, and the records after it. */
 static u64 found;
+static struct lbr_stack recorded;
 
 static void keep_debugctl(struct trap_frame *frame)
 {
@@ -71,6 +72,8 @@ static u64 debugctl_in_handler(const struct cause *cause, u64 select, u64 beside
 		workload_run_user(cause->piece->workload, 0);
 	else
 		workload_run_uncounted(cause->piece->workload, 0);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	lbr_read(&recorded);
 	lbr_close();
 	dr7_write(DR7_FIXED);
 	dr0_write(0);
@@ -91,7 +94,8 @@ static u64 debugctl_in_handler(const struct cause *cause, u64 select, u64 beside
  *        call-stack mode where there is one
  * When   a single-step trap or a breakpoint of DR0 comes, at CPL 0 or at CPL 3
  * Then   in its handler IA32_DEBUGCTL[0] is 0, and the freeze bits are as they were written
- * Control: in the handler of UD2 IA32_DEBUGCTL[0] is 1
+ * Control: in the handler of UD2 IA32_DEBUGCTL[0] is 1; with MSR_LBR_SELECT = 0 there
+ *          are entries
  */
 TEST(lbr, debug_exception_clears_lbr_alone_whatever_is_filtered, REQS(LBR_08, MSR_28),
      NEEDS(need_lbr))
@@ -116,6 +120,12 @@ TEST(lbr, debug_exception_clears_lbr_alone_whatever_is_filtered, REQS(LBR_08, MS
 			continue;
 		CONTROL_EQ(t, LBR_08, LBR, debugctl_in_handler(&undefined, select, 0) & LBR,
 			   "IA32_DEBUGCTL[0] in the handler of UD2, MSR_LBR_SELECT = %#lx", select);
+		if (!select) {
+			if (lbr_is_lost(t, &recorded))
+				return;
+			CONTROL(t, LBR_08, recorded.branch[0].from,
+				"a branch is recorded, MSR_LBR_SELECT = 0");
+		}
 		for (unsigned i = 0; i < 2 * sizeof(each) / sizeof(each[0]); i++) {
 			const u64 beside = i & 1 ? freezes : 0;
 			const u64 after = debugctl_in_handler(&each[i / 2], select, beside);
@@ -190,13 +200,14 @@ TEST(lbr, branches_are_recorded_beside_each_other_bit_of_debugctl, REQS(LBR_15),
  *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
  *
  * Given  IA32_DEBUGCTL[0] is 1, and MSR_LBR_SELECT keeps conditional and far branches out
- * When   HLT is executed, and ended by an interrupt
- * Then   both registers read as before
+ * When   HLT is executed, and ended by an interrupt; then a branch of each kind
+ * Then   both registers read as before, and the relative jump, which is the last one, is recorded
  * Control: there was one interrupt
  */
 TEST(lbr, hlt_keeps_recording_on_and_its_filter, REQS(MSR_28), NEEDS(need_lbr))
 {
 	const u64 select = LBR_SELECT_JCC | LBR_SELECT_FAR_BRANCH;
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
 	u64 debugctl, filter;
 	unsigned interrupts;
 
@@ -208,7 +219,9 @@ TEST(lbr, hlt_keeps_recording_on_and_its_filter, REQS(MSR_28), NEEDS(need_lbr))
 	__asm__ volatile("sti; hlt" ::: "memory");
 	debugctl = msr_read(MSR_IA32_DEBUGCTL);
 	filter = msr_read(MSR_LBR_SELECT);
+	workload_run_uncounted(piece->workload, 0);
 	msr_write(MSR_IA32_DEBUGCTL, 0);
+	lbr_read(&recorded);
 	interrupts = pmi_settle()->count;
 	pmi_close();
 	lbr_close();
@@ -218,8 +231,12 @@ TEST(lbr, hlt_keeps_recording_on_and_its_filter, REQS(MSR_28), NEEDS(need_lbr))
 				  "MSR_LBR_SELECT reads 0: the hypervisor has taken it meanwhile");
 		return;
 	}
+	if (lbr_is_lost(t, &recorded))
+		return;
 	CHECK_EQ(t, MSR_28, LBR, debugctl, "IA32_DEBUGCTL after HLT");
 	CHECK_EQ(t, MSR_28, select, filter, "MSR_LBR_SELECT after HLT");
+	CHECK_RANGE(t, MSR_28, 0, recorded.depth - 1, lbr_find(&recorded, (piece->end - 1)->from),
+		    "entry of a relative jump after HLT");
 }
 
 /* IA32_PMC0 overflows with its interrupt, whose handler doesn't clear the status. IA32_DEBUGCTL
