@@ -112,6 +112,9 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		*plan = (struct freeze_plan){ .lbrs = false };
 		return;
 	}
+	if (plan->lbrs && m->lbr.select & LBR_SELECT_EN_CALLSTACK &&
+	    broken(m, FAULT_FREEZE_NOT_IN_CALL_STACK))
+		plan->lbrs = false;
 	if (faults_of(m)->two_wrapped && broken(m, FAULT_FREEZE_NOT_OF_TWO)) {
 		*plan = (struct freeze_plan){ .lbrs = false };
 		return;
@@ -229,6 +232,8 @@ void fault_halt(struct model *m)
 	count_halt(m);
 	faults_of(m)->halted = true;
 	fault_disarm_all(m, FAULT_HLT_DISARMS);
+	if (m->debugctl & IA32_DEBUGCTL_LBR && broken(m, FAULT_HLT_CLEARS_LBR))
+		m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
 	if (m->n_requests &&
 	    (broken(m, FAULT_PMI_LOST_IN_HLT) ||
 	     (m->request[0].pmi.counter && broken(m, FAULT_PMI_OF_OTHERS_LOST_IN_HLT))))

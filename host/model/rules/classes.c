@@ -248,6 +248,27 @@ RULE(a_filtered_debug_exception_clears_lbr, debugctl_after_debug(r, BIT(0)) == 0
 RULE(a_debug_exception_leaves_freezes,
      (debugctl_after_debug(r, BITS(11, 12) | BIT(0)) & BITS(11, 12)) == BITS(11, 12))
 
+/* IA32_DEBUGCTL after HLT. */
+static u64 debugctl_after_hlt(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	model_halt(&r->m);
+	return fixture_get(r, MSR_IA32_DEBUGCTL);
+}
+
+RULE(hlt_keeps_recording_on, debugctl_after_hlt(r) == IA32_DEBUGCTL_LBR)
+
+/* IA32_DEBUGCTL.LBR after an overflow that freezes, in call-stack mode. */
+static u64 lbr_after_freeze(struct fixture *r)
+{
+	fixture_set(r, MSR_LBR_SELECT, LBR_SELECT_EN_CALLSTACK);
+	fixture_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI);
+	one_overflow(r);
+	return fixture_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR;
+}
+
+RULE(call_stack_freezes, !lbr_after_freeze(r))
+
 static bool low_vectors_arrive(struct fixture *r)
 {
 	fixture_write_lvtpc(r, LOW_VECTOR);
@@ -257,8 +278,9 @@ static bool low_vectors_arrive(struct fixture *r)
 
 /* ---- last branch records ---- */
 
-/* The number of entries of a conditional branch, a near return and an indirect call. */
-static u64 recorded(struct fixture *r, u64 select)
+/* The number of entries of a conditional branch, a near return and an indirect call, with these
+ * bits of IA32_DEBUGCTL. */
+static u64 recorded_beside(struct fixture *r, u64 select, u64 beside)
 {
 	struct model_retired jcc = { .branch = BRANCH_CONDITIONAL, .taken = true };
 	struct model_retired ret = { .branch = BRANCH_RETURN, .taken = true };
@@ -266,7 +288,7 @@ static u64 recorded(struct fixture *r, u64 select)
 
 	fixture_set(r, MSR_LASTBRANCH_TOS, 0);
 	fixture_set(r, MSR_LBR_SELECT, select);
-	fixture_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	fixture_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | beside);
 	fixture_retire(r, &jcc);
 	fixture_retire(r, &ret);
 	fixture_retire(r, &call);
@@ -274,6 +296,12 @@ static u64 recorded(struct fixture *r, u64 select)
 	return fixture_get(r, MSR_LASTBRANCH_TOS);
 }
 
+static u64 recorded(struct fixture *r, u64 select)
+{
+	return recorded_beside(r, select, 0);
+}
+
+RULE(bts_bits_leave_recording_on, recorded_beside(r, 0, IA32_DEBUGCTL_BTS_OFF_OS) == 3)
 RULE(both_levels_keep_all_out, recorded(r, LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0) == 0)
 RULE(an_indirect_call_is_stacked,
      recorded(r, LBR_SELECT_EN_CALLSTACK | LBR_SELECT_JCC | LBR_SELECT_NEAR_RET) == 1)
@@ -500,6 +528,9 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_LBR_BOTH_LEVELS_NONE] = both_levels_keep_all_out,
 	[FAULT_LBR_STACK_NO_INDIRECT] = an_indirect_call_is_stacked,
 	[FAULT_LBR_DEBUG_BY_FILTER] = a_filtered_debug_exception_clears_lbr,
+	[FAULT_LBR_NOT_BESIDE_BTS_BITS] = bts_bits_leave_recording_on,
+	[FAULT_FREEZE_NOT_IN_CALL_STACK] = call_stack_freezes,
+	[FAULT_HLT_CLEARS_LBR] = hlt_keeps_recording_on,
 	[FAULT_LBR_DEBUG_CLEARS_FREEZES] = a_debug_exception_leaves_freezes,
 	[FAULT_FREEZE_BY_CYCLES_LEAVES_GP] = a_freeze_by_cycles_stops_all,
 	[FAULT_LBR_JCC_LETS_RET_IN] = kinds_are_kept_out_together,

@@ -285,6 +285,9 @@ bool fault_lbr_on(const struct model *m, bool on)
 		return faults_of(m)->debugctl_written & IA32_DEBUGCTL_LBR;
 	if (m->config.fault == FAULT_INERT)
 		return false;
+	if (m->config.fault == FAULT_LBR_NOT_BESIDE_BTS_BITS &&
+	    m->debugctl & (IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR))
+		return false;
 	if (m->config.fault == FAULT_CTR_FRZ_STOPS_LBR &&
 	    m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 		return false;
