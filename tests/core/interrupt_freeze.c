@@ -43,17 +43,8 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 	return after;
 }
 
-/* The bits 13 and 14 of IA32_DEBUGCTL that this processor has: neither freezes counters. */
-static u64 other_bits(void)
-{
-	u64 bits = 0;
-
-	for (unsigned bit = 13; bit <= 14; bit++)
-		if (!msr_try_write(MSR_IA32_DEBUGCTL, BIT(bit)).raised)
-			bits |= msr_read(MSR_IA32_DEBUGCTL) & BIT(bit);
-	msr_write(MSR_IA32_DEBUGCTL, 0);
-	return bits;
-}
+/* Neither freezes counters. */
+#define OTHER_BITS (IA32_DEBUGCTL_ENABLE_UNCORE_PMI | IA32_DEBUGCTL_FREEZE_WHILE_SMM)
 
 /*
  * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
@@ -77,7 +68,7 @@ TEST(pmi, freeze_on_pmi_stops_every_counter, REQS(PMI_14, PMI_17),
 	const u64 stops = counter_caps()->version < 4 ? ~0ULL : overflow_freezes(t);
 	u64 after;
 
-	count_all(other_bits(), running);
+	count_all(overflow_debugctl_takes(OTHER_BITS), running);
 	after = count_all(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, frozen);
 	for (unsigned c = 1; c < WINDOW_COUNTERS; c++) {
 		if (!((counters_gp().bits | counters_fixed().bits) & BIT(c)))
@@ -191,8 +182,6 @@ TEST(pmi, overflow_freezes_with_interrupts_off_and_at_cpl_3, REQS(FRZ_09, PMI_17
 		    witness_at(AT_CPL_3_MASKED, freeze),
 		    "instructions until the freeze, of %lu, CPL 3, LVTPC masked", whole);
 }
-
-#define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
 
 /* Counter c overflows, with its interrupt, while all others count far from their overflows. */
 static void overflow_among_all(unsigned c)

@@ -14,7 +14,6 @@
 #define OWN	64	/* most near calls by the harness while it waits: it has a few */
 #define CALLS	440
 #define TURNS	8
-#define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
 #define SHARE	100	/* least instructions of the other thread that overlap with a window */
 
 struct overflow_pair {

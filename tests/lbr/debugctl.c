@@ -15,24 +15,11 @@
 #include "tests/measure/overflow.h"
 
 #define LBR		IA32_DEBUGCTL_LBR
-#define FREEZE_BITS	(IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
 /* None of these is about last branch records. BTINT and the two after it act on branch trace
  * messages and stores, which TR and BTS enable. */
 static const u64 other_bits = IA32_DEBUGCTL_BTINT | IA32_DEBUGCTL_BTS_OFF_OS |
-			      IA32_DEBUGCTL_BTS_OFF_USR | FREEZE_BITS |
+			      IA32_DEBUGCTL_BTS_OFF_USR | BOTH_FREEZES |
 			      IA32_DEBUGCTL_ENABLE_UNCORE_PMI | IA32_DEBUGCTL_FREEZE_WHILE_SMM;
-
-/* Those of these bits that the register takes, each alone. */
-static u64 debugctl_taken(u64 bits)
-{
-	u64 taken = 0;
-
-	for (unsigned bit = 0; bit < 64; bit++)
-		if (bits & BIT(bit) && !msr_try_write(MSR_IA32_DEBUGCTL, BIT(bit)).raised)
-			taken |= msr_read(MSR_IA32_DEBUGCTL) & BIT(bit);
-	msr_write(MSR_IA32_DEBUGCTL, 0);
-	return taken;
-}
 
 /* IA32_DEBUGCTL in the handler, and the records after it. */
 static u64 found;
@@ -110,7 +97,7 @@ TEST(lbr, debug_exception_clears_lbr_alone_whatever_is_filtered, REQS(LBR_08, MS
 	};
 	static const u64 selects[] = { 0, LBR_SELECT_FAR_BRANCH, LBR_SELECT_CPL_EQ_0,
 				       LBR_SELECT_CALL_STACK };
-	const u64 freezes = debugctl_taken(FREEZE_BITS);
+	const u64 freezes = overflow_debugctl_takes(BOTH_FREEZES);
 	char reason[96];
 
 	for (unsigned s = 0; s < sizeof(selects) / sizeof(selects[0]); s++) {
@@ -134,7 +121,7 @@ TEST(lbr, debug_exception_clears_lbr_alone_whatever_is_filtered, REQS(LBR_08, MS
 				 "IA32_DEBUGCTL[0] in the handler of %s, MSR_LBR_SELECT = %#lx, "
 				 "IA32_DEBUGCTL[12:11] = %#lx before",
 				 each[i / 2].name, select, beside >> 11);
-			CHECK_EQ(t, MSR_28, beside, after & FREEZE_BITS,
+			CHECK_EQ(t, MSR_28, beside, after & BOTH_FREEZES,
 				 "IA32_DEBUGCTL[12:11] in the handler of %s, MSR_LBR_SELECT = %#lx",
 				 each[i / 2].name, select);
 		}
@@ -156,7 +143,7 @@ TEST(lbr, branches_are_recorded_beside_each_other_bit_of_debugctl, REQS(LBR_15),
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
 	const unsigned rows = (unsigned)(piece->end - piece->rows);
-	const u64 bits = debugctl_taken(other_bits);
+	const u64 bits = overflow_debugctl_takes(other_bits);
 	struct lbr_stack stack;
 
 	lbr_record(piece, 0, 0, &stack);

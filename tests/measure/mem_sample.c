@@ -158,6 +158,16 @@ unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_work
 	return count;
 }
 
+bool mem_sample_has_bit(const struct mem_sample_record *record, u64 bit)
+{
+	return record->source & bit;
+}
+
+bool mem_sample_has_code(const struct mem_sample_record *record, u64 codes)
+{
+	return codes >> (record->source & 0xf) & 1;
+}
+
 bool mem_sample_in_place(const struct cache_workload *h, u64 address)
 {
 	return address >= h->first && address <= h->last;

@@ -83,6 +83,11 @@ void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_s
 			   bool (*holds)(const struct mem_sample_record *record, u64 arg), u64 arg,
 			   const char *what);
 
+/* For it: one of these bits of the source is 1; its code, bits 3:0, is one of these (bit n: code
+ * n). */
+bool mem_sample_has_bit(const struct mem_sample_record *record, u64 bit);
+bool mem_sample_has_code(const struct mem_sample_record *record, u64 codes);
+
 /*
  * Are there enough records to judge? If not, a check has failed, and the result is false; but the
  * test is INCONCLUSIVE in these cases: there are no records under a hypervisor, whose host may use

@@ -123,3 +123,14 @@ const struct pmi_log *overflow_interrupts(unsigned counter, u64 flags,
 	overflow(counter, flags);
 	return pmi_end();
 }
+
+u64 overflow_debugctl_takes(u64 bits)
+{
+	u64 taken = 0;
+
+	FOR_EACH_COUNTER (bit, bits)
+		if (!msr_try_write(MSR_IA32_DEBUGCTL, BIT(bit)).raised)
+			taken |= msr_read(MSR_IA32_DEBUGCTL) & BIT(bit);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	return taken;
+}

@@ -10,6 +10,8 @@
 #define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
 			    IA32_PERF_GLOBAL_STATUS_OVF_UNCORE))
 
+#define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
+
 /* Instructions, branches and cycles of the sled are all above this. */
 #define FIXED_PERIOD	32
 
@@ -88,5 +90,8 @@ void overflow_close_window(unsigned n);
 /* The interrupts of one overflow; the log stays until the next pmi_open(). */
 const struct pmi_log *overflow_interrupts(unsigned counter, u64 flags,
 					  const struct pmi_options *options);
+
+/* Those of these bits that IA32_DEBUGCTL takes, each alone. It is 0 afterwards. */
+u64 overflow_debugctl_takes(u64 bits);
 
 #endif

@@ -19,16 +19,6 @@
 #define CODE_IO		BIT(0xe)
 #define CODE_UNCACHEABLE BIT(0xf)
 
-static bool has_bit(const struct mem_sample_record *record, u64 bit)
-{
-	return record->source & bit;
-}
-
-static bool has_code(const struct mem_sample_record *record, u64 codes)
-{
-	return codes >> CODE(record->source) & 1;
-}
-
 /*
  * LL-28  Bit 4 of the data source must be 0 for a translation found in the DTLB or STLB, and 1
  *        when the STLB missed.
@@ -47,9 +37,9 @@ TEST(ll, latency_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(LL_28),
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_PAGE_WALK, MOST, has_bit,
-			      STLB_MISS, "have bit 4");
-	mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_STLB, FEW, has_bit, STLB_MISS,
+	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_PAGE_WALK, MOST,
+			      mem_sample_has_bit, STLB_MISS, "have bit 4");
+	mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_STLB, FEW, mem_sample_has_bit, STLB_MISS,
 			      "have bit 4");
 }
 
@@ -68,10 +58,10 @@ TEST(ps, precise_store_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(PS_06),
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 
-	mem_sample_check_most(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, MOST, has_bit,
+	mem_sample_check_most(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, MOST,
+			      mem_sample_has_bit, STLB_MISS, "have bit 4");
+	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_STORE_STLB, FEW, mem_sample_has_bit,
 			      STLB_MISS, "have bit 4");
-	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_STORE_STLB, FEW, has_bit, STLB_MISS,
-			      "have bit 4");
 }
 
 /*
@@ -89,7 +79,7 @@ TEST(ll, load_of_a_device_register_has_data_source_0eh_or_0fh, REQS(LL_44),
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, AT(LL_44), &setup, ACCESS_DEVICE, MOST, has_code,
+	mem_sample_check_most(t, AT(LL_44), &setup, ACCESS_DEVICE, MOST, mem_sample_has_code,
 			      CODE_IO | CODE_UNCACHEABLE, "have code 0EH or 0FH");
 }
 
@@ -107,7 +97,7 @@ TEST(ll, load_of_uncacheable_memory_has_data_source_0fh, REQS(LL_45),
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, AT(LL_45), &setup, ACCESS_UNCACHEABLE, MOST, has_code,
+	mem_sample_check_most(t, AT(LL_45), &setup, ACCESS_UNCACHEABLE, MOST, mem_sample_has_code,
 			      CODE_UNCACHEABLE, "have code 0FH");
 }
 
@@ -499,8 +489,8 @@ TEST(dla, record_of_a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
 	struct mem_sample_setup setup;
 
 	if (setup_of(EK_STORES, COUNTER, &setup))
-		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_LOCKED, MOST, has_bit, DCU_HIT,
-				      "have bit 0");
+		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_LOCKED, MOST,
+				      mem_sample_has_bit, DCU_HIT, "have bit 0");
 }
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];

@@ -13,30 +13,20 @@
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
-static bool has_code(const struct mem_sample_record *record, u64 codes)
-{
-	return codes >> (record->source & BITS(0, 3)) & 1;
-}
-
-static bool has_bit(const struct mem_sample_record *record, u64 bit)
-{
-	return record->source & bit;
-}
-
 static void check_sources(struct test *t, struct mem_sample_setup *setup)
 {
 	char reason[96];
 
-	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_MEMORY, MOST, has_code,
+	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_MEMORY, MOST, mem_sample_has_code,
 			      mem_sample_codes_of_memory(t), "have a code of memory");
-	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_L2, MOST, has_code, BIT(0x3),
+	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_L2, MOST, mem_sample_has_code, BIT(0x3),
 			      "have code 03H");
 	if (!need_stlb_lock(reason, sizeof(reason)))
 		return;
-	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_LOCKED, MOST, has_bit, LOCK,
+	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_LOCKED, MOST, mem_sample_has_bit, LOCK,
 			      "have bit 5");
-	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_PAGE_WALK, MOST, has_bit, STLB_MISS,
-			      "have bit 4");
+	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_PAGE_WALK, MOST, mem_sample_has_bit,
+			      STLB_MISS, "have bit 4");
 }
 
 /*

@@ -30,16 +30,6 @@ static bool load_latency_source_take(struct test *t, struct test_claim claim, en
 	return mem_sample_collect(t, claim, &setup, access, h, records, count);
 }
 
-static bool has_code(const struct mem_sample_record *record, u64 codes)
-{
-	return codes >> CODE(record->source) & 1;
-}
-
-static bool has_bit(const struct mem_sample_record *record, u64 bit)
-{
-	return record->source & bit;
-}
-
 /* Which of several loads is tagged isn't stated. */
 static u64 codes_of_another(struct test *t, u64 codes)
 {
@@ -51,7 +41,7 @@ static void check_codes(struct test *t, struct test_claim claim, enum access acc
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, claim, &setup, access, MOST, has_code, codes, what);
+	mem_sample_check_most(t, claim, &setup, access, MOST, mem_sample_has_code, codes, what);
 }
 
 /*
@@ -269,14 +259,14 @@ TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL
 	struct mem_sample_setup setup = mem_sample_loads();
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, MOST, has_bit,
-				      STLB_MISS, "have bit 4");
+		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, MOST,
+				      mem_sample_has_bit, STLB_MISS, "have bit 4");
 		/* Its store may have walked before. */
 		if (test_is_strict(t))
 			mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_LOCKED_PAGE_WALK,
-					      MOST, has_bit, STLB_MISS, "have bit 4");
-		mem_sample_check_most(t, AT(LL_28, SKL_21), &setup, ACCESS_L1, FEW, has_bit,
-				      STLB_MISS, "have bit 4");
+					      MOST, mem_sample_has_bit, STLB_MISS, "have bit 4");
+		mem_sample_check_most(t, AT(LL_28, SKL_21), &setup, ACCESS_L1, FEW,
+				      mem_sample_has_bit, STLB_MISS, "have bit 4");
 	}
 }
 
@@ -300,10 +290,10 @@ TEST(ll, latency_record_of_a_split_load_has_the_stlb_miss_bit, REQS(LL_28),
 	struct mem_sample_setup setup = mem_sample_loads();
 
 	for (unsigned i = 0; i < sizeof(walking) / sizeof(walking[0]); i++)
-		mem_sample_check_most(t, AT(LL_28), &setup, walking[i], MOST, has_bit, STLB_MISS,
-				      "have bit 4");
-	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_L1, FEW, has_bit, STLB_MISS,
-			      "have bit 4");
+		mem_sample_check_most(t, AT(LL_28), &setup, walking[i], MOST, mem_sample_has_bit,
+				      STLB_MISS, "have bit 4");
+	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_L1, FEW, mem_sample_has_bit,
+			      STLB_MISS, "have bit 4");
 }
 
 /*

@@ -209,11 +209,6 @@ static unsigned with_bit(unsigned count, u64 bit)
 	return with;
 }
 
-static bool has_bit(const struct mem_sample_record *record, u64 bit)
-{
-	return record->source & bit;
-}
-
 /* Most records of `with` must have the bit, and few records of `without`; each twice. A line may
  * already be in the L1 when its store executes, so misses are checked in strict runs only. */
 static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum access with,
@@ -222,9 +217,10 @@ static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum acc
 	struct mem_sample_setup setup = mem_sample_stores();
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		mem_sample_check_most(t, claim, &setup, with, MOST, has_bit, bit, what);
+		mem_sample_check_most(t, claim, &setup, with, MOST, mem_sample_has_bit, bit, what);
 		if (bit != L1D_HIT || test_is_strict(t))
-			mem_sample_check_most(t, claim, &setup, without, FEW, has_bit, bit, what);
+			mem_sample_check_most(t, claim, &setup, without, FEW, mem_sample_has_bit,
+					      bit, what);
 	}
 }
 
@@ -256,8 +252,8 @@ TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_SPLIT, ACCESS_STORE_MISS_SPLIT, "have bit 0");
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i] != ACCESS_LOCKED_SPLIT || test_is_strict(t))
-			mem_sample_check_most(t, AT(PS_05), &setup, others[i], MOST, has_bit,
-					      L1D_HIT, "have bit 0");
+			mem_sample_check_most(t, AT(PS_05), &setup, others[i], MOST,
+					      mem_sample_has_bit, L1D_HIT, "have bit 0");
 }
 
 /*
@@ -280,8 +276,8 @@ TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
 
 	for (unsigned i = 0; i < sizeof(walking) / sizeof(walking[0]); i++)
 		check_bit(t, AT(PS_06), STLB_MISS, walking[i], ACCESS_STORE_HIT, "have bit 4");
-	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_LOCKED, FEW, has_bit, STLB_MISS,
-			      "have bit 4");
+	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_LOCKED, FEW, mem_sample_has_bit,
+			      STLB_MISS, "have bit 4");
 }
 
 /* The accesses of workload_lock_widths without a record; bit n: access n. */

@@ -66,11 +66,6 @@ TEST(ll, locked_load_has_the_lock_bit_of_its_type_of_core, REQS(HYB_11),
 	}
 }
 
-static bool has_bit(const struct mem_sample_record *record, u64 bit)
-{
-	return record->source & bit;
-}
-
 /*
  * HYB-12  A record of a load that missed the STLB must have the bit of its core set: bit 5 of the
  *         data source on Gracemont, 6 on Crestmont, Skymont and Darkmont, 4 from Golden Cove to
@@ -86,10 +81,10 @@ TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12)
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_PAGE_WALK, MOST, has_bit,
+	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_PAGE_WALK, MOST, mem_sample_has_bit,
 			      latency_stlb_bit(), "have the bit");
-	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_L1, FEW, has_bit, latency_stlb_bit(),
-			      "have the bit");
+	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_L1, FEW, mem_sample_has_bit,
+			      latency_stlb_bit(), "have the bit");
 }
 
 static bool has_code(const struct mem_sample_record *record, u64 codes)

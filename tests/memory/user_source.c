@@ -20,19 +20,9 @@ static struct mem_sample_setup loads_at_cpl_3(void)
 	return setup;
 }
 
-static bool has_code(const struct mem_sample_record *record, u64 codes)
-{
-	return codes >> (record->source & BITS(0, 3)) & 1;
-}
-
 static bool has_code_of_core(const struct mem_sample_record *record, u64 codes)
 {
 	return latency_source_is(record->source, codes);
-}
-
-static bool has_bit(const struct mem_sample_record *record, u64 bit)
-{
-	return record->source & bit;
 }
 
 static u64 if_lost_by_l2(struct test *t)
@@ -58,13 +48,13 @@ TEST(ll, data_source_at_cpl_3_is_that_of_the_line, REQS(LL_31, LL_33, LL_34, LL_
 {
 	struct mem_sample_setup setup = loads_at_cpl_3();
 
-	mem_sample_check_most(t, AT(LL_31), &setup, ACCESS_L1, MOST, has_code, BIT(0x1),
+	mem_sample_check_most(t, AT(LL_31), &setup, ACCESS_L1, MOST, mem_sample_has_code, BIT(0x1),
 			      "have code 01H, CPL 3");
-	mem_sample_check_most(t, AT(LL_33), &setup, ACCESS_L2, MOST, has_code, BIT(0x3),
+	mem_sample_check_most(t, AT(LL_33), &setup, ACCESS_L2, MOST, mem_sample_has_code, BIT(0x3),
 			      "have code 03H, CPL 3");
-	mem_sample_check_most(t, AT(LL_34), &setup, ACCESS_L3, MOST, has_code,
+	mem_sample_check_most(t, AT(LL_34), &setup, ACCESS_L3, MOST, mem_sample_has_code,
 			      BIT(0x4) | if_lost_by_l2(t), "have code 04H, CPL 3");
-	mem_sample_check_most(t, AT(LL_35), &setup, ACCESS_MEMORY, MOST, has_code,
+	mem_sample_check_most(t, AT(LL_35), &setup, ACCESS_MEMORY, MOST, mem_sample_has_code,
 			      mem_sample_codes_of_memory(t), "have a code of memory, CPL 3");
 }
 
@@ -165,7 +155,7 @@ TEST(ll, latency_record_of_cpl_3_has_the_lock_bit_exactly_for_locked_loads, REQS
 		for (unsigned i = 0; i < count; i++)
 			if (mem_sample_in_place(&h, records[i].address)) {
 				in_place++;
-				set += has_bit(&records[i], LOCK);
+				set += mem_sample_has_bit(&records[i], LOCK);
 			}
 		if (!in_place) {
 			test_inconclusive(t, "no record of %s at CPL 3", h.name);
@@ -200,6 +190,6 @@ TEST(ps, precise_store_record_of_cpl_3_has_the_hit_bit_for_l1_hits, REQS(PS_05),
 
 		if (hits || test_is_strict(t))
 			mem_sample_check_most(t, AT(PS_05), &setup, turns[turn], hits ? MOST : FEW,
-					      has_bit, L1D_HIT, "have bit 0, CPL 3");
+					      mem_sample_has_bit, L1D_HIT, "have bit 0, CPL 3");
 	}
 }

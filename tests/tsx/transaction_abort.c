@@ -460,6 +460,7 @@ static bool record_once(const struct record_setup *how, u64 period, struct recor
 	const struct transaction *piece = &transaction_commit;
 	const unsigned c[] = { how->counter, paired(how->counter) };
 	struct ds_setup setup = sampling_setup(8);
+	const unsigned armed = how->pair ? 2 : 1;
 	struct pebs_record record;
 
 	setup.threshold = how->threshold;
@@ -469,7 +470,7 @@ static bool record_once(const struct record_setup *how, u64 period, struct recor
 	}
 	ds_open(&setup);
 	pmi_open(NULL);
-	for (unsigned k = 0; k <= how->pair; k++)
+	for (unsigned k = 0; k < armed; k++)
 		pebs_arm(c[k], LOADS, COUNT_BOTH | how->interrupt, period);
 	counters_enable(how->pair ? pmc_or(pmc_one(c[0]), pmc_one(c[1])) : pmc_one(c[0]));
 	for (unsigned k = 0; k < TRIES && !ds_records(); k++)

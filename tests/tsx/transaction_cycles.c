@@ -42,7 +42,7 @@ static u64 run_sequence(u64 arg)
 	if (sequence->next)
 		sequence->next->run(transaction_words(), 4 * PERIOD);
 	for (unsigned k = 0; !sequence->next && k < 4 * PERIOD && !ds_records(); k++)
-		words[k] = words[k];
+		words[k]++;
 	return 0;
 }
 
@@ -356,7 +356,7 @@ static bool check_cycles_of(struct test *t, const struct transaction *piece, u64
  *        EventingIP at DIV), bits 31:0 at B8H are 128 at least
  * Control: where nothing else aborts, it is of that abort
  */
-TEST(tsx, capacity_abort_record_holds_the_cycles_of_its_transaction, REQS(TSX_09),
+TEST(tsx, record_of_a_capacity_abort_or_exception_holds_the_cycles_of_its_transaction, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct transaction *const pieces[] = {
