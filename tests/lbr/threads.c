@@ -352,3 +352,106 @@ TEST(lbr, freeze_on_pmi_stops_recording_of_its_own_processor_only, REQS(MSR_37),
 			      "a jump of %s after the freeze is recorded", whose);
 		}
 }
+
+#define TURNS_LEAST	8u	/* of each side, beside the other one */
+#define TURNS_MOST	200u
+#define ROUNDS		8u	/* of the code in a turn */
+
+struct both_busy {
+	struct two_cpus both;
+	volatile unsigned turns[2], rounds[2];
+	/* Of all turns: rounds of the other side meanwhile; entries of the own code and the other
+	 * one's; turns whose entries all read 0. */
+	unsigned beside[2], own[2], foreign[2], lost[2];
+};
+
+static const struct lbr_piece *piece_of(unsigned side)
+{
+	return side ? &lbr_piece_lbr_kinds : &lbr_piece_lbr_chain;
+}
+
+/* Entries whose FROM lies in the piece. */
+static unsigned entries_of(const struct lbr_piece *piece, const struct lbr_stack *stack)
+{
+	const u64 begin = (u64)(uintptr_t)piece->workload->begin;
+	const u64 end = (u64)(uintptr_t)piece->workload->end;
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < stack->depth; i++)
+		found += stack->branch[i].from >= begin && stack->branch[i].from < end;
+	return found;
+}
+
+/* The side runs its code a few times, records, and looks at the entries. */
+static void take_turn(struct both_busy *b, unsigned side)
+{
+	const struct lbr_switch recording = lbr_any_switch();
+	const unsigned before = b->rounds[!side];
+	struct lbr_stack stack;
+
+	lbr_any_open();
+	msr_write(recording.msr, recording.on);
+	for (unsigned n = 0; n < ROUNDS; n++) {
+		workload_run_uncounted(piece_of(side)->workload, side ? 0 : LBR_LINKS);
+		b->rounds[side]++;
+	}
+	msr_write(recording.msr, 0);
+	lbr_any_read(&stack);
+	lbr_any_close();
+	b->beside[side] += b->rounds[!side] - before;
+	b->own[side] += entries_of(piece_of(side), &stack);
+	b->foreign[side] += entries_of(piece_of(!side), &stack);
+	b->lost[side] += lbr_vanished(&stack);
+	b->turns[side]++;
+}
+
+static void record_busy(void *arg)
+{
+	struct both_busy *b = arg;
+	const unsigned side = two_cpus_side();
+
+	two_cpus_barrier(&b->both);
+	while ((b->turns[0] < TURNS_LEAST || b->turns[1] < TURNS_LEAST) &&
+	       b->turns[side] < TURNS_MOST)
+		take_turn(b, side);
+}
+
+/*
+ * LBR-27   Each logical processor must have its own stack and select register.
+ *          SDM tables of chapter 35 (scope: Thread)
+ * ALBR-28  Each logical processor must have its own entries, IA32_LBR_CTL and IA32_LBR_DEPTH.
+ *          SDM tables of chapter 35 for last branch records (scope: Thread)
+ *
+ * Given  two processors that record every branch, in turns that overlap
+ * When   one runs a chain of jumps again and again, the other one branches of each kind
+ * Then   no entry of either is a branch of the other's code
+ * Control: each ran its code while the other one recorded, and has recorded a branch of its own
+ */
+TEST(lbr, branches_of_two_processors_at_once_are_in_their_own_records, REQS(LBR_27, ALBR_28),
+     NEEDS(need_any_lbr, need_second_processor))
+{
+	struct both_busy b;
+
+	FOR_EACH_PARTNER (cpu) {
+		b = (struct both_busy){ .turns = { 0 } };
+		if (!two_cpus_run(t, &b.both, cpu, record_busy, &b))
+			return;
+		for (unsigned side = 0; side < 2; side++) {
+			const char *whose = two_cpus_whose(cpu, side);
+
+			if (!test_is_strict(t) && b.lost[side] == b.turns[side]) {
+				test_inconclusive(t, "all entries of %s read 0, %u times", whose,
+						  b.turns[side]);
+				return;
+			}
+			CONTROL(t, IDS(LBR_27, ALBR_28), b.beside[side] > 0,
+				"rounds of the other one while %s recorded: %u", whose,
+				b.beside[side]);
+			CONTROL(t, IDS(LBR_27, ALBR_28), b.own[side] > 0,
+				"entries of its own code on %s", whose);
+			CHECK_EQ(t, IDS(LBR_27, ALBR_28), 0, b.foreign[side],
+				 "entries of the other one's code on %s, of %u turns", whose,
+				 b.turns[side]);
+		}
+	}
+}

@@ -3,6 +3,7 @@
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/faults/skylake/version4.h"
+#include "refpmu/model/core.h"
 #include "refpmu/model/lbr.h"
 #include "spec/arch_lbr.h"
 
@@ -173,6 +174,15 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		plan->info = (plan->info & ~LBR5_INFO_CYC_CNT) | (cycles & LBR5_INFO_CYC_CNT);
 }
 
+static void give_to_sibling(struct model *m, const struct lbr_plan *plan)
+{
+	struct model *sibling = model_core_sibling(m);
+
+	if (sibling && model_lbr_on(sibling) && broken(m, FAULT_LBR_TO_RECORDING_SIBLING))
+		sibling->lbr.entry[sibling->lbr.tos] = (struct lbr_entry){ plan->from, plan->to,
+									   plan->info };
+}
+
 void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
 	unsigned next = (m->lbr.tos + 1u) % plan->entries;
@@ -204,6 +214,7 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 	if (faults_of(m)->branches_after_off)
 		faults_of(m)->branches_after_off--;
 	break_entry(m, b, plan);
+	give_to_sibling(m, plan);
 	fault_arch_lbr_entry(m, b, plan);
 	if (m->lbr.entry[next].from &&
 	    (broken(m, FAULT_LBR_FULL_STOPS) || (m->lbr.select & LBR_SELECT_EN_CALLSTACK &&
