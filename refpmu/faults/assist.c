@@ -207,7 +207,10 @@ void fault_bounds(struct model *m, struct assist_plan *plan)
 		return;
 	if (!plan->fits)
 		plan->fits = fault_v5_fits(m, &plan->area) || fits_wrongly(m, &plan->area) ||
-			     (plan->covered >= BIT(FIRST_FIXED) && broken(m, FAULT_ROOM_OF_FIXED));
+			     (plan->covered >= BIT(FIRST_FIXED) &&
+			      broken(m, FAULT_ROOM_OF_FIXED)) ||
+			     (m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
+			      broken(m, FAULT_PS_PAST_MAXIMUM));
 	else if ((faults_of(m)->was_full && broken(m, FAULT_FULL_STAYS_FULL)) ||
 		 (!has_room_32(&plan->area, model_record_bytes(m)) &&
 		  broken(m, FAULT_MAXIMUM_COMPARES_32)))

@@ -442,17 +442,22 @@ TEST(pmi, overflow_interrupts_its_own_processor_only, REQS(PMI_22),
  * PMI-22  The interrupt of a counter must go to the local APIC of the logical processor whose
  *         counter it is, and to no other.
  *         SDM volume 3A, Local Vector Table; 18.2 Architectural Performance Monitoring
+ * DS-21   When a record has brought the index to the threshold, OvfBuf
+ *         (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *         SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
  *
  * Given  two processors that both listen, each with a PEBS buffer whose threshold is one record
  * When   a record reaches the threshold on the first, on the other, on both
- * Then   each is interrupted once exactly if its own record did
+ * Then   each is interrupted once exactly if its own record did, and its handler finds OvfBuf
  */
-TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22),
+TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22, DS_21),
      NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
 {
 	if (sampling_shadow_fits(t))
-		check_interrupts(t, AT(PMI_22), (struct interrupting){ .make = sample,
-							.name = "a record at the threshold" });
+		check_interrupts(t, AT(PMI_22, DS_21),
+				 (struct interrupting){ .make = sample,
+							.name = "a record at the threshold",
+							.status = IA32_PERF_GLOBAL_STATUS_OVF_BUF });
 }
 
 /* ------------------------------------------------------------------ freeze */

@@ -446,6 +446,47 @@ ROWS lbr_tx_nested
 	ROW	RELATIVE_JUMP,	begin_lbr_tx_nested.after, begin_lbr_tx_nested.past
 ROWS_END lbr_tx_nested
 
+; A jump before a transaction, a branch of each kind but far ones in it, a jump after it.
+PIECE lbr_tx_kinds, begin_lbr_tx_kinds.before, 2, 2
+	mov	qword [rsi], 0
+.before:
+	jmp	short .begin
+	nop
+.begin:	xbegin	.aborted
+.call:	call	.function
+.called:
+	lea	rax, [.function]
+.indirect_call:
+	call	rax
+.called_too:
+	xor	eax, eax
+.conditional:
+	jz	short .next
+	nop
+.next:	lea	rax, [.landing]
+.indirect:
+	jmp	rax
+.function:
+	ret
+.landing:
+	xend
+	mov	qword [rsi], 1
+.aborted:
+.after:	jmp	short .past
+	nop
+.past:
+END lbr_tx_kinds
+ROWS lbr_tx_kinds
+	ROW	RELATIVE_JUMP,	begin_lbr_tx_kinds.before,	begin_lbr_tx_kinds.begin
+	ROW	RELATIVE_CALL,	begin_lbr_tx_kinds.call,	begin_lbr_tx_kinds.function
+	ROW	RETURN,		begin_lbr_tx_kinds.function,	begin_lbr_tx_kinds.called
+	ROW	INDIRECT_CALL,	begin_lbr_tx_kinds.indirect_call, begin_lbr_tx_kinds.function
+	ROW	RETURN,		begin_lbr_tx_kinds.function,	begin_lbr_tx_kinds.called_too
+	ROW	CONDITIONAL,	begin_lbr_tx_kinds.conditional,	begin_lbr_tx_kinds.next
+	ROW	INDIRECT_JUMP,	begin_lbr_tx_kinds.indirect,	begin_lbr_tx_kinds.landing
+	ROW	RELATIVE_JUMP,	begin_lbr_tx_kinds.after,	begin_lbr_tx_kinds.past
+ROWS_END lbr_tx_kinds
+
 ; A jump, one in a transaction that an instruction of that many bytes then ends, one after it. At
 ; memory: EAX of the abort.
 %macro ABORTED 3+

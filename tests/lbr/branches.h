@@ -54,6 +54,7 @@ LBR_PIECE(lbr_log_kinds);	/* a branch of each kind, an instruction before each *
 LBR_PIECE(lbr_transaction);	/* jumps before, in and after a transaction */
 LBR_PIECE(lbr_transaction_random);	/* n branches by chance in one, and a loop's */
 LBR_PIECE(lbr_tx_nested);	/* the same, and three jumps of two that nest */
+LBR_PIECE(lbr_tx_kinds);	/* a branch of each kind in one, but far ones */
 LBR_PIECE(lbr_abort);		/* as before, ended by XABORT 5AH, its mark; EAX at memory */
 LBR_PIECE(lbr_abort_fault);	/* the same, ended by a load that would raise #GP */
 LBR_PIECE(lbr_elided);		/* a jump with a lock that PAUSE, its mark, ends the elision of */

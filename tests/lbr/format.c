@@ -185,10 +185,10 @@ static bool record_commit(struct test *t, const struct lbr_piece *piece, bool us
  *         based on Skylake Microarchitecture, Table 17-16
  *
  * Given  a jump before a transaction, one in it, one after it, at CPL 0 and at CPL 3; jumps before,
- *        in and after a transaction that is nested in another one; each is repeated until it
- *        commits
+ *        in and after a transaction that is nested in another one, and one with a branch of each
+ *        kind but far ones; each is repeated until it commits
  * When   they are recorded
- * Then   the in-TX flag alone is set of the jumps in a transaction, nested or not, and neither
+ * Then   the in-TX flag alone is set of the branches in a transaction, nested or not, and neither
  *        flag of the others
  * Control: the jumps are entries, in order; at CPL 0 the newest ones
  */
@@ -203,6 +203,8 @@ TEST(lbr, branch_in_a_transaction_is_marked_and_others_are_not, REQS(LBR_19, LBR
 		{ &lbr_piece_lbr_transaction, true },
 		{ &lbr_piece_lbr_tx_nested, false },
 		{ &lbr_piece_lbr_tx_nested, true },
+		{ &lbr_piece_lbr_tx_kinds, false },
+		{ &lbr_piece_lbr_tx_kinds, true },
 	};
 
 	for (unsigned k = 0; k < sizeof(each) / sizeof(each[0]); k++) {
@@ -231,7 +233,7 @@ TEST(lbr, branch_in_a_transaction_is_marked_and_others_are_not, REQS(LBR_19, LBR
 					 row == last ? "after" : "before", name, cpl);
 			else
 				CHECK_EQ(t, LBR_19, IN_TX, transaction_flags(&stack.raw[i]),
-					 "flags of jump %u, in it, %s at CPL %u",
+					 "flags of branch %u, in it, %s at CPL %u",
 					 (unsigned)(row - piece->rows), name, cpl);
 		}
 	}

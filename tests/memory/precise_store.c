@@ -407,6 +407,49 @@ TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
 }
 
 /*
+ * PS-10  Precise-store records must go through the ordinary buffer, index and threshold of PEBS.
+ *        SDM 18.9.4.3 Precise Store Facility
+ *
+ * Given  the buffer is full, and its threshold is out of reach. The manual doesn't say whether the
+ *        overflow at a full buffer keeps its record pending
+ * When   as many stores run as were needed for two records before; then the index is set to the
+ *        base, and as many run again
+ * Then   first no byte of the buffer is written and the index stays; then there are one or two
+ *        records, and no byte outside them is written
+ * Control: stores to one line make records
+ */
+TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
+     NEEDS(need_perfmon, need_pebs, need_precise_store))
+{
+	struct mem_sample_setup setup = mem_sample_stores();
+	struct ds_setup ds = sampling_setup(2);
+	struct cache_workload h;
+	int64_t offset = 0;
+	unsigned count;
+
+	setup.wanted = 2;
+	if (!mem_sample_collect(t, CONTROL_AT(PS_10), &setup, ACCESS_STORE_HIT, &h, records,
+				&count))
+		return;
+	ds.start = 2;
+	ds.threshold = 8; /* never */
+	ds_open(&ds);
+	mem_sample_arm(&setup, setup.period);
+	cache_workload_run(&h, setup.rounds, pmc_one(PRECISE_STORE_COUNTER));
+	CHECK(t, PS_10, !ds_written_outside(0, 0, &offset), "a byte at offset %ld of a full buffer",
+	      (long)offset);
+	CHECK_EQ(t, PS_10, 2 * record_size(ds.format), (u64)ds_bytes(), "index - base");
+	ds_set_index(0);
+	counter_preset(PRECISE_STORE_COUNTER, setup.period);
+	cache_workload_run(&h, setup.rounds, pmc_one(PRECISE_STORE_COUNTER));
+	count = ds_records();
+	CHECK_RANGE(t, PS_10, 1, 2, count, "records after the index was set to the base");
+	CHECK(t, PS_10, !ds_written_outside(0, count, &offset), "a byte at offset %ld outside %u",
+	      (long)offset, count);
+	mem_sample_off(&setup);
+}
+
+/*
  * REC-04      The register fields must hold the values after the causing instruction retired, a
  *             register that it loaded included.
  * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before

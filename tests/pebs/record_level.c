@@ -126,6 +126,63 @@ TEST(record, each_field_of_a_record_of_cpl_3_is_right,
 	pmi_close();
 }
 
+/* RSP in a record of this event at CPL 3, in a loop of a call and a return. false: there isn't one
+ * record, and the check has failed. */
+static bool stack_pointer_of(struct test *t, u16 event, u64 *rsp)
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+
+	ds_open(&setup);
+	pebs_arm(0, event, COUNT_USR, PERIOD);
+	counters_enable(pmc_one(0));
+	workload_run_user(&workload_call, 2 * PERIOD);
+	counters_disable();
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+	counters_clear(BIT(0));
+	if (!sampling_one_record(t, AT(REC_04, REC_12), &record))
+		return false;
+	*rsp = sampling_field(&record, RECORD_rsp);
+	return true;
+}
+
+/*
+ * REC-04  The register fields must hold the values after the causing instruction retired, a
+ *         register that it loaded included.
+ * REC-12  The RSP field must be the stack pointer of the sampled code.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  a loop at CPL 3 of a call and a return, which alone store and load there
+ * When   IA32_PMC0, with USR alone, makes records of a return, or load, and of a call, or store,
+ *        where the events have PEBS
+ * Then   RSP after a call is 8 less than after a return
+ */
+TEST(record, stack_pointer_in_a_record_of_cpl_3_is_that_after_its_call_or_return,
+     REQS(REC_04, REC_12), NEEDS(need_perfmon, need_pebs, need_events))
+{
+	static const enum event_kind returns[] = { EK_LOADS, EK_NEAR_RETURNS };
+	static const enum event_kind calls[] = { EK_STORES, EK_NEAR_CALLS };
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned r = 0; r < 2; r++)
+		for (unsigned c = 0; c < 2; c++) {
+			const u16 back = sampling_event(returns[r]), down = sampling_event(calls[c]);
+			u64 loop, called;
+
+			if (!back || !down)
+				continue;
+			if (!stack_pointer_of(t, back, &loop) || !stack_pointer_of(t, down, &called))
+				return;
+			CHECK_EQ(t, IDS(REC_04, REC_12), loop - 8, called,
+				 "RSP of a record of event 0x%x, one of 0x%x having 0x%lx", down,
+				 back, loop);
+		}
+	if (!sampling_event(EK_STORES) && !sampling_event(EK_NEAR_CALLS))
+		test_skip(t, "no precise event of stores or calls");
+}
+
 /*
  * DS-03   After a record the PEBS index must have advanced by the record's size.
  * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
