@@ -28,6 +28,8 @@ static void break_second(struct model *m, struct offcore_access *access)
 		return;
 	if (first != access->select && broken(m, FAULT_OFFCORE_SECOND_BY_FIRST))
 		access->select = first;
+	if ((first ^ access->select) & RESPONSES && broken(m, FAULT_OFFCORE_SECOND_RESPONSES))
+		access->select = (access->select & ~RESPONSES) | (first & RESPONSES);
 	if (first == access->select && broken(m, FAULT_OFFCORE_FIRST_TAKES))
 		access->select = 0;
 }

@@ -27,6 +27,7 @@
 /* Possible suppliers: the L3, or one beyond it. */
 #define L3_SUPPLIERS	BITS(18, 21)
 #define FAR_SUPPLIERS	(BIT(17) | BITS(22, 30))
+#define NHM_HITM	BIT(10)		/* modified in another core */
 #define NHM_L3		BITS(8, 10)
 #define NHM_FAR		BITS(12, 15)
 
@@ -291,6 +292,55 @@ TEST(offcore, off_core_events_at_once_count_by_their_own_registers, REQS(MSR_48)
 						    event[n].name, ROUNDS, h.name, what, set);
 			}
 		}
+	}
+	off_core_set(MSR_OFFCORE_RSP_0, 0);
+	off_core_set(MSR_OFFCORE_RSP_1, 0);
+}
+
+/*
+ * MSR-48  Two off-core response events that count at once must each count by their own MSR.
+ *         SDM Off-core Response Performance Monitoring, Off-Core Response Event Encoding
+ *
+ * Given  IA32_PMC0 counts the first off-core event and IA32_PMC1 the second, in the same window of
+ *        loads of a flushed line
+ * When   both registers name demand reads; one names every response, the other one only a line
+ *        that is modified in another core; then the other way round
+ * Then   the event whose register names every response counts at least half of the loads, the other
+ *        one at most a quarter
+ */
+TEST(offcore, off_core_events_at_once_count_by_the_responses_of_their_own_registers, REQS(MSR_48),
+     NEEDS(need_perfmon, need_two_counters, need_offcore, need_offcore_2))
+{
+	const bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
+	const u64 every = later ? ANY_RESPONSE : NHM_RESPONSES;
+	const u64 modified = later ? L3_MODIFIED | SNOOP_HITM : NHM_HITM;
+	struct cache_workload h;
+	struct event event[2];
+
+	/* The suppliers of later ones aren't in the manual. */
+	if (counter_caps()->baseline) {
+		test_skip(t, "adaptive records: a later processor than Skylake");
+		return;
+	}
+	for (unsigned n = 0; n < 2; n++)
+		if (!HARNESS_CHECK(t, event_get(EK_OFFCORE_0 + n, 0, &event[n]),
+				   "the event is in the table"))
+			return;
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	for (unsigned all = 0; all < 2; all++) {
+		u64 least[2];
+
+		for (unsigned n = 0; n < 2; n++)
+			off_core_set(MSR_OFFCORE_RSP_0 + n,
+				     REQUEST | (n == all ? every : modified));
+		count_both(event, &h, least);
+		CHECK_RANGE(t, MSR_48, ROUNDS / 2, ~0ULL, least[all],
+			    "%s of %u %s, its MSR naming every response", event[all].name, ROUNDS,
+			    h.name);
+		CHECK_RANGE(t, MSR_48, 0, FEW, least[!all],
+			    "%s of %u %s, its MSR naming modified lines", event[!all].name, ROUNDS,
+			    h.name);
 	}
 	off_core_set(MSR_OFFCORE_RSP_0, 0);
 	off_core_set(MSR_OFFCORE_RSP_1, 0);

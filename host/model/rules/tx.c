@@ -105,23 +105,23 @@ static bool an_abort_by_memory_is_a_branch(struct fixture *r)
 	return fixture_get(r, 0x1c9) == 2;
 }
 
-static void a_jump(struct fixture *r, u8 cpl)
+static void a_branch(struct fixture *r, enum model_branch branch, u8 cpl)
 {
 	fixture_retire(r, &(struct model_retired){
-		.branch = BRANCH_JUMP, .taken = true, .cpl_after = cpl,
+		.branch = branch, .taken = true, .cpl_after = cpl,
 			  });
 }
 
 /* At CPL 3: in a transaction, in a nested one, and after that. */
-static bool jumps_inside_are_marked(struct fixture *r)
+static bool branches_inside_are_marked(struct fixture *r)
 {
 	fixture_set(r, 0x1d9, BIT(0));
 	rules_tx_begin(r, FALLBACK);
-	a_jump(r, 3);
+	a_branch(r, BRANCH_JUMP, 3);
 	rules_tx_begin(r, INNER);
-	a_jump(r, 0);
+	a_branch(r, BRANCH_JUMP, 0);
 	rules_tx_end(r);
-	a_jump(r, 0);
+	a_branch(r, BRANCH_CALL, 0);
 	return lbr_from(r, 1) & lbr_from(r, 2) & lbr_from(r, 3) & BIT(62);
 }
 
@@ -462,7 +462,7 @@ static bool a_record_aborts(struct fixture *r, unsigned counter, u32 event)
 	fixture_start(r, BIT(counter));
 	rules_tx_begin(r, FALLBACK);
 	for (unsigned i = 0; i < 200 && !fixture_records(r); i++)
-		a_jump(r, 0);
+		a_branch(r, BRANCH_JUMP, 0);
 	return !model_in_tx(&r->m) && fixture_records(r) == 1;
 }
 
@@ -629,9 +629,10 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_LBR_ABORT_USER_UNMARKED] = an_abort_of_cpl_3_is_a_branch,
 	[FAULT_LBR_ABORT_LET_IN] = an_abort_of_cpl_3_is_a_branch,
 	[FAULT_LBR_ABORT_BY_MEMORY_MISSED] = an_abort_by_memory_is_a_branch,
-	[FAULT_LBR_IN_TX_USER] = jumps_inside_are_marked,
-	[FAULT_LBR_IN_TX_NESTED] = jumps_inside_are_marked,
-	[FAULT_LBR_IN_TX_AFTER_NESTED] = jumps_inside_are_marked,
+	[FAULT_LBR_IN_TX_USER] = branches_inside_are_marked,
+	[FAULT_LBR_IN_TX_NO_CALLS] = branches_inside_are_marked,
+	[FAULT_LBR_IN_TX_NESTED] = branches_inside_are_marked,
+	[FAULT_LBR_IN_TX_AFTER_NESTED] = branches_inside_are_marked,
 	[FAULT_LBR_ABORT_UNMARKED] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_MISSED] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_TO_CAUSE] = an_abort_is_a_branch,

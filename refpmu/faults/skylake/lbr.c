@@ -9,6 +9,8 @@
 
 #define BRANCHES_AFTER_OFF 64u
 #define HALF_OF_ENTRIES	16
+#define CALLS_AND_RETURNS \
+	(LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET)
 #define FREEZES	(IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
 
 static const struct {
@@ -94,6 +96,7 @@ static void break_abort(struct model *m, const struct lbr_branch *b, struct lbr_
 static bool in_tx_missed(struct model *m, const struct lbr_branch *b)
 {
 	return (b->cpl && broken(m, FAULT_LBR_IN_TX_USER)) ||
+	       (b->kind & CALLS_AND_RETURNS && broken(m, FAULT_LBR_IN_TX_NO_CALLS)) ||
 	       (m->tx.depth > 1 && broken(m, FAULT_LBR_IN_TX_NESTED)) ||
 	       (m->tx.depth == 1 && faults_of(m)->tx_nested_ended &&
 		broken(m, FAULT_LBR_IN_TX_AFTER_NESTED));
