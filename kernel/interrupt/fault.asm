@@ -10,6 +10,7 @@ bits 64
 global fault_rdmsr:function hidden
 global fault_wrmsr:function hidden
 global fault_wrmsr_row:function hidden
+global fault_rdmsr_row:function hidden
 global fault_rdpmc:function hidden
 
 %macro EXTABLE 2		; instruction, where to go on
@@ -50,6 +51,21 @@ fault_wrmsr_row:
 	shr	rdx, 32
 .try:	wrmsr
 .next:	add	ecx, r8d
+	dec	r9d
+	jnz	.try
+	ret
+	EXTABLE .try, .next
+
+; void fault_rdmsr_row(struct fault *fault, u32 first, u64 *values, u32 count): count from 1
+fault_rdmsr_row:
+	mov	r9d, ecx
+	mov	ecx, esi
+	mov	rsi, rdx		; RDX is about to be overwritten
+.try:	rdmsr
+	mov	[rsi], eax
+	mov	[rsi + 4], edx
+.next:	add	rsi, 8
+	inc	ecx
 	dec	r9d
 	jnz	.try
 	ret

@@ -8,6 +8,7 @@
 
 void fault_rdmsr(struct fault *fault, u32 msr, u64 *value);
 void fault_wrmsr(struct fault *fault, u32 msr, u64 value);
+void fault_rdmsr_row(struct fault *fault, u32 first, u64 *values, u32 count);
 void fault_wrmsr_row(struct fault *fault, u32 first, u64 value, u32 count, u32 stride);
 void fault_rdpmc(struct fault *fault, u32 ecx, u64 *value);
 
@@ -90,6 +91,24 @@ struct fault msr_try_write(u32 msr, u64 value)
 
 	fault_wrmsr(&fault, msr, value);
 	return fault;
+}
+
+void msr_read_row(u32 first, unsigned count, u64 *values)
+{
+	struct fault fault = { .raised = false };
+
+	if (count)
+		fault_rdmsr_row(&fault, first, values, count);
+	for (unsigned i = 0; fault.raised && i < count; i++)
+		values[i] = msr_read(first + i);
+}
+
+void msr_write_row(u32 first, unsigned count, u64 value)
+{
+	const bool raised = msr_try_write_row(first, 1, count, value).raised;
+
+	for (unsigned i = 0; raised && i < count; i++)
+		msr_write(first + i, value);
 }
 
 struct fault msr_try_write_row(u32 first, unsigned stride, unsigned count, u64 value)

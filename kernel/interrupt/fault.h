@@ -59,6 +59,10 @@ extern void (*fault_on_refused_write)(u32 msr, u64 value);
 /* For accesses that must succeed: a fault ends the test. */
 u64 msr_read(u32 msr);
 void msr_write(u32 msr, u64 value);
+/* `count` consecutive MSRs. One RDMSR or WRMSR soon after another takes less time in a guest whose
+ * hypervisor looks ahead, as the reference PMU does. */
+void msr_read_row(u32 first, unsigned count, u64 *values);
+void msr_write_row(u32 first, unsigned count, u64 value);
 u64 rdpmc(u32 ecx);
 
 #endif

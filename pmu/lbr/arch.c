@@ -69,9 +69,14 @@ void arch_lbr_read(struct lbr_stack *stack)
 	const struct lbr_leaf leaf = arch_lbr_leaf();
 	const bool rtm = cpuid_get(CPUID_RTM);
 
+	u64 from[ARCH_LBR_MAX_ENTRIES], to[ARCH_LBR_MAX_ENTRIES], info[ARCH_LBR_MAX_ENTRIES];
+
 	*stack = (struct lbr_stack){ .depth = arch_lbr_depth() };
+	msr_read_row(MSR_IA32_LBR_0_FROM_IP, stack->depth, from);
+	msr_read_row(MSR_IA32_LBR_0_TO_IP, stack->depth, to);
+	msr_read_row(MSR_IA32_LBR_0_INFO, stack->depth, info);
 	for (unsigned i = 0; i < stack->depth; i++) {
-		stack->raw[i] = arch_lbr_entry(i);
+		stack->raw[i] = (struct lbr_raw){ from[i], to[i], info[i] };
 		stack->branch[i] = lbr_arch_decode(&leaf, rtm, &stack->raw[i]);
 	}
 }

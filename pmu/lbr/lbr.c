@@ -41,11 +41,11 @@ void lbr_put(unsigned i, const struct lbr_raw *raw)
 
 void lbr_open(u64 select, unsigned top)
 {
-	static const struct lbr_raw empty;
-
 	msr_write(MSR_IA32_DEBUGCTL, 0);
-	for (unsigned i = 0; i < lbr_depth(); i++)
-		lbr_put(i, &empty);
+	msr_write_row(MSR_LASTBRANCH_0_FROM_IP, lbr_depth(), 0);
+	msr_write_row(MSR_LASTBRANCH_0_TO_IP, lbr_depth(), 0);
+	if (lbr_format_has_info(lbr_format()))
+		msr_write_row(MSR_LBR_INFO_0, lbr_depth(), 0);
 	msr_write(MSR_LASTBRANCH_TOS, top);
 	msr_write(MSR_LBR_SELECT, select);
 }
@@ -58,11 +58,18 @@ void lbr_close(void)
 
 void lbr_read(struct lbr_stack *stack)
 {
+	u64 from[ARCH_LBR_MAX_ENTRIES], to[ARCH_LBR_MAX_ENTRIES],
+		info[ARCH_LBR_MAX_ENTRIES] = { 0 };
+
 	*stack = (struct lbr_stack){ .depth = lbr_depth(), .top = msr_read(MSR_LASTBRANCH_TOS) };
+	msr_read_row(MSR_LASTBRANCH_0_FROM_IP, stack->depth, from);
+	msr_read_row(MSR_LASTBRANCH_0_TO_IP, stack->depth, to);
+	if (lbr_format_has_info(lbr_format()))
+		msr_read_row(MSR_LBR_INFO_0, stack->depth, info);
 	for (unsigned i = 0; i < stack->depth; i++) {
 		unsigned place = (unsigned)(stack->top + stack->depth - i) % stack->depth;
 
-		stack->raw[i] = lbr_entry(place);
+		stack->raw[i] = (struct lbr_raw){ from[place], to[place], info[place] };
 		lbr_format_decode(lbr_format(), &stack->raw[i], &stack->branch[i]);
 	}
 }

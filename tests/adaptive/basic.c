@@ -12,7 +12,7 @@
 #define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
 #define AT_APPLICABLE	ADAPTIVE_BASIC_applicable
 #define AT_TSC		ADAPTIVE_BASIC_tsc
-#define MANY_RECORDS	64u
+#define MANY_RECORDS	16u
 
 /* The groups that a basic record must not have: all of them, where the register can select them. */
 static u32 every_group(void)

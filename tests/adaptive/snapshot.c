@@ -530,7 +530,7 @@ TEST(adaptive, counters_group_has_the_values_at_the_record, REQS(V6_25),
      NEEDS(need_perfmon, need_counters_group, need_full_width, need_instructions, need_branches,
 	   need_events))
 {
-	enum { ROUNDS = 16 * ROUNDS_PERIOD };
+	enum { ROUNDS = 4 * ROUNDS_PERIOD };
 	const u64 set = there();
 	struct adaptive_run run = { .config = config_of(set) };
 	struct adaptive_layout layout;
@@ -632,7 +632,7 @@ TEST(adaptive, counters_of_two_records_differ_by_the_period, REQS(V6_25),
 TEST(adaptive, slots_of_a_record_are_fewer_than_at_the_end, REQS(V6_23, V6_25),
      NEEDS(need_perfmon, need_slots_in_records, need_events))
 {
-	enum { ROUNDS = 16 * ROUNDS_PERIOD };
+	enum { ROUNDS = 4 * ROUNDS_PERIOD };
 	struct adaptive_run run = { .config = CONFIG_METRICS };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);

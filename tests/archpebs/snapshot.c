@@ -182,7 +182,7 @@ TEST(archpebs, slots_and_then_metrics_follow_the_counters_of_a_record, REQS(APEB
 		counter_program(SLOTS, 0, COUNT_BOTH);
 		counter_write(SLOTS, 0);
 		msr_write(MSR_PERF_METRICS, 0);
-		workload_run(&workload_random, 8 * ROUNDS_PERIOD,
+		workload_run(&workload_random, ROUNDS_PERIOD,
 			     (struct pmc_mask){ BIT(SLOTS) | METRICS_ENABLE });
 		slots = counter_read(SLOTS);
 		metrics = msr_read(MSR_PERF_METRICS);
@@ -290,7 +290,7 @@ TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
 TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
      NEEDS(need_perfmon, need_counters_group, need_full_width, need_branches, need_events))
 {
-	enum { ROUNDS = 16 * ROUNDS_PERIOD, SWITCHING = 32 };
+	enum { ROUNDS = 4 * ROUNDS_PERIOD, SWITCHING = 32 };
 	const u64 start = 0x5a0000010101;
 
 	if (!sampling_shadow_fits(t))
@@ -346,7 +346,7 @@ TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
 TEST(archpebs, counters_group_has_slots_and_metrics_at_the_record, REQS(APEBS_25),
      NEEDS(need_perfmon, need_slots_in_records, need_full_width, need_events))
 {
-	enum { ROUNDS = 16 * ROUNDS_PERIOD, WHOLE = 0xff, ERROR = 4 * 3 };
+	enum { ROUNDS = 4 * ROUNDS_PERIOD, WHOLE = 0xff, ERROR = 4 * 3 };
 
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		struct arch_fragment f;

@@ -132,6 +132,15 @@ static u16 event_of(unsigned i)
 					      EVENT_INST_RETIRED_ANY_P;
 }
 
+/* In a strict run each counter takes every fourth CMASK of each work, and four counters that follow
+ * each other take all: there is no chance in these counts. */
+static bool is_left_out(const struct test *t, unsigned counter, unsigned work, unsigned mask)
+{
+	enum { SHARES = 4 };
+
+	return test_is_strict(t) && (counter + work + mask) % SHARES;
+}
+
 static void check_rises(struct test *t, unsigned first, unsigned i, u64 condition)
 {
 	struct side_by_side s = {
@@ -161,7 +170,7 @@ static void check_rises(struct test *t, unsigned first, unsigned i, u64 conditio
  * Given  work in which cycles have different numbers of an event; the numbers aren't known. A
  *        condition of each CMASK, with and without INV
  * When   one counter counts the cycles of the condition, another one how often it begins (E = 1),
- *        over the same cycles; each counter in turn
+ *        over the same cycles; each counter in turn, in a strict run with a quarter of the CMASKs
  * Then   it begins no more often than there are cycles of it
  * Control: cycles with an event begin at least once
  */
@@ -171,6 +180,8 @@ TEST(count, condition_rises_no_more_often_than_it_holds, REQS(CNT_09),
 	FOR_EACH_COUNTER (first, counters_gp().bits)
 		for (unsigned i = 0; i < EVENT_WORKS; i++)
 			for (unsigned k = 0; k < sizeof(masks); k++) {
+				if (is_left_out(t, first, i, k))
+					continue;
 				check_rises(t, first, i, COUNT_CMASK(masks[k]));
 				check_rises(t, first, i, COUNT_CMASK(masks[k]) | COUNT_INV);
 			}
@@ -224,7 +235,8 @@ TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
 	FOR_EACH_COUNTER (first, counters_gp().bits)
 		for (unsigned i = 0; i < EVENT_WORKS; i++)
 			for (unsigned k = 0; k < sizeof(masks); k++)
-				check_sum(t, first, i, COUNT_CMASK(masks[k]));
+				if (!is_left_out(t, first, i, k))
+					check_sum(t, first, i, COUNT_CMASK(masks[k]));
 }
 
 /*

@@ -56,9 +56,9 @@ TEST(msr, write_of_each_counter_ignores_each_bit_of_edx, REQS(MSR_04), NEEDS(nee
 #define CLOCK_ROUNDS	60	/* 180 instructions: 18 cycles or more on any processor */
 #define MOST_OF_CLOCK	((u64)BIT(24) - 1)	/* of this work, SMIs included */
 
+/* Events since the counter was written. */
 static u64 counted_from(unsigned c, u64 preset, const struct workload *w)
 {
-	counter_write(c, preset);
 	workload_run(w, ROUNDS, pmc_one(c));
 	return (counter_read(c) - preset) & (u64)(BIT(counter_width(c)) - 1);
 }
@@ -70,11 +70,14 @@ static void check_carry(struct test *t, unsigned c, u16 event, const struct work
 	u64 want;
 
 	counter_program(c, event, COUNT_BOTH);
+	counter_write(c, 0);
 	want = counted_from(c, 0, w);
 	CONTROL_RANGE(t, CNT_44, 1, MOST, want, "events of %s from 0 on, IA32_PMC%u", w->name, c);
 	for (unsigned bit = FIRST; bit < counter_width(c); bit++) {
-		/* Without IA32_A_PMCx only few values can be written. */
-		if (!counter_write(c, (u64)BIT(bit) - before))
+		/* In a strict run each work passes every second bit, and the next counter the
+		 * others. Without IA32_A_PMCx only few values can be written. */
+		if ((test_is_strict(t) && (bit + c + before) % 2) ||
+		    !counter_write(c, (u64)BIT(bit) - before))
 			continue;
 		CHECK_RANGE(t, CNT_44, want > SLACK ? want - SLACK : 0, want + SLACK,
 			    counted_from(c, (u64)BIT(bit) - before, w),

@@ -12,6 +12,7 @@
 
 #define SOME	50
 #define MANY	400
+#define EACH	200	/* rounds with an event in each, or in many */
 #define WRITTEN	(1u << 20)
 #define ON_THE_WAY 256	/* most instructions from a write to the write that stops counting */
 #define ON_THE_WAY_CYCLES BIT(24)
@@ -109,14 +110,14 @@ static void count_at_once(unsigned i, struct pmc_mask counters, u64 level, bool 
 	if (user) {
 		counters_enable(counters);
 		if (w == h->workload)
-			workload_run_user_at(w, MANY, &h->at);
+			workload_run_user_at(w, EACH, &h->at);
 		else
-			workload_run_user(w, MANY);
+			workload_run_user(w, EACH);
 		counters_disable();
 	} else if (w == h->workload) {
-		cache_workload_run(h, MANY, counters);
+		cache_workload_run(h, EACH, counters);
 	} else {
-		workload_run(w, MANY, counters);
+		workload_run(w, EACH, counters);
 	}
 	FOR_EACH_COUNTER (c, counters.bits) {
 		value[c] = counter_read(c);

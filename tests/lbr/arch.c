@@ -104,11 +104,16 @@ u64 arch_lbr_only(u64 kinds)
 	return arch_lbr_everything() & ~(ARCH_LBR_EVERY_KIND & ~kinds);
 }
 
-void arch_lbr_go_on(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack)
+void arch_lbr_run(const struct lbr_piece *piece, u64 n, u64 control)
 {
 	const struct workload_switch by = { MSR_IA32_LBR_CTL, control, 0, 0 };
 
 	workload_run_switched(piece->workload, n, &by);
+}
+
+void arch_lbr_go_on(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack)
+{
+	arch_lbr_run(piece, n, control);
 	arch_lbr_read(stack);
 }
 

@@ -34,6 +34,7 @@ u64 arch_lbr_only(u64 kinds);
  * IA32_LBR_CTL. */
 void arch_lbr_record(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
 /* Record the piece again, without clearing the entries. */
+void arch_lbr_run(const struct lbr_piece *piece, u64 n, u64 control);	/* reads nothing */
 void arch_lbr_go_on(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
 
 #endif

@@ -83,6 +83,18 @@ static void stop(unsigned c)
 	counter_program_disabled(c, 0, 0);
 }
 
+/* Record the piece, and stop before the entries are read: the reference PMU is slow while a counter
+ * logs. */
+static void record_and_stop(unsigned c, const struct lbr_piece *piece, u64 control,
+			    struct lbr_stack *stack)
+{
+	arch_lbr_close();
+	arch_lbr_run(piece, 0, control);
+	stop(c);
+	arch_lbr_read(stack);
+	arch_lbr_close();
+}
+
 /* Check the entries of the piece, newest first, without the oldest: are they in the order of the
  * piece? */
 static bool check_entries(struct test *t, struct test_claim claim, const struct lbr_piece *piece,
@@ -134,15 +146,13 @@ TEST(lbr, info_has_a_logged_counters_events_since_the_entry_before, REQS(ALBR_18
 		for (unsigned k = 0; k < KINDS && logged_counters() & BIT(c); k++) {
 			if (!start(c, kinds[k].kind, COUNT_BOTH | COUNT_LBR_LOG))
 				continue;
-			arch_lbr_record(piece, 0, jumps, &stack);
-			stop(c);
+			record_and_stop(c, piece, jumps, &stack);
 			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, 0))
 				return;
 			for (unsigned n = 0; n < LBR_LOGGED; n++)
 				check_events(t, AT(ALBR_18), &stack, 0, n, &kinds[k], n == c);
 			start(c, kinds[k].kind, COUNT_BOTH);
-			arch_lbr_record(piece, 0, jumps, &stack);
-			stop(c);
+			record_and_stop(c, piece, jumps, &stack);
 			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, 0))
 				return;
 			CONTROL_RANGE(t, ALBR_18, 11, ~0ULL, counter_read(c),
@@ -181,8 +191,7 @@ TEST(lbr, info_has_the_events_of_two_logged_counters_side_by_side, REQS(ALBR_18)
 				stop(c);
 				continue;
 			}
-			arch_lbr_record(piece, 0, arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP), &stack);
-			stop(c);
+			record_and_stop(c, piece, arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP), &stack);
 			stop(other);
 			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, 0))
 				return;
@@ -222,10 +231,11 @@ TEST(lbr, older_entries_keep_the_events_of_logged_counters, REQS(ALBR_18),
 			if (further[k] > most || !start(c, EK_STORES, COUNT_BOTH | COUNT_LBR_LOG))
 				continue;
 			arch_lbr_close();
-			arch_lbr_go_on(piece, 0, jumps, &stack);
-			arch_lbr_go_on(&lbr_piece_lbr_chain, further[k], jumps, &stack);
-			arch_lbr_close();
+			arch_lbr_run(piece, 0, jumps);
+			arch_lbr_run(&lbr_piece_lbr_chain, further[k], jumps);
 			stop(c);
+			arch_lbr_read(&stack);
+			arch_lbr_close();
 			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, further[k]))
 				return;
 			check_events(t, AT(ALBR_18), &stack, further[k], c, &kinds[0], true);
@@ -256,8 +266,7 @@ TEST(lbr, entries_of_each_kind_of_branch_have_a_logged_counters_events, REQS(ALB
 
 		if (!start(c, EK_INSTRUCTIONS, COUNT_BOTH | COUNT_LBR_LOG))
 			continue;
-		arch_lbr_record(piece, 0, arch_lbr_everything(), &stack);
-		stop(c);
+		record_and_stop(c, piece, arch_lbr_everything(), &stack);
 		if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, 0))
 			return;
 		for (const struct lbr_row *row = piece->end; row-- > piece->rows + 1; i++)
@@ -398,8 +407,7 @@ TEST(lbr, info_counts_events_across_a_branch_that_is_kept_out, REQS(ALBR_18),
 			   "stores of IA32_PMC%u in the branch's entry", c);
 		CONTROL_EQ(t, ALBR_18, 1, stack.branch[1].events[c],
 			   "stores of IA32_PMC%u in the jump's entry after the branch's", c);
-		arch_lbr_record(piece, 0, arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP), &stack);
-		stop(c);
+		record_and_stop(c, piece, arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP), &stack);
 		CONTROL(t, ALBR_18, lbr_is(&stack, 0, last) && lbr_is(&stack, 1, jump),
 			"two jumps are recorded");
 		CHECK_EQ(t, ALBR_18, 2, stack.branch[1].events[c],

@@ -32,9 +32,12 @@ static u64 inserts(unsigned counter, const struct lbr_piece *piece, u64 n, u64 c
 	counter_program(counter, EVENT_LBR_INSERTS, COUNT_BOTH);
 	counter_write(counter, 0);
 	counters_enable(pmc_one(counter));
-	arch_lbr_record(piece, n, control, stack);
+	arch_lbr_close();
+	arch_lbr_run(piece, n, control);
 	counters_disable();
 	counter_program_disabled(counter, 0, 0);
+	arch_lbr_read(stack);
+	arch_lbr_close();
 	return counter_read(counter);
 }
 

@@ -7,7 +7,7 @@
 #include "pmu/pmi.h"
 #include "tests/measure/marked_walk.h"
 
-#define BATCH_LEAST	250	/* rounds */
+#define BATCH_SILENT	250	/* rounds of a batch where none gives a record */
 #define BATCH_GROWTH	4
 #define WINDOWS		3
 
@@ -111,12 +111,15 @@ static unsigned records_of(const struct cache_workload *h)
 	return kept;
 }
 
-/* Rounds for the missing records, estimated from the rounds that the present records took. */
+/* Rounds for the missing records, estimated from the rounds that the present records took; at first
+ * with one event in each round. One record more makes up for a period that has only begun. */
 static u64 next_batch(const struct mem_sample_setup *setup, u64 batch, unsigned have)
 {
+	if (!setup->rounds)
+		return (setup->wanted + 1) * setup->period;
 	if (!have)
 		return batch * BATCH_GROWTH;
-	return setup->rounds * (setup->wanted - have) / have + BATCH_LEAST;
+	return setup->rounds * (setup->wanted - have) / have + setup->period;
 }
 
 unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_workload *h,
@@ -124,12 +127,13 @@ unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_work
 {
 	const struct sampling_offsets at = sampling_offsets();
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
-	u64 most = setup->most ? setup->most : silent ? 2 * BATCH_LEAST : MEM_SAMPLE_ROUNDS_MOST;
+	u64 most = setup->most ? setup->most : silent ? 2 * BATCH_SILENT : MEM_SAMPLE_ROUNDS_MOST;
 	unsigned all, count = 0;
-	u64 n = BATCH_LEAST;
+	u64 n;
 
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
 	setup->rounds = 0;
+	n = next_batch(setup, 0, 0);
 	ds_open(&ds);
 	mem_sample_arm(setup, setup->period);
 	while (count < setup->wanted && ds_records() < MEM_SAMPLE_MOST && setup->rounds < most) {

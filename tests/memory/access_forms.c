@@ -11,6 +11,7 @@
 #include "tests/measure/mem_sample.h"
 
 #define ROUNDS		64u
+#define FIRST_ROUNDS	8u	/* whose count is subtracted */
 #define SLACK		(ROUNDS / 8)	/* tolerance of a count: interrupts */
 #define COUNTER		2u
 #define LINE		64u
@@ -86,8 +87,8 @@ static u64 more_events(const struct mem_sample_setup *setup, const struct cache_
 {
 	u64 few, many;
 
-	few = mem_sample_count(setup, h, ROUNDS);
-	many = mem_sample_count(setup, h, 2 * ROUNDS);
+	few = mem_sample_count(setup, h, FIRST_ROUNDS);
+	many = mem_sample_count(setup, h, FIRST_ROUNDS + ROUNDS);
 	return many > few ? many - few : 0;
 }
 

@@ -12,10 +12,10 @@
 #include "tests/measure/cache_workload.h"
 
 #define ACCESSES_MADE	256u
-#define MOST		(ACCESSES_MADE / 4 * 3)
-#define FEW		(ACCESSES_MADE / 4)
+#define STRICT_ACCESSES	128u	/* no fewer than lines of a walk */
 #define STRICT_MARGIN	16	/* accesses of the code around the window */
 #define WINDOWS		3u
+#define STRICT_WINDOWS	1u	/* there is no other code */
 
 #define REFERENCES	EVENT_LONGEST_LAT_CACHE_REFERENCE
 #define MISSES		EVENT_LONGEST_LAT_CACHE_MISS
@@ -56,16 +56,27 @@ struct counted {
 	u64 least, most;
 };
 
-static struct counted count(const struct cache_workload *h, unsigned counter, u16 event)
+static unsigned accesses_of(const struct test *t)
+{
+	return test_is_strict(t) ? STRICT_ACCESSES : ACCESSES_MADE;
+}
+
+static unsigned windows_of(const struct test *t)
+{
+	return test_is_strict(t) ? STRICT_WINDOWS : WINDOWS;
+}
+
+static struct counted count(const struct test *t, const struct cache_workload *h, unsigned counter,
+			    u16 event)
 {
 	struct counted counted = { NO_LIMIT, 0 };
 
-	for (unsigned i = 0; i < WINDOWS; i++) {
+	for (unsigned i = 0; i < windows_of(t); i++) {
 		u64 value;
 
 		counter_program(counter, event, COUNT_BOTH);
 		counter_write(counter, 0);
-		cache_workload_run(h, ACCESSES_MADE, pmc_one(counter));
+		cache_workload_run(h, accesses_of(t), pmc_one(counter));
 		value = counter_read(counter);
 		counted.least = value < counted.least ? value : counted.least;
 		counted.most = value > counted.most ? value : counted.most;
@@ -77,31 +88,31 @@ static struct counted count(const struct cache_workload *h, unsigned counter, u1
 /* On real processors prefetchers and other programs add and evict lines. */
 static u64 least_of_most(const struct test *t)
 {
-	return test_is_strict(t) ? ACCESSES_MADE - STRICT_MARGIN : MOST;
+	return test_is_strict(t) ? STRICT_ACCESSES - STRICT_MARGIN : ACCESSES_MADE / 4 * 3;
 }
 
 static u64 most_of_most(const struct test *t)
 {
-	return test_is_strict(t) ? ACCESSES_MADE + STRICT_MARGIN : NO_LIMIT;
+	return test_is_strict(t) ? STRICT_ACCESSES + STRICT_MARGIN : NO_LIMIT;
 }
 
 static u64 most_of_few(const struct test *t)
 {
-	return test_is_strict(t) ? STRICT_MARGIN : FEW;
+	return test_is_strict(t) ? STRICT_MARGIN : ACCESSES_MADE / 4;
 }
 
 static void check_most(struct test *t, const struct cache_workload *h, unsigned counter, u16 event,
 		       const char *name)
 {
-	CHECK_RANGE(t, CNT_50, least_of_most(t), most_of_most(t), count(h, counter, event).most,
-		    "%s of %u %s, IA32_PMC%u", name, ACCESSES_MADE, h->name, counter);
+	CHECK_RANGE(t, CNT_50, least_of_most(t), most_of_most(t), count(t, h, counter, event).most,
+		    "%s of %u %s, IA32_PMC%u", name, accesses_of(t), h->name, counter);
 }
 
 static void check_few(struct test *t, const struct cache_workload *h, unsigned counter, u16 event,
 		      const char *name)
 {
-	CHECK_RANGE(t, CNT_50, 0, most_of_few(t), count(h, counter, event).least,
-		    "%s of %u %s, IA32_PMC%u", name, ACCESSES_MADE, h->name, counter);
+	CHECK_RANGE(t, CNT_50, 0, most_of_few(t), count(t, h, counter, event).least,
+		    "%s of %u %s, IA32_PMC%u", name, accesses_of(t), h->name, counter);
 }
 
 /*
@@ -151,11 +162,13 @@ TEST(count, load_from_the_last_level_is_a_reference_and_no_miss, REQS(CNT_50),
 	if (!counts_are_right(t) || !cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
 	FOR_EACH_COUNTER (c, counters_gp().bits)
-		CONTROL_RANGE(t, CNT_50, MOST, NO_LIMIT, count(&h, c, MISSES).most,
-			      "last-level cache misses of %u %s, IA32_PMC%u", ACCESSES_MADE, h.name,
-			      c);
+		CONTROL_RANGE(t, CNT_50, accesses_of(t) / 4 * 3, NO_LIMIT,
+			      count(t, &h, c, MISSES).most,
+			      "last-level cache misses of %u %s, IA32_PMC%u", accesses_of(t),
+			      h.name, c);
 	if (!cache_workload_or_skip(t, ACCESS_L3, &h))
 		return;
+	count(t, &h, counter_last(), REFERENCES);	/* the lines come into the last level */
 	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		check_most(t, &h, c, REFERENCES, "last-level cache references");
 		if (!test_erratum(t, ERRATUM_VICTIM_L3))
@@ -183,12 +196,14 @@ TEST(count, load_from_l1_or_l2_is_no_last_level_reference, REQS(CNT_50),
 	if (!counts_are_right(t) || !cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
 	FOR_EACH_COUNTER (c, counters_gp().bits)
-		CONTROL_RANGE(t, CNT_50, MOST, NO_LIMIT, count(&h, c, REFERENCES).most,
-			      "last-level cache references of %u %s, IA32_PMC%u", ACCESSES_MADE,
+		CONTROL_RANGE(t, CNT_50, accesses_of(t) / 4 * 3, NO_LIMIT,
+			      count(t, &h, c, REFERENCES).most,
+			      "last-level cache references of %u %s, IA32_PMC%u", accesses_of(t),
 			      h.name, c);
 	for (unsigned i = 0; i < sizeof(near) / sizeof(near[0]); i++) {
 		if (!cache_workload_or_skip(t, near[i], &h))
 			return;
+		count(t, &h, counter_last(), REFERENCES);	/* the lines come near */
 		FOR_EACH_COUNTER (c, counters_gp().bits) {
 			check_few(t, &h, c, REFERENCES, "last-level cache references");
 			check_few(t, &h, c, MISSES, "last-level cache misses");
@@ -201,13 +216,13 @@ TEST(count, load_from_l1_or_l2_is_no_last_level_reference, REQS(CNT_50),
 
 /* References by one REP LODSB over LINES lines that were just flushed, while the counter counts;
  * the maximum of several windows. */
-static u64 string_references(unsigned counter)
+static u64 string_references(const struct test *t, unsigned counter)
 {
 	u8 *const from = (u8 *)pages_get()->small;
 	const struct workload_place at = { .memory = from };
 	u64 most = 0;
 
-	for (unsigned i = 0; i < WINDOWS; i++) {
+	for (unsigned i = 0; i < windows_of(t); i++) {
 		u64 value;
 
 		counter_program(counter, REFERENCES, COUNT_BOTH);
@@ -245,7 +260,7 @@ TEST(count, each_line_of_a_string_instruction_is_a_last_level_reference, REQS(CN
 		return;
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		CHECK_RANGE(t, CNT_50, strict ? LINES - STRICT_MARGIN : 1,
-			    strict ? LINES + STRICT_MARGIN : NO_LIMIT, string_references(c),
+			    strict ? LINES + STRICT_MARGIN : NO_LIMIT, string_references(t, c),
 			    "last-level cache references of one REP LODSB over %u lines, "
 			    "IA32_PMC%u",
 			    LINES, c);

@@ -90,7 +90,7 @@ TEST(ds, assist_goes_by_the_ds_area_as_it_is_in_memory, REQS(DS_05, DS_10, DS_15
 }
 
 /* A period whose counter values overlap with those of no other period here. */
-#define LONG_PERIOD (8 * ROUNDS_PERIOD)
+#define LONG_PERIOD (3 * ROUNDS_PERIOD)
 
 /* Run one window in which the counter overflows once. records: the records after that. */
 static void overflow_again(struct test *t, unsigned c, u64 rounds, unsigned records)

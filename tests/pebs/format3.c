@@ -16,7 +16,7 @@
 #define FORMAT3_BYTES	0xc8u	/* Table 18-55: the last field begins at C0H */
 #define AT_APPLICABLE	0x90
 #define AT_TSC		0xc0
-#define MANY_RECORDS	64u
+#define MANY_RECORDS	16u
 
 /* The field at an offset of the table, read without the decoder. */
 static u64 record_at(unsigned i, unsigned offset)

@@ -10,7 +10,7 @@
 #include "tests/tsx/transaction.h"
 
 #define N	500		/* loads in a transaction */
-#define RUNS	2u		/* transactions in a window */
+#define RUNS	1u		/* transactions in a window */
 #define PRESET	1000000ULL	/* value of the counter before */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 #define CPL_3	3u

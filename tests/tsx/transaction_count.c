@@ -11,8 +11,8 @@
 #include "tests/tsx/transaction.h"
 
 #define FEWER	10		/* loads in a transaction; the counts of two sizes are compared */
-#define MORE	60
-#define RUNS	8		/* transactions in a window */
+#define MORE	40
+#define RUNS	4		/* transactions in a window */
 #define OUTSIDE	100		/* loads outside of transactions, in addition to the loop's */
 #define PRESET	1000000ULL	/* value of a counter before; it must not become smaller */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
@@ -110,7 +110,7 @@ static void check_inside(struct test *t, unsigned c, const struct per_load *what
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  each counter counts loads with IN_TX
- * When   loads run outside of transactions; then transactions with 10 and with 60 loads, which
+ * When   loads run outside of transactions; then transactions with 10 and with 40 loads, which
  *        commit, and which XABORT ends; the same where the loads are in the innermost of two and
  *        of three, and in both of two
  * Then   the loads outside count 0; of the others the difference of the two sizes is counted,
@@ -137,7 +137,7 @@ TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  IA32_PMC2 counts loads with IN_TXCP, which is for IA32_PERFEVTSEL2 only, from 1000000 on
- * When   transactions with 10 and with 60 loads are ended by XABORT
+ * When   transactions with 10 and with 40 loads are ended by XABORT
  * Then   both leave the same count: the value from before, plus the loads outside of the
  *        transactions
  * Control: without IN_TXCP the loads of aborted transactions count; with it those of transactions
@@ -234,10 +234,10 @@ static void check_clocks_inside(struct test *t, unsigned c, const char *name, u6
  * Given  each counter counts instructions, branches, core cycles, loads, stores or, with CMASK,
  *        clocks with a load, those without (INV), or times that loads begin (E), with IN_TX
  * When   code runs outside of transactions, at CPL 0 and at CPL 3; then, with the first two events,
- *        transactions with 10 and with 60 loads, which commit, and which XABORT ends, some nested;
- *        with CMASK those of 60 loads that commit
+ *        transactions with 10 and with 40 loads, which commit, and which XABORT ends, some nested;
+ *        with CMASK those of 40 loads that commit
  * Then   the code outside counts 0; of the others the difference of the two sizes is counted; the
- *        clocks inside are at least those of 60 loads at 16 loads a clock
+ *        clocks inside are at least those of 40 loads at 16 loads a clock
  * Control: without IN_TX the code at CPL 3 counts
  */
 TEST(tsx, in_tx_holds_for_any_event_and_privilege_level, REQS(TSX_06),
@@ -272,7 +272,7 @@ static const u64 carries[] = { BIT(32), BIT(40), BIT(47), BITS(20, 47) };
  *
  * Given  IA32_PMC2 counts instructions or branches with IN_TX and IN_TXCP; then loads, from 10
  *        below 2^32, 2^40 and 2^47 on, and from a negative value
- * When   transactions with 60 loads are ended by XABORT
+ * When   transactions with 40 loads are ended by XABORT
  * Then   of instructions and branches no more than two are left of each; of loads none is left, in
  *        the upper half of the counter too
  * Control: with IN_TX alone the counter has passed that value
@@ -525,7 +525,7 @@ static void three_counters(u64 n, u64 value[3], unsigned *committed)
  *
  * Given  the manual's example: IA32_PMC0 with IN_TX, IA32_PMC1 without a filter and IA32_PMC2 with
  *        IN_TXCP count loads
- * When   the same number of transactions commit and are ended by XABORT, with 10 and with 60 loads
+ * When   the same number of transactions commit and are ended by XABORT, with 10 and with 40 loads
  *        each
  * Then   by the difference of the two sizes IA32_PMC0 counts the loads of all transactions, and
  *        IA32_PMC2 those of transactions that commit
@@ -560,9 +560,9 @@ TEST(tsx, three_filtered_counters_split_loads_by_transaction_outcome, REQS(TSX_0
  *         those that commit.
  *         SDM chapter 19, RTM_RETIRED
  *
- * Given  eight transactions, each with one nested in it that XABORT ends
+ * Given  four transactions, each with one nested in it that XABORT ends
  * When   each counter counts RTM_RETIRED.ABORTED; RTM_RETIRED.COMMIT
- * Then   the first counts 8, the second 0
+ * Then   the first counts 4, the second 0
  * Control: none of the transactions commits
  */
 TEST(tsx, abort_of_nested_transactions_counts_once, REQS(TSX_01, TSX_08),
@@ -591,10 +591,10 @@ TEST(tsx, abort_of_nested_transactions_counts_once, REQS(TSX_01, TSX_08),
  *         those that commit.
  *         SDM chapter 19, RTM_RETIRED
  *
- * Given  eight transactions with others nested in them: of two and of three that end by XEND, of
+ * Given  four transactions with others nested in them: of two and of three that end by XEND, of
  *        two where XABORT is in the inner one, or after its XEND
  * When   each counter counts RTM_RETIRED.START, COMMIT or ABORTED, each piece on another one
- * Then   START counts 8, COMMIT those that software sees commit, ABORTED the others
+ * Then   START counts 4, COMMIT those that software sees commit, ABORTED the others
  * Control: some of the first two commit, none of the others
  */
 TEST(tsx, nested_transactions_start_and_end_once, REQS(TSX_01, TSX_08),
@@ -638,10 +638,10 @@ TEST(tsx, nested_transactions_start_and_end_once, REQS(TSX_01, TSX_08),
  *         those that commit.
  *         SDM chapter 19, RTM_RETIRED
  *
- * Given  eight transactions that software sees commit or abort; eight that XABORT ends
+ * Given  four transactions that software sees commit or abort; four that XABORT ends
  * When   each counter counts RTM_RETIRED.START, COMMIT and ABORTED
- * Then   of the first START counts 8, COMMIT those that commit and ABORTED the others; of the
- *        second ABORTED counts 8 and COMMIT 0
+ * Then   of the first START counts 4, COMMIT those that commit and ABORTED the others; of the
+ *        second ABORTED counts 4 and COMMIT 0
  */
 TEST(tsx, rtm_retired_counts_starts_commits_and_aborts, REQS(TSX_01, TSX_08),
      NEEDS(need_perfmon, need_four_counters, need_rtm))
