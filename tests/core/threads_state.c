@@ -456,8 +456,8 @@ TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22, DS_21),
 	if (sampling_shadow_fits(t))
 		check_interrupts(t, AT(PMI_22, DS_21),
 				 (struct interrupting){ .make = sample,
-							.name = "a record at the threshold",
-							.status = IA32_PERF_GLOBAL_STATUS_OVF_BUF });
+					 .name = "a record at the threshold",
+					 .status = IA32_PERF_GLOBAL_STATUS_OVF_BUF });
 }
 
 /* ------------------------------------------------------------------ freeze */

@@ -168,12 +168,14 @@ TEST(record, stack_pointer_in_a_record_of_cpl_3_is_that_after_its_call_or_return
 		return;
 	for (unsigned r = 0; r < 2; r++)
 		for (unsigned c = 0; c < 2; c++) {
-			const u16 back = sampling_event(returns[r]), down = sampling_event(calls[c]);
+			const u16 back = sampling_event(returns[r]),
+				  down = sampling_event(calls[c]);
 			u64 loop, called;
 
 			if (!back || !down)
 				continue;
-			if (!stack_pointer_of(t, back, &loop) || !stack_pointer_of(t, down, &called))
+			if (!stack_pointer_of(t, back, &loop) ||
+			    !stack_pointer_of(t, down, &called))
 				return;
 			CHECK_EQ(t, IDS(REC_04, REC_12), loop - 8, called,
 				 "RSP of a record of event 0x%x, one of 0x%x having 0x%lx", down,
