@@ -11,6 +11,7 @@
 #define GUARD_BYTES	0x1000u		/* a page: the buffer begins at a page */
 #define BUFFER_BYTES	((u64)ARCH_PEBS_LEAST_BUFFER << ARCH_PEBS_LARGEST)
 #define MEMORY_BYTES	(GUARD_BYTES + BUFFER_BYTES + GUARD_BYTES)
+#define ALIGNED(place)	(((place) + BUFFER_BYTES - 1) & ~(BUFFER_BYTES - 1))
 
 static u8 *memories[CPU_MAX];		/* guard page, buffer, guard page */
 static u64 used[CPU_MAX];		/* bytes in use: fewer for a smaller buffer */
@@ -25,8 +26,13 @@ bool arch_pebs_init(void)
 {
 	u8 **memory = &memories[cpu_index()];
 
-	if (!*memory)
-		*memory = arena_alloc(MEMORY_BYTES);
+	/* No source says whether a buffer must begin at a multiple of its size. This one does. */
+	if (!*memory) {
+		const u64 place = (uintptr_t)arena_alloc(MEMORY_BYTES + BUFFER_BYTES);
+
+		if (place)
+			*memory = (u8 *)(uintptr_t)(ALIGNED(place + GUARD_BYTES) - GUARD_BYTES);
+	}
 	return *memory;
 }
 

@@ -560,7 +560,8 @@ TEST(metrics, rdpmc_of_metrics_reads_the_register_and_keeps_it, REQS(MET_12, MET
  *
  * Given  IA32_PERF_CAPABILITIES[19]
  * When   IA32_FIXED_CTR_CTRL[14] is written
- * Then   it is kept where the bit is 1, and raises #GP where it is 0
+ * Then   it is kept where the bit is 1; where it is 0, it raises #GP, or it reads 0 and not every
+ *        requirement is judged
  * Control: the enable bits of fixed counter 2 are kept
  */
 TEST(msr, metrics_clear_bit_exists_if_perf_capabilities_say_so, REQS(MET_13),
@@ -568,6 +569,7 @@ TEST(msr, metrics_clear_bit_exists_if_perf_capabilities_say_so, REQS(MET_13),
 {
 	bool there = counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;
 	const u64 kept = BITS(8, 9);
+	bool raised;
 
 	if (!there && !test_is_strict(t) && counter_caps()->hybrid &&
 	    counter_caps()->core_type != CORE_TYPE_ATOM) {
@@ -579,11 +581,13 @@ TEST(msr, metrics_clear_bit_exists_if_perf_capabilities_say_so, REQS(MET_13),
 		return;
 	}
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, kept);
-	CHECK_EQ(t, MET_13, !there,
-		 fault_is_gp(msr_try_write(MSR_IA32_FIXED_CTR_CTRL,
-					   kept | IA32_FIXED_CTR_CTRL_METRICS_CLEAR)),
-		 "#GP of IA32_FIXED_CTR_CTRL[14], IA32_PERF_CAPABILITIES = %#lx",
-		 counter_caps()->perf_capabilities);
+	raised = fault_is_gp(
+		msr_try_write(MSR_IA32_FIXED_CTR_CTRL, kept | IA32_FIXED_CTR_CTRL_METRICS_CLEAR));
+	/* It is AnyThread of fixed counter 3, which may be ignored. */
+	if (there || test_is_strict(t))
+		CHECK_EQ(t, MET_13, !there, raised,
+			 "#GP of IA32_FIXED_CTR_CTRL[14], IA32_PERF_CAPABILITIES = %#lx",
+			 counter_caps()->perf_capabilities);
 	CHECK_EQ(t, MET_13, there ? IA32_FIXED_CTR_CTRL_METRICS_CLEAR : 0,
 		 msr_read(MSR_IA32_FIXED_CTR_CTRL) & IA32_FIXED_CTR_CTRL_METRICS_CLEAR,
 		 "IA32_FIXED_CTR_CTRL[14] after it");
@@ -632,16 +636,19 @@ TEST(metrics, rdpmc_of_metrics_clears_metrics_and_slots_with_metrics_clear_en, R
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 }
 
-/* Slots are cycles times what a field of CPUID says; nothing is said where it is 0. */
+/* Slots are cycles times what a field of CPUID says; nothing is said where it is 0. The threads of
+ * a core share them (intel/perfmon, TOPDOWN.SLOTS): while another one runs there are fewer. */
 static void check_slots(struct test *t, struct test_claim claim, const u64 value[],
 			unsigned per_cycle, const char *field)
 {
 	const u64 wanted = value[PMC_FIXED(1)] * per_cycle, slack = wanted / 8 + 256;
 
+	const bool shared = !test_is_strict(t) && cpuid_get(CPUID_LEVEL0_PROCESSORS) > 1;
+
 	if (per_cycle)
-		test_check_range(t, claim, wanted - slack, wanted + slack, value[SLOTS],
-				 "slots, against %lu cycles of %u slots (%s)", value[PMC_FIXED(1)],
-				 per_cycle, field);
+		test_check_range(t, claim, shared ? 0 : wanted - slack, wanted + slack,
+				 value[SLOTS], "slots, against %lu cycles of %u slots (%s)",
+				 value[PMC_FIXED(1)], per_cycle, field);
 }
 
 /*
@@ -655,7 +662,8 @@ static void check_slots(struct test *t, struct test_claim claim, const u64 value
  *
  * Given  CPUID.0AH:EDX[19:16] and CPUID.(23H,0):ECX[7:0], of which one isn't 0: slots of a cycle
  * When   fixed counters 1 and 3 count a loop, switched on and off by one write
- * Then   fixed counter 3 is that many times fixed counter 1, within an eighth and 256
+ * Then   fixed counter 3 is that many times fixed counter 1, within an eighth and 256; on a core
+ *        with two threads it may be less, unless every requirement is judged
  * Control: fixed counter 1 counts
  */
 TEST(metrics, slots_are_cycles_times_what_cpuid_says, REQS(MET_17, V6_27),

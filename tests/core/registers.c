@@ -170,7 +170,7 @@ TEST(msr, off_core_response_registers_hold_every_bit, REQS(MSR_28),
      NEEDS(need_perfmon, need_offcore))
 {
 	for (u32 i = 0; i < bits_off_core_registers(); i++) {
-		struct register_bits r = bits_of_off_core(i);
+		struct register_bits r = bits_of_off_core(t, i);
 
 		check_holds(t, AT(MSR_28), &r);
 	}
@@ -189,7 +189,7 @@ TEST(msr, both_off_core_response_registers_hold_every_bit, REQS(MSR_24),
      NEEDS(need_perfmon, need_offcore_2))
 {
 	for (u32 i = 0; i < 2; i++) {
-		struct register_bits r = bits_of_off_core(i);
+		struct register_bits r = bits_of_off_core(t, i);
 
 		check_holds(t, AT(MSR_24), &r);
 	}
@@ -350,7 +350,7 @@ TEST(msr, off_core_response_registers_refuse_reserved_bits, REQS(MSR_35),
      NEEDS(need_perfmon, need_offcore))
 {
 	for (u32 i = 0; i < bits_off_core_registers(); i++) {
-		struct register_bits r = bits_of_off_core(i);
+		struct register_bits r = bits_of_off_core(t, i);
 
 		check_refuses(t, AT(MSR_35), &r);
 	}
@@ -424,7 +424,7 @@ static u64 value_of_its_own(const struct register_bits *r, unsigned n)
 TEST(msr, registers_hold_values_of_their_own_at_once, REQS(MSR_28), NEEDS(need_perfmon))
 {
 	struct register_bits r[REGISTERS_MOST];
-	const unsigned n = bits_of_all(r);
+	const unsigned n = bits_of_all(t, r);
 
 	for (unsigned turn = 0; turn < 2; turn++) {
 		for (unsigned k = 0; k < n; k++) {

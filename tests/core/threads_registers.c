@@ -101,7 +101,7 @@ TEST(msr, another_processor_refuses_reserved_bits_of_its_registers,
 	char reason[96];
 	struct register_bits r[REGISTERS_MOST];
 	const struct register_bits debugctl = bits_of_debug_control();
-	const unsigned n = bits_of_all(r);
+	const unsigned n = bits_of_all(t, r);
 
 	FOR_EACH_PARTNER (cpu) {
 		for (unsigned i = 0; i < n; i++)

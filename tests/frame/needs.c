@@ -172,10 +172,33 @@ bool need_ds_write(char *reason, size_t size)
 	return !refuses(RESET_DS_AREA, reason, size) && !refuses(RESET_PEBS_ENABLE, reason, size);
 }
 
+/* The revision of microcode that IA32_DEBUGCTL[12] needs here, if there is an older one; 0: none.
+ */
+static u32 freeze_microcode(void)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->hypervisor)	/* it shows its own revision */
+		return 0;
+#define FREEZE_MICROCODE(family_, model_, stepping_, least_, source) \
+	if (c->family == (family_) && c->model == (model_) && c->stepping == (stepping_) && \
+	    c->microcode < (least_)) \
+		return (least_);
+#include "claims/known.def"
+	return 0;
+}
+
 bool need_freeze(char *reason, size_t size)
 {
+	const u32 microcode = freeze_microcode();
 	u64 value = 0;
 
+	if (microcode) {
+		fmt_print(reason, size,
+			  "microcode %#x, with which freezes are broken: %#x and later will do",
+			  counter_caps()->microcode, microcode);
+		return false;
+	}
 	if (counter_caps()->version < 4 && !need_legacy_freeze(reason, size))
 		return false;
 	if (refuses(RESET_DEBUGCTL, reason, size))

@@ -98,7 +98,15 @@ bool mem_sample_has_code(const struct mem_sample_record *record, u64 codes);
 bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cache_workload *h,
 		       unsigned records, unsigned wanted);
 
-/* Take records of a workload; false: there aren't enough, and the check has failed. */
+/*
+ * n, events or records of load latency with threshold 3 of loads that hit the L1: are there none,
+ * on an E-core? No source says how long such a load takes there: perhaps not longer than the
+ * threshold. Then, unless the run is strict, the test is INCONCLUSIVE, and the result is true.
+ */
+bool mem_sample_hits_are_short(struct test *t, u64 n);
+
+/* Take records of a workload; false: there aren't enough, and the check has failed, or it is as
+ * mem_sample_enough() or mem_sample_hits_are_short() says. */
 bool mem_sample_collect(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 			enum access access, struct cache_workload *h,
 			struct mem_sample_record records[MEM_SAMPLE_MOST], unsigned *count);

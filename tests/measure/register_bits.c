@@ -168,14 +168,18 @@ struct register_bits bits_of_debug_control(void)
 /*
  * "Off-core Response Performance Monitoring". Nehalem, Westmere: 7:0 request, 15:8 response, bit 11
  * reserved. Sandy Bridge and later: 15:0 request, 16 any response, 30:17 supplier, 37:31 snoop;
- * here only the bits that the manual names for every part.
+ * here only the bits that the manual names for every part. From Lion Cove on, and on Darkmont,
+ * suppliers and snoops are other bits, or unknown.
  */
-struct register_bits bits_of_off_core(u32 i)
+struct register_bits bits_of_off_core(const struct test *t, u32 i)
 {
+	const struct generation *g = counter_caps()->generation;
 	bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
+	bool moved = g && g->set & (GENS_FROM_LNC | GENS_CLEARWATERFOREST) && !test_is_strict(t);
+	u64 held = moved ? 0x18fff : later ? 0x3f803f8fff : 0xf7ff;
 
 	return (struct register_bits){ i ? "MSR_OFFCORE_RSP_1" : "MSR_OFFCORE_RSP_0",
-				       MSR_OFFCORE_RSP_0 + i, 0, later ? 0x3f803f8fff : 0xf7ff,
+				       MSR_OFFCORE_RSP_0 + i, 0, held,
 				       later ? BITS(38, 63) : BITS(16, 63), REQ_MSR_35 };
 }
 
@@ -241,7 +245,7 @@ u32 bits_off_core_registers(void)
 	return counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
 }
 
-unsigned bits_of_all(struct register_bits r[REGISTERS_MOST])
+unsigned bits_of_all(const struct test *t, struct register_bits r[REGISTERS_MOST])
 {
 	const struct pmu_caps *caps = counter_caps();
 	unsigned n = 0;
@@ -261,7 +265,7 @@ unsigned bits_of_all(struct register_bits r[REGISTERS_MOST])
 	}
 	if (caps->facilities & FAC_OFFCORE && !caps->hypervisor)
 		for (u32 i = 0; i < bits_off_core_registers(); i++)
-			r[n++] = bits_of_off_core(i);
+			r[n++] = bits_of_off_core(t, i);
 	return n;
 }
 

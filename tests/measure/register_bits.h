@@ -32,7 +32,7 @@ struct register_bits bits_of_pebs_enable(void);
 struct register_bits bits_of_load_latency(void);
 struct register_bits bits_of_ds_area(void);
 struct register_bits bits_of_debug_control(void);
-struct register_bits bits_of_off_core(u32 i);
+struct register_bits bits_of_off_core(const struct test *t, u32 i);
 struct register_bits bits_of_data_cfg(void);		/* where baseline is 1 */
 struct register_bits bits_of_frontend(void);
 struct register_bits bits_of_lbr_select(void);
@@ -46,6 +46,6 @@ bool register_reads_back(struct test *t, u32 msr);
 
 /* The existing ones of these registers, except IA32_PERF_GLOBAL_CTRL, IA32_PEBS_ENABLE and
  * IA32_DEBUGCTL, which start something together with others. Returns their number. */
-unsigned bits_of_all(struct register_bits r[REGISTERS_MOST]);
+unsigned bits_of_all(const struct test *t, struct register_bits r[REGISTERS_MOST]);
 
 #endif

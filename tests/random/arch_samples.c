@@ -38,8 +38,8 @@ static void decide_threshold(struct test *t, const struct session *s)
 	DECIDE(*s, DRAW_CLAIM_THRESHOLD, APEBS_28, "threshold interrupts that are missing");
 	DECIDE(*s, DRAW_CLAIM_THRESHOLD_BIT, APEBS_28, "bit 54 of the status");
 	DECIDE(*s, DRAW_CLAIM_PMI_NONE, APEBS_29, "interrupts without a cause");
-	DECIDE(*s, DRAW_CLAIM_FREEZE, PMI_15, "CTR_Frz or IA32_PERF_GLOBAL_CTRL of a freeze");
-	DECIDE(*s, DRAW_CLAIM_FREEZE, PMI_18, "freezes of a threshold interrupt");
+	/* These are freezes by overflows too, but not alone. */
+	DECIDE(*s, DRAW_CLAIM_FREEZE, APEBS_43, "CTR_Frz or IA32_PERF_GLOBAL_CTRL of a freeze");
 	DECIDE(*s, DRAW_CLAIM_FREEZE_KEPT, FRZ_18, "IA32_DEBUGCTL changed by a freeze");
 	DECIDE(*s, DRAW_CLAIM_NO_OVF_BUF, APEBS_31, "bit 62 of the status");
 	DECIDE(*s, DRAW_CLAIM_NO_OVERFLOW, APEBS_40, "overflow bits that should be clear");
@@ -53,8 +53,8 @@ static void decide_threshold(struct test *t, const struct session *s)
 /*
  * Decides APEBS-05, APEBS-06, APEBS-08, APEBS-10, APEBS-11, APEBS-12, APEBS-13, APEBS-14,
  * APEBS-16, APEBS-18, APEBS-20, APEBS-21, APEBS-22, APEBS-23, APEBS-24, APEBS-25, APEBS-28,
- * APEBS-29, APEBS-31, APEBS-33, APEBS-35, APEBS-40, PMI-03, PMI-04, PMI-06, PMI-15, PMI-18,
- * FRZ-18, APEBS-09, APEBS-39 (claims/requirement.def has their sentences).
+ * APEBS-29, APEBS-31, APEBS-33, APEBS-35, APEBS-40, APEBS-43, PMI-03, PMI-04, PMI-06, FRZ-18,
+ * APEBS-09, APEBS-39 (claims/requirement.def has their sentences).
  *
  * Given  drawn cases as before, and a buffer of drawn place and size, WR anywhere in it, a drawn
  *        threshold; counters with drawn events, presets, groups and reload values in CFG_C
@@ -67,7 +67,7 @@ static void decide_threshold(struct test *t, const struct session *s)
 TEST(random, drawn_samples_of_architectural_pebs_are_recorded_as_the_oracle_has_it,
      REQS(APEBS_05, APEBS_06, APEBS_08, APEBS_10, APEBS_11, APEBS_12, APEBS_13, APEBS_14, APEBS_16,
 	  APEBS_18, APEBS_20, APEBS_21, APEBS_22, APEBS_23, APEBS_24, APEBS_25, APEBS_28, APEBS_29,
-	  APEBS_31, APEBS_33, APEBS_35, APEBS_40, PMI_03, PMI_04, PMI_06, PMI_15, PMI_18,
+	  APEBS_31, APEBS_33, APEBS_35, APEBS_40, APEBS_43, PMI_03, PMI_04, PMI_06,
 	  FRZ_18, APEBS_09, APEBS_39),
      NEEDS(need_perfmon, need_arch_pebs, need_instructions, need_branches, need_events))
 {

@@ -397,16 +397,19 @@ TEST(msr, cfg_b_exists_for_counters_that_can_be_reloaded_alone, REQS(V6_16),
  * Given  CPUID.(23H,2) and CPUID.(23H,5), the counters that can be reloaded or write records
  * When   RDMSR reads each member of 1903H + 4n and of 1983H + 4i; where it raises #GP, 0 is
  *        written too
- * Then   those of these counters can be read, others raise #GP
+ * Then   those of these counters can be read; where every requirement is judged, others raise #GP
  */
 TEST(msr, cfg_c_exists_for_counters_with_reload_or_pebs_alone, REQS(V6_17),
      NEEDS(need_perfmon, need_leaf_23h, need_refused_msrs))
 {
 	const struct version6 *v = &counter_caps()->v6;
 
+	/* Volume 4 has it with CPUID.(23H,5) alone, Linux with CPUID.(23H,2) too. No sentence says
+	 * that others raise #GP. */
 	for (unsigned c = 0; c < PMC_FIXED(BANK_FIXED); c++)
-		CHECK_EQ(t, V6_17, !version6_has_cfg_c(v, c),
-			 version6_is_absent(version6_cfg_c(c)),
-			 "#GP of RDMSR of %#x, reload %#lx, PEBS %#lx", version6_cfg_c(c),
-			 v->reloadable, v->pebs);
+		if (version6_has_cfg_c(v, c) || test_is_strict(t))
+			CHECK_EQ(t, V6_17, !version6_has_cfg_c(v, c),
+				 version6_is_absent(version6_cfg_c(c)),
+				 "#GP of RDMSR of %#x, reload %#lx, PEBS %#lx", version6_cfg_c(c),
+				 v->reloadable, v->pebs);
 }

@@ -162,12 +162,12 @@ static u64 written_status(void)
  * of its own requirements, and here only where every requirement is: registers from 1900H on,
  * MSR_PEBS_DATA_CFG, and bits of event selects.
  */
-static void add_all(struct shadow *s, const struct left_out *out)
+static void add_all(const struct test *t, struct shadow *s, const struct left_out *out)
 {
 	const struct pmu_caps *caps = counter_caps();
 	struct register_bits control = bits_of_fixed_control();
 	struct register_bits all[REGISTERS_MOST];
-	unsigned rest = bits_of_all(all);
+	unsigned rest = bits_of_all(t, all);
 	u64 settable = 0;
 
 	if (caps->version >= 4 && !caps->hypervisor && out->interrupts)
@@ -318,7 +318,7 @@ static void run_case(struct test *t, u64 number)
 	struct shadow *s = &drawn.shadow;
 
 	drawn.number = number;
-	add_all(s, &out);
+	add_all(t, s, &out);
 	shadow_begin(s);
 	for (unsigned i = 0; i < s->rows; i++)
 		if (s->row[i].of == SHADOW_NONE)
