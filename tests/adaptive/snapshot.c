@@ -520,10 +520,10 @@ static void check_at_record(struct test *t, struct test_claim claim, unsigned c,
  *
  * Given  counters with values far apart: of loads, branches and instructions, and some that stand
  *        still; the threshold after the first record, and interrupts off
- * When   IA32_PMC0 makes a record after 512 of 8192 rounds of a load and a branch
+ * When   IA32_PMC0 makes a record after 512 of 2048 rounds of a load and a branch
  * Then   for each counter the group has its first value plus the events of 512 rounds; late records
  *        and the switching of counters may add to it
- * Control: each counter that runs ends at the events of 8192 rounds, and the interrupt comes after
+ * Control: each counter that runs ends at the events of 2048 rounds, and the interrupt comes after
  *        these rounds
  */
 TEST(adaptive, counters_group_has_the_values_at_the_record, REQS(V6_25),
@@ -625,7 +625,7 @@ TEST(adaptive, counters_of_two_records_differ_by_the_period, REQS(V6_25),
  *        Linux
  *
  * Given  fixed counter 3 and MSR_PERF_METRICS counting from 0
- * When   IA32_PMC0 makes a record after 512 of 8192 rounds of a load and a branch
+ * When   IA32_PMC0 makes a record after 512 of 2048 rounds of a load and a branch
  * Then   its slots are at least a quarter of the loads, and fewer than at the end
  * Control: fixed counter 3 has counted at the end
  */

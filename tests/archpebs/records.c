@@ -681,6 +681,7 @@ TEST(archpebs, no_byte_outside_the_buffer_is_written, REQS(APEBS_35),
 	enum { BUFFER = 0x1000, EACH = 256, RECORDS = BUFFER / LEAST_BYTES };
 	const u64 groups[] = { 0, (u64)counter_caps()->v6.groups << 32 & GROUP_GPR };
 	const unsigned c = counter_next(arch_load_counters(), 0);
+	const unsigned last = test_is_strict(t) ? BUFFER / 10 : BUFFER;	/* docs/READINGS.md */
 	int64_t offset = 0;
 
 	for (unsigned i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
@@ -690,10 +691,9 @@ TEST(archpebs, no_byte_outside_the_buffer_is_written, REQS(APEBS_35),
 		workload_run(&workload_load, 2 * RECORDS * EACH, pmc_one(c));
 		arch_pebs_disarm();
 		CHECK(t, APEBS_35, !arch_pebs_written_outside(0, BUFFER, &offset),
-		      "no byte outside %#x bytes from the base (offset %ld), CFG_C %#lx", BUFFER,
-		      (long)offset, groups[i]);
-		CONTROL(t, APEBS_35, arch_pebs_written_outside(0, BUFFER - BUFFER / 10, &offset),
-			"records in the last tenth of the buffer, CFG_C %#lx", groups[i]);
+		      "no byte outside (offset %ld), CFG_C %#lx", (long)offset, groups[i]);
+		CONTROL(t, APEBS_35, arch_pebs_written_outside(0, BUFFER - last, &offset),
+			"records in the last %u bytes of the buffer, CFG_C %#lx", last, groups[i]);
 		arch_pebs_close();
 		counter_program_disabled(c, 0, 0);
 	}

@@ -282,10 +282,10 @@ TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
  *           Linux struct arch_pebs_cntr_header
  *
  * Given  one counter counts a branch a round; another one makes a record with the first one's value
- *        after 512 of 8192 rounds of a load and a branch
+ *        after 512 of 2048 rounds of a load and a branch
  * When   each of the first four counters makes the record
  * Then   the value in the record is that of about 512 branches; a late record may have more
- * Control: the counter has counted 8192 afterwards
+ * Control: the counter has counted 2048 afterwards
  */
 TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
      NEEDS(need_perfmon, need_counters_group, need_full_width, need_branches, need_events))
@@ -337,7 +337,8 @@ TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
  *           Linux struct arch_pebs_cntr_header
  *
  * Given  fixed counter 3 and MSR_PERF_METRICS are 0 and count; another counter makes a record with
- *        CFG_C[38] after 512 of 8192 rounds of a load and a branch
+ *        CFG_C[38] after 512 of 2048 rounds of a load and a branch, of 8192 where not every
+ *        requirement is judged
  * When   each of the first four counters makes the record
  * Then   fixed counter 3 in it is above 0, and less than half of what it is at the end; the four
  *        lower bytes of MSR_PERF_METRICS in it add up to FFH, within 3 a byte
@@ -346,7 +347,9 @@ TEST(archpebs, counters_group_has_the_values_at_the_record, REQS(APEBS_25),
 TEST(archpebs, counters_group_has_slots_and_metrics_at_the_record, REQS(APEBS_25),
      NEEDS(need_perfmon, need_slots_in_records, need_full_width, need_events))
 {
-	enum { ROUNDS = 4 * ROUNDS_PERIOD, WHOLE = 0xff, ERROR = 4 * 3 };
+	enum { WHOLE = 0xff, ERROR = 4 * 3 };
+	/* On other machines a window begins with many slots that nothing fills. */
+	const unsigned rounds = (test_is_strict(t) ? 4 : 16) * ROUNDS_PERIOD;
 
 	FOR_EACH_COUNTER (c, arch_load_counters()) {
 		struct arch_fragment f;
@@ -358,7 +361,7 @@ TEST(archpebs, counters_group_has_slots_and_metrics_at_the_record, REQS(APEBS_25
 		msr_write(MSR_PERF_METRICS, 0);
 		arch_pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, ROUNDS_PERIOD),
 			      METRICS | ALLOW_IN_RECORD, NEVER);
-		workload_run(&workload_load, ROUNDS,
+		workload_run(&workload_load, rounds,
 			     pmc_or(pmc_one(c), (struct pmc_mask){ BIT(SLOTS) | METRICS_ENABLE }));
 		arch_pebs_disarm();
 		counter_program_disabled(c, 0, 0);
@@ -380,7 +383,7 @@ TEST(archpebs, counters_group_has_slots_and_metrics_at_the_record, REQS(APEBS_25
 			sum += metrics >> 8 * n & WHOLE;
 		CHECK_RANGE(t, APEBS_25, 1, end / 2, arch_at(group),
 			    "slots at a record of IA32_PMC%u after %u of %u rounds", c,
-			    ROUNDS_PERIOD, ROUNDS);
+			    ROUNDS_PERIOD, rounds);
 		CHECK_RANGE(t, APEBS_25, WHOLE - ERROR, WHOLE + ERROR, sum,
 			    "sum of bytes 0 to 3 of MSR_PERF_METRICS = %#lx in it", metrics);
 		msr_write(MSR_PERF_METRICS, 0);

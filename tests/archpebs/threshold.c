@@ -7,6 +7,7 @@
 #include "kernel/interrupt/fault.h"
 #include "tests/archpebs/archpebs.h"
 #include "tests/lbr/arch.h"
+#include "tests/measure/overflow.h"
 
 #define THRESHOLD	BIT(54)
 #define OVF_BUF		BIT(62)
@@ -179,8 +180,7 @@ static const struct {
 	{ 0, 0 },
 	{ IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, CTR_FRZ },
 	{ IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI, LBR_FRZ },
-	{ IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI,
-	  CTR_FRZ | LBR_FRZ },
+	{ BOTH_FREEZES, CTR_FRZ | LBR_FRZ },
 };
 
 /*

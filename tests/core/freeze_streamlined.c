@@ -353,7 +353,7 @@ TEST(pmi, each_further_overflow_sets_ctr_frz_again, REQS(PMI_15),
  *
  * Given  IA32_DEBUGCTL[12] = 1; LBR_Frz, OvfBuf, where there is a DS area, or the bit of a counter
  *        is set in the status, by IA32_PERF_GLOBAL_STATUS_SET; each in turn, then all. Where every
- *        requirement is judged, IA32_PMC0 is among them
+ *        requirement is judged, IA32_PMC0 is among them, and OvfBuf beside architectural PEBS
  * When   IA32_PMC0 overflows with its interrupt
  * Then   at the handler's entry CTR_Frz and the bit of IA32_PMC0 are set, and the bits that were
  *        set before still are
@@ -362,10 +362,7 @@ TEST(pmi, each_further_overflow_sets_ctr_frz_again, REQS(PMI_15),
 TEST(pmi, overflow_sets_ctr_frz_beside_each_other_status_bit, REQS(PMI_15),
      NEEDS(need_perfmon, need_branches, need_version_4, need_freeze))
 {
-	/* With architectural PEBS bit 62 may be reserved. */
-	const bool has_buffer = counter_caps()->ds &&
-				(!counter_caps()->arch_pebs || test_is_strict(t));
-	const u64 buffer = has_buffer ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
+	const u64 buffer = overflow_settable_buffer(t);
 	const u64 own = test_is_strict(t) ? 0 : (u64)BIT(0);
 	const u64 settable = (every_counter().bits & ~own) | IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
 			     buffer;

@@ -130,7 +130,7 @@ static void check_users_leave(struct test *t)
 
 /*
  * STS-09  IA32_PERF_GLOBAL_INUSE[63] must be 1 if any interrupt bit of IA32_PERFEVTSELx or of
- *         fixed counters 0 to 2 or the bit of a general-purpose counter in IA32_PEBS_ENABLE is
+ *         fixed counters 0 to 2 or the bit of one of IA32_PMC0 to IA32_PMC3 in IA32_PEBS_ENABLE is
  *         set, and 0 if nothing of the kind is.
  *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR (its text says bit 32, Figure 18-13 bit 63)
  * STS-20  IA32_PERF_GLOBAL_INUSE[63] must be 1 as well by the interrupt bit of a later fixed

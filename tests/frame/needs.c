@@ -195,7 +195,8 @@ bool need_freeze(char *reason, size_t size)
 
 	if (microcode) {
 		fmt_print(reason, size,
-			  "microcode %#x, with which freezes are broken: %#x and later will do",
+			  "microcode %#x, with which Linux doesn't use freezes: %#x and later will "
+			  "do",
 			  counter_caps()->microcode, microcode);
 		return false;
 	}

@@ -405,6 +405,7 @@ PIECE lbr_transaction_random, 0, 0, 0
 .next:	imul	rdx, rdx, 0x5851f42d
 	inc	rdx
 	js	.same
+	nop
 .same:	dec	rdi
 	jnz	.next
 	xend

@@ -172,6 +172,11 @@ bool mem_sample_has_code(const struct mem_sample_record *record, u64 codes)
 	return codes >> (record->source & 0xf) & 1;
 }
 
+bool mem_sample_has_code_of_core(const struct mem_sample_record *record, u64 codes)
+{
+	return latency_source_is(record->source, codes);
+}
+
 bool mem_sample_in_place(const struct cache_workload *h, u64 address)
 {
 	return address >= h->first && address <= h->last;

@@ -87,6 +87,8 @@ void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_s
  * n). */
 bool mem_sample_has_bit(const struct mem_sample_record *record, u64 bit);
 bool mem_sample_has_code(const struct mem_sample_record *record, u64 codes);
+/* The code is that of one of these outcomes on this core (latency_codes()). */
+bool mem_sample_has_code_of_core(const struct mem_sample_record *record, u64 codes);
 
 /*
  * Are there enough records to judge? If not, a check has failed, and the result is false; but the

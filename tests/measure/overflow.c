@@ -143,3 +143,10 @@ u64 overflow_debugctl_takes(u64 bits)
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	return taken;
 }
+
+u64 overflow_settable_buffer(const struct test *t)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	return c->ds && (!c->arch_pebs || test_is_strict(t)) ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
+}

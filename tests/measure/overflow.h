@@ -91,6 +91,10 @@ void overflow_close_window(unsigned n);
 const struct pmi_log *overflow_interrupts(unsigned counter, u64 flags,
 					  const struct pmi_options *options);
 
+/* OvfBuf, where the status may have it set: with a DS area. Nothing says that it is there beside
+ * architectural PEBS, which signals by bit 54 (Linux). */
+u64 overflow_settable_buffer(const struct test *t);
+
 /* Those of these bits that IA32_DEBUGCTL takes, each alone. It is 0 afterwards. */
 u64 overflow_debugctl_takes(u64 bits);
 

@@ -272,20 +272,27 @@ TEST(ll, line_in_the_l3_only_has_data_source_04h, REQS(LL_34),
  *        is another package.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
  *        Encoding for Load Latency Record
+ * LL-53  A load that another core of the package serves from a modified copy must be reported with
+ *        a code of its core: 06H or 07H, on Crestmont and Skymont 08H, on Lion Cove 0DH.
+ *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
  *
  * Given  an exerciser puts lines into the L3 alone, modified into the cache of another core, and
  *        into no cache
  * When   records are made of locked additions to them
  * Then   most have code 04H, 06H or 07H, and 0CH in bits 3:0 at A0H, in this order, as plain loads
- *        have: Table 18-24 tells no lock
+ *        have: Table 18-24 tells no lock; from Ice Lake on the code of a modified line is this
+ *        core's
  */
-TEST(ll, data_source_of_a_locked_load_is_that_of_a_plain_one, REQS(LL_34, LL_38, LL_40),
+TEST(ll, data_source_of_a_locked_load_is_that_of_a_plain_one, REQS(LL_34, LL_38, LL_40, LL_53),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	const struct workload *locked = &workload_stride_lock;
 
 	check_codes_of(t, AT(LL_34), l3_only, locked, BIT(0x4), NO_OTHERS_PASS);
 	check_codes_of(t, AT(LL_38), modified, locked, BIT(0x6) | BIT(0x7), NO_OTHERS_PASS);
+	check_codes_of(t, AT(LL_53), modified, locked,
+		       latency_codes(MEM_L3_HITM) | latency_codes(MEM_L3_SNOOP_HITM),
+		       NO_OTHERS_PASS);
 	check_codes_of(t, AT(LL_40), nowhere, locked, BIT(0xc), NO_OTHERS_PASS);
 }
 

@@ -87,16 +87,11 @@ TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12)
 			      latency_stlb_bit(), "have the bit");
 }
 
-static bool has_code(const struct mem_sample_record *record, u64 codes)
-{
-	return latency_source_is(record->source, codes);
-}
-
 static void check_codes(struct test *t, struct test_claim claim, enum access access)
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, claim, &setup, access, MOST, has_code,
+	mem_sample_check_most(t, claim, &setup, access, MOST, mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, access), "have a code of this core");
 }
 
@@ -183,8 +178,8 @@ static void check_outcomes(struct test *t, enum access access, u64 codes)
 
 	if (!test_is_strict(t))
 		codes |= latency_codes(MEM_UNKNOWN_L3_MISS);
-	mem_sample_check_most(t, AT(LL_55), &setup, access, MOST, has_code, codes,
-			      "have a code of this core");
+	mem_sample_check_most(t, AT(LL_55), &setup, access, MOST, mem_sample_has_code_of_core,
+			      codes, "have a code of this core");
 }
 
 /*

@@ -20,11 +20,6 @@ static struct mem_sample_setup loads_at_cpl_3(void)
 	return setup;
 }
 
-static bool has_code_of_core(const struct mem_sample_record *record, u64 codes)
-{
-	return latency_source_is(record->source, codes);
-}
-
 static u64 if_lost_by_l2(struct test *t)
 {
 	return test_erratum(t, ERRATUM_VICTIM_L3) ? mem_sample_codes_of_memory(t) : 0;
@@ -78,13 +73,14 @@ TEST(ll, code_at_cpl_3_is_that_of_the_type_of_core, REQS(LL_47, LL_49, LL_50, LL
 {
 	struct mem_sample_setup setup = loads_at_cpl_3();
 
-	mem_sample_check_most(t, AT(LL_47), &setup, ACCESS_L1, MOST, has_code_of_core,
+	mem_sample_check_most(t, AT(LL_47), &setup, ACCESS_L1, MOST, mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, ACCESS_L1), "have a code of this core");
-	mem_sample_check_most(t, AT(LL_49), &setup, ACCESS_L2, MOST, has_code_of_core,
+	mem_sample_check_most(t, AT(LL_49), &setup, ACCESS_L2, MOST, mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, ACCESS_L2), "have a code of this core");
-	mem_sample_check_most(t, AT(LL_50), &setup, ACCESS_L3, MOST, has_code_of_core,
+	mem_sample_check_most(t, AT(LL_50), &setup, ACCESS_L3, MOST, mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, ACCESS_L3), "have a code of this core");
-	mem_sample_check_most(t, AT(LL_51), &setup, ACCESS_MEMORY, MOST, has_code_of_core,
+	mem_sample_check_most(t, AT(LL_51), &setup, ACCESS_MEMORY, MOST,
+			      mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, ACCESS_MEMORY),
 			      "have a code of this core");
 }

@@ -43,7 +43,7 @@ static u64 run_sequence(u64 arg)
 	if (sequence->next)
 		sequence->next->run(transaction_words(), 4 * PERIOD);
 	for (unsigned k = 0; !sequence->next && k < 4 * PERIOD && !ds_records(); k++)
-		words[k]++;
+		words[0]++;
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "pmu/pmi.h"
 #include "tests/frame/needs.h"
 #include "tests/uncore/uncore.h"
+#include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
 
 #define WRAPS	4	/* wraps in a row, each with its interrupt */
@@ -18,8 +19,7 @@
 
 #define LISTENS	IA32_DEBUGCTL_ENABLE_UNCORE_PMI
 /* Other bits of IA32_DEBUGCTL, none of which is about which interrupts come. */
-#define BESIDE	(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | \
-		 IA32_DEBUGCTL_LBR)
+#define BESIDE	(BOTH_FREEZES | IA32_DEBUGCTL_LBR)
 
 /* The interrupts of one wrap of the fixed counter. */
 static const struct pmi_log *interrupts(bool pmi, bool selected, u64 debugctl)

@@ -248,6 +248,23 @@ RULE(a_filtered_debug_exception_clears_lbr, debugctl_after_debug(r, BIT(0)) == 0
 RULE(a_debug_exception_leaves_freezes,
      (debugctl_after_debug(r, BITS(11, 12) | BIT(0)) & BITS(11, 12)) == BITS(11, 12))
 
+/* A branch of the first thread of a core, while both record. */
+static bool a_branch_is_in_its_own_thread(struct fixture *one)
+{
+	static struct fixture r[CORE_THREADS];
+	static struct model_core core;
+	struct model_config config = one->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_core(r, &core, &config);
+	for (unsigned t = 0; t < CORE_THREADS; t++)
+		fixture_set(&r[t], MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	fixture_retire(&r[0], &(struct model_retired){ .branch = BRANCH_JUMP, .taken = true });
+	return fixture_get(&r[0], MSR_LASTBRANCH_0_FROM_IP + 1) &&
+	       !fixture_get(&r[1], MSR_LASTBRANCH_0_FROM_IP) &&
+	       !fixture_get(&r[1], MSR_LASTBRANCH_0_FROM_IP + 1);
+}
+
 /* IA32_DEBUGCTL after HLT. */
 static u64 debugctl_after_hlt(struct fixture *r)
 {
@@ -530,6 +547,7 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_LBR_DEBUG_BY_FILTER] = a_filtered_debug_exception_clears_lbr,
 	[FAULT_LBR_NOT_BESIDE_BTS_BITS] = bts_bits_leave_recording_on,
 	[FAULT_FREEZE_NOT_IN_CALL_STACK] = call_stack_freezes,
+	[FAULT_LBR_TO_RECORDING_SIBLING] = a_branch_is_in_its_own_thread,
 	[FAULT_HLT_CLEARS_LBR] = hlt_keeps_recording_on,
 	[FAULT_LBR_DEBUG_CLEARS_FREEZES] = a_debug_exception_leaves_freezes,
 	[FAULT_FREEZE_BY_CYCLES_LEAVES_GP] = a_freeze_by_cycles_stops_all,
