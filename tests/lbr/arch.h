@@ -33,8 +33,8 @@ u64 arch_lbr_only(u64 kinds);
 /* Clear the entries, set the greatest depth, and record the piece's branches with this
  * IA32_LBR_CTL. */
 void arch_lbr_record(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
-/* Record the piece again, without clearing the entries. */
-void arch_lbr_run(const struct lbr_piece *piece, u64 n, u64 control);	/* reads nothing */
+/* Record the piece again, without clearing the entries; arch_lbr_run() doesn't read them. */
+void arch_lbr_run(const struct lbr_piece *piece, u64 n, u64 control);
 void arch_lbr_go_on(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
 
 #endif

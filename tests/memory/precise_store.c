@@ -362,6 +362,17 @@ TEST(ps, precise_store_record_has_zero_in_reserved_source_bits, REQS(PS_08),
 	}
 }
 
+/* How many rounds of stores to one line make two records. false: there aren't two, and the check
+ * has failed. */
+static bool find_rounds(struct test *t, struct mem_sample_setup *setup, struct cache_workload *h)
+{
+	unsigned count;
+
+	setup->wanted = 2;
+	return mem_sample_collect(t, CONTROL_AT(PS_10), setup, ACCESS_STORE_HIT, h, records,
+				  &count);
+}
+
 /*
  * PS-10  Precise-store records must go through the ordinary buffer, index and threshold of PEBS.
  *        SDM 18.9.4.3 Precise Store Facility
@@ -380,11 +391,8 @@ TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
 	const struct pmi_log *log;
 	struct cache_workload h;
 	int64_t offset = 0;
-	unsigned count;
 
-	setup.wanted = 2;
-	if (!mem_sample_collect(t, CONTROL_AT(PS_10), &setup, ACCESS_STORE_HIT, &h, records,
-				&count))
+	if (!find_rounds(t, &setup, &h))
 		return;
 	ds.start = 1;
 	ds.threshold = 2;
@@ -427,9 +435,7 @@ TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
 	int64_t offset = 0;
 	unsigned count;
 
-	setup.wanted = 2;
-	if (!mem_sample_collect(t, CONTROL_AT(PS_10), &setup, ACCESS_STORE_HIT, &h, records,
-				&count))
+	if (!find_rounds(t, &setup, &h))
 		return;
 	ds.start = 2;
 	ds.threshold = 8; /* never */
