@@ -223,6 +223,9 @@ static void add_events(struct model_events *to, const struct model_events *event
 	to->loads += events->loads;
 	to->stores += events->stores;
 	to->locked_loads += events->locked_loads;
+	to->loading += events->loading;
+	to->storing += events->storing;
+	to->locking += events->locking;
 	for (unsigned i = 0; i <= BRANCH_FAR; i++)
 		to->branches[i] += events->branches[i];
 	to->taken += events->taken;
@@ -366,6 +369,9 @@ static void count_stepped(const struct block_op *op)
 		events->loads += op->loads;
 		events->stores += op->stores;
 		events->locked_loads += op->locked;
+		events->loading += !!op->loads;
+		events->storing += !!op->stores;
+		events->locking += !!op->locked;
 	}
 	run.left--;
 }

@@ -75,6 +75,9 @@ static bool same(const char *what, u64 seed, u64 stop)
 	CHECK_EQ(want.events.loads, got.events.loads);
 	CHECK_EQ(want.events.stores, got.events.stores);
 	CHECK_EQ(want.events.locked_loads, got.events.locked_loads);
+	CHECK_EQ(want.events.loading, got.events.loading);
+	CHECK_EQ(want.events.storing, got.events.storing);
+	CHECK_EQ(want.events.locking, got.events.locking);
 	for (unsigned i = BRANCH_CONDITIONAL; i <= BRANCH_FAR; i++)
 		CHECK_EQ(want.events.branches[i], got.events.branches[i], "kind %u", i);
 	if (machine_cache.count_taken)

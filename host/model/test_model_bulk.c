@@ -125,6 +125,9 @@ static void add(struct model_events *events, const struct model_retired *i)
 	events->loads += i->loads;
 	events->stores += i->stores;
 	events->locked_loads += i->locked_loads;
+	events->loading += !!i->loads;
+	events->storing += !!i->stores;
+	events->locking += !!i->locked_loads;
 	events->branches[i->branch]++;
 	events->taken += i->branch == BRANCH_CONDITIONAL && i->taken;
 	events->mispredicted += i->branch == BRANCH_CONDITIONAL &&

@@ -71,22 +71,22 @@ static u64 steady_increment(const struct model *m, const struct model_rule *rule
 			       m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 }
 
+/* Does the event count an access of these kinds? A run has a sum of these, and of the instructions
+ * with one. */
+static bool counts_accesses(const struct model_rule *rule)
+{
+	return rule->kind == EK_LOADS || rule->kind == EK_STORES || rule->kind == EK_LOCK_LOADS;
+}
+
 /* The most that one instruction adds. */
 static u64 most_per_instruction(const struct model *m, const struct model_rule *rule,
 				unsigned accesses)
 {
 	if (is_steady(rule))
 		return steady_increment(m, rule);
-	switch (rule->kind) {
-	case EK_UOPS:
+	if (rule->kind == EK_UOPS)
 		return 1 + (u64)accesses;
-	case EK_LOADS:
-	case EK_STORES:
-	case EK_LOCK_LOADS:
-		return accesses;
-	default:
-		return 1;
-	}
+	return counts_accesses(rule) && !(rule->flags & EV_INSN) ? accesses : 1;
 }
 
 /* A run has no sum of this event, so its instructions are counted one by one. */
@@ -116,7 +116,8 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 		/* In a run it isn't known which accesses share an instruction. */
 		if (selected(&c->rule, cpl) &&
 		    ((c->rule.cmask && !is_steady(&c->rule)) || c->rule.edge ||
-		     c->rule.flags & EV_INSN || is_seen_alone((enum event_kind)c->rule.kind)))
+		     (c->rule.flags & EV_INSN && !counts_accesses(&c->rule)) ||
+		     is_seen_alone((enum event_kind)c->rule.kind)))
 			return false;
 	}
 	return true;
@@ -161,6 +162,7 @@ static u64 occurrences(const struct model *m, const struct model_rule *rule,
 		       const struct model_events *e)
 {
 	const u64 *branches = e->branches;
+	const bool insns = rule->flags & EV_INSN;
 
 	if (is_steady(rule))
 		return e->instructions * steady_increment(m, rule);
@@ -188,11 +190,11 @@ static u64 occurrences(const struct model *m, const struct model_rule *rule,
 	case EK_FAR_BRANCHES:
 		return branches[BRANCH_FAR];
 	case EK_LOADS:
-		return e->loads;
+		return insns ? e->loading : e->loads;
 	case EK_STORES:
-		return e->stores;
+		return insns ? e->storing : e->stores;
 	case EK_LOCK_LOADS:
-		return e->locked_loads;
+		return insns ? e->locking : e->locked_loads;
 	default:
 		return 0;
 	}

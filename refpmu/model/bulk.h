@@ -18,6 +18,7 @@
 struct model_events {
 	u64 instructions;
 	u64 loads, stores, locked_loads;
+	u64 loading, storing, locking;	/* instructions with at least one of these */
 	u64 branches[BRANCH_FAR + 1];	/* by kind; [BRANCH_NONE] isn't looked at */
 	/* Of conditional branches; see model_bulk_needs_taken(). A backward branch is mispredicted
 	 * each time that it isn't taken, a forward branch each time that it is taken. */

@@ -91,8 +91,9 @@ struct block {
 	u8 n, limit;			/* it was cut to that many; BLOCK_MAX_INSNS: it wasn't */
 	u8 check_at;			/* the budget is looked at in front of this instruction */
 	bool check_first;		/* at the very beginning, without a flag */
-	u16 all_loads, all_stores, all_locked;	/* and its last instruction may be a branch: */
-	u8 last_branch;
+	u16 all_loads, all_stores, all_locked;
+	u8 loading, storing, locking;	/* instructions with one */
+	u8 last_branch;			/* the kind of its last instruction, if that is one */
 	bool last_indirect;
 	bool stores;
 	bool keeps_rax, keeps_rcx;	/* doesn't change them */

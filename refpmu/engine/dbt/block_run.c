@@ -187,6 +187,9 @@ static void add_insn(struct model_events *events, const struct block_insn *insn)
 	events->loads += insn->loads;
 	events->stores += insn->stores;
 	events->locked_loads += insn->locked;
+	events->loading += !!insn->loads;
+	events->storing += !!insn->stores;
+	events->locking += !!insn->locked;
 	events->branches[insn->branch]++;
 }
 
@@ -381,6 +384,9 @@ static void settle_block(struct block_cache *cache, u32 number, struct model_eve
 	events->loads += times * block->all_loads;
 	events->stores += times * block->all_stores;
 	events->locked_loads += times * block->all_locked;
+	events->loading += times * block->loading;
+	events->storing += times * block->storing;
+	events->locking += times * block->locking;
 	events->branches[block->last_branch] += times;
 	events->taken += taken;
 	if (block->last_branch == BRANCH_CONDITIONAL)

@@ -170,6 +170,9 @@ static void sum_up(struct block_cache *cache, struct block *block, const struct 
 		block->all_loads = (u16)(block->all_loads + insn[i].loads);
 		block->all_stores = (u16)(block->all_stores + insn[i].stores);
 		block->all_locked = (u16)(block->all_locked + insn[i].locked);
+		block->loading = (u8)(block->loading + !!insn[i].loads);
+		block->storing = (u8)(block->storing + !!insn[i].stores);
+		block->locking = (u8)(block->locking + !!insn[i].locked);
 		block->stores = block->stores || op[i].stores;
 		block->keeps_rax = block->keeps_rax && !(op[i].changes & BIT(REG_RAX));
 		block->keeps_rcx = block->keeps_rcx && !(op[i].changes & BIT(REG_RCX));

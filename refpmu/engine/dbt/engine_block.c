@@ -211,6 +211,8 @@ static void settle_rep(struct cpu *cpu, const struct run *run, struct model_even
 	if (events->instructions) {
 		events->loads += rep->retired.loads;
 		events->stores += rep->retired.stores;
+		events->loading += !!rep->retired.loads;
+		events->storing += !!rep->retired.stores;
 		rep->active = false;
 	} else {
 		rep_note(cpu);
@@ -314,6 +316,8 @@ static bool enter_rep(struct cpu *cpu, struct run *run, u64 *at)
 		return false;
 	events.loads = cpu->engine->rep.retired.loads + run->iterations * run->loads;
 	events.stores = cpu->engine->rep.retired.stores + run->iterations * run->stores;
+	events.loading = !!events.loads;
+	events.storing = !!events.stores;
 	run->exact = run->rep = true;
 	return model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events) &&
 	       block_enter_unchained(cache, run->rip, at) == BLOCK_RUN;
