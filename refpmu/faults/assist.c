@@ -485,6 +485,8 @@ static void break_store_record(struct model *m, struct assist_plan *plan)
 		plan->threshold = false;
 		plan->set = 0;
 	}
+	if (broken(m, FAULT_PS_STATUS_STAYS))
+		plan->cleared = 0;
 }
 
 /* ---- load latency alone ---- */

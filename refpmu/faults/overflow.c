@@ -84,6 +84,8 @@ static void arm(struct model *m, unsigned i, const struct model_rule *rule,
 		overflow->due = !overflow->due;
 	if (rule->flags & EV_PS && broken(m, FAULT_PS_AT_WRAP))
 		overflow->due = true;
+	if (overflow->pmi_deferred && rule->flags & EV_PS && broken(m, FAULT_PS_INT_QUIET))
+		overflow->pmi_deferred = false;
 	if (!overflow->pmi_deferred && broken(m, FAULT_PEBS_INTERRUPTS))
 		overflow->interrupt = true;
 	if (overflow->pmi_deferred && broken(m, FAULT_OVF_AT_WRAP)) {

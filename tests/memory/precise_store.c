@@ -364,13 +364,13 @@ TEST(ps, precise_store_record_has_zero_in_reserved_source_bits, REQS(PS_08),
 
 /* How many rounds of stores to one line make two records. false: there aren't two, and the check
  * has failed. */
-static bool find_rounds(struct test *t, struct mem_sample_setup *setup, struct cache_workload *h)
+static bool find_rounds(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
+			struct cache_workload *h)
 {
 	unsigned count;
 
 	setup->wanted = 2;
-	return mem_sample_collect(t, CONTROL_AT(PS_10), setup, ACCESS_STORE_HIT, h, records,
-				  &count);
+	return mem_sample_collect(t, claim, setup, ACCESS_STORE_HIT, h, records, &count);
 }
 
 /*
@@ -392,7 +392,7 @@ TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
 	struct cache_workload h;
 	int64_t offset = 0;
 
-	if (!find_rounds(t, &setup, &h))
+	if (!find_rounds(t, CONTROL_AT(PS_10), &setup, &h))
 		return;
 	ds.start = 1;
 	ds.threshold = 2;
@@ -435,7 +435,7 @@ TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
 	int64_t offset = 0;
 	unsigned count;
 
-	if (!find_rounds(t, &setup, &h))
+	if (!find_rounds(t, CONTROL_AT(PS_10), &setup, &h))
 		return;
 	ds.start = 2;
 	ds.threshold = 8; /* never */
@@ -453,6 +453,42 @@ TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
 	CHECK(t, PS_10, !ds_written_outside(0, count, &offset), "a byte at offset %ld outside %u",
 	      (long)offset, count);
 	mem_sample_off(&setup);
+}
+
+/*
+ * DS-22   An assist must clear the overflow bits of the counters that overflowed and are enabled
+ *         for PEBS, and no others.
+ *         SDM 18.9.4.1 PEBS Record Format
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  stores to one line; a precise store counter that overflows once
+ * When   its record brings the index to the threshold; and when the counter's INT bit is set, and
+ *        the threshold is out of reach
+ * Then   there is one interrupt each time; in the first case the counter's overflow bit is 0 at its
+ *        entry
+ * Control: there is one record
+ */
+TEST(ps, precise_store_record_interrupts_by_threshold_and_by_int, REQS(DS_22, PMI_01),
+     NEEDS(need_perfmon, need_pebs, need_precise_store))
+{
+	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_end end;
+	struct cache_workload h;
+
+	if (!find_rounds(t, CONTROL_AT(DS_22, PMI_01), &setup, &h))
+		return;
+	for (unsigned by_int = 0; by_int < 2; by_int++) {
+		end = mem_sample_one(&setup, &h, !by_int, by_int);
+		if (!CONTROL_EQ(t, IDS(DS_22, PMI_01), 1, end.records, "records, INT = %u", by_int))
+			return;
+		CHECK_EQ(t, PMI_01, 1, end.interrupts, "interrupts of one record, INT = %u",
+			 by_int);
+		if (!by_int && end.interrupts && sampling_clears_status(t))
+			CHECK_EQ(t, DS_22, 0, end.entry & BIT(PRECISE_STORE_COUNTER),
+				 "bit of IA32_PMC3 in the status at the entry");
+	}
 }
 
 /*

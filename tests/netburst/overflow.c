@@ -17,6 +17,7 @@
 #define CASES	8u	/* which thread works; both PMI flags */
 #define AGAIN	3u	/* windows of forced overflows */
 #define SINGLE	4u	/* windows of one addition */
+#define THRESHOLD_MOST 15ULL	/* maximum of CCCR[23:20] */
 #define ONE_ROUND 2u	/* the most of such a window: XORPS may count too */
 
 static void run_from(unsigned counter, u64 nth)
@@ -582,6 +583,41 @@ TEST(netburst, force_ovf_makes_each_single_increment_an_overflow, REQS(NB_17), N
 				netburst_clear(i);
 			}
 			netburst_stop(i);
+			netburst_clear(i);
+		}
+}
+
+/*
+ * NB-17  With FORCE_OVF set every increment of the counter must be an overflow.
+ *        SDM 18.15.3 CCCR MSRs
+ *
+ * Given  each counter of packed additions, far from its end, with FORCE_OVF and the compare flag
+ * When   additions are executed: with threshold 15, which no clock exceeds, and with threshold 0
+ * Then   with threshold 15 OVF stays clear; with 0 it is set
+ * Control: with threshold 15 the counter holds what it was set to, with 0 it counts
+ */
+TEST(netburst, forced_overflow_is_of_an_increment_that_passes_the_filter, REQS(NB_17),
+     NEEDS(need_netburst))
+{
+	for (unsigned i = NB_FLAME_COUNTER0; i < NB_IQ_COUNTER0; i++)
+		for (unsigned passes = 0; passes < 2; passes++) {
+			const u64 threshold = passes ? 0 : THRESHOLD_MOST;
+			struct netburst_setting
+				s = netburst_usual(i, netburst_every_level(),
+						   NB_CCCR_FORCE_OVF | NB_CCCR_COMPARE |
+							   threshold << NB_CCCR_THRESHOLD_SHIFT);
+			u64 before;
+
+			netburst_program(&s);
+			netburst_preset(i, NETBURST_NEVER);
+			before = netburst_read(i);
+			netburst_start(i);
+			workload_run_uncounted(&workload_packed, NETBURST_MORE);
+			netburst_stop(i);
+			CONTROL_EQ(t, NB_17, passes, netburst_read(i) != before,
+				   "counter %u counts, threshold %lu", i, threshold);
+			CHECK_EQ(t, NB_17, passes, netburst_overflowed(i),
+				 "OVF of counter %u, forced, threshold %lu", i, threshold);
 			netburst_clear(i);
 		}
 }

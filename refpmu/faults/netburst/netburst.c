@@ -337,6 +337,9 @@ bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned
 	u64 now = netburst_thread_faults(&n->thread[1])->seen + 1ULL;
 	u64 *first = &netburst_faults(n)->first_had[i];
 
+	if (has && s->with->cccr[i] & NB_CCCR_FORCE_OVF && s->with->cccr[i] & NB_CCCR_COMPARE &&
+	    broken(m, FAULT_NB_FORCED_UNFILTERED))
+		n->now.cccr[i] |= NB_CCCR_OVF;
 	if (m->config.fault != FAULT_NB_SECOND_LOST || !has)
 		return has;
 	if (!s->thread) {
@@ -362,6 +365,8 @@ bool fault_nb_forced(struct model *m, unsigned i, bool forced)
 	if (forced && (broken(m, FAULT_NB_FORCE_OVF_IGNORED) ||
 		       (netburst_thread_of(m) && broken(m, FAULT_NB_FORCE_T0_ONLY)) ||
 		       (netburst_of(m)->counter[i] & 1 && broken(m, FAULT_NB_FORCE_OVF_EVEN)) ||
+		       (netburst_of(m)->now.cccr[i] & NB_CCCR_COMPARE &&
+			broken(m, FAULT_NB_FORCED_NOT_FILTERED_IN)) ||
 		       (f->forced & BIT(i) && broken(m, FAULT_NB_FORCE_OVF_ONCE))))
 		forced = false;
 	if (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_FORCED))
