@@ -3,17 +3,20 @@
 """Seeds: check that the suite passes on every legal processor.
 
 seeds.py [--build FOLDER] [--jobs N] [--engine step|direct|fast] [--cpu NAME|all] [--seeds N]
-         [--profile-seeds N] [--no-extremes] [--smp N] [--tests GLOB] [--sample N [--draw K]]
+         [--profile-seeds N] [--no-extremes] [--smp N] [--tests GLOB] [--latitude K:V,...]
+         [--sample N [--draw K]]
 
 Runs the unchanged harness on the correct reference PMU, with one processor unless told otherwise,
 as the generation NAME (haswell without the option) or as each of them. It runs with seeds 1 to N,
 from which the behaviour that the manual leaves open is drawn, and with seeds 1 to N within each
 profile of refpmu/model/profile.def. Then it runs with each knob of refpmu/model/latitude.def at
 either end: high with the others at their lowest value, and low with the others drawn (all low is
-seed 0). --sample takes N of all these runs, drawn from the number K. Without --engine the reference
-PMU counts on the engine fast. A failing test is a false alarm. Prints how many results were
-undecided in each class of runs, and by which tests; the last line is "N runs, N failed". Exit
-status: 0 none failed, 1 otherwise, 2 bad option or nothing ran.
+seed 0). With --latitude the runs of seeds 1 to N without a profile have these values of knobs
+instead of drawn ones: with no-rtm:0,rtm-always-abort:0 transactions run under every seed, not
+under one of four. --sample takes N of all these runs, drawn from the number K. Without --engine
+the reference PMU counts on the engine fast. A failing test is a false alarm. Prints how many
+results were undecided in each class of runs, and by which tests; the last line is "N runs, N
+failed". Exit status: 0 none failed, 1 otherwise, 2 bad option or nothing ran.
 """
 import sys
 
@@ -27,8 +30,8 @@ SHOWN = ("SKIP", "INCONCLUSIVE", "KNOWN")
 
 def jobs_of_one(options, cpu):
     """Class of runs of one generation to its jobs, in order."""
-    classes = {f"seeds 1 to {options.seeds}": [plan.Job(seed=seed + 1)
-                                              for seed in range(options.seeds)]}
+    classes = {f"seeds 1 to {options.seeds}": [
+        plan.Job(seed=seed + 1, latitude=options.latitude) for seed in range(options.seeds)]}
     for row in spec.profiles_of(cpu):
         classes[f"profile {row['name']}"] = [plan.Job(seed=seed + 1, profile=row["name"])
                                              for seed in range(options.profile_seeds)]
@@ -84,6 +87,7 @@ def main():
     parser.add_argument("--seeds", type=command.number(1), default=100)
     parser.add_argument("--profile-seeds", type=command.number(0), default=20)
     parser.add_argument("--no-extremes", dest="extremes", action="store_false")
+    parser.add_argument("--latitude", default="")
     parser.add_argument("--sample", type=command.number(0), default=0)
     parser.add_argument("--draw", type=command.number(0), default=0)
     options = parser.parse_args()
