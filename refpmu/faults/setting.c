@@ -205,6 +205,8 @@ static void break_threshold(struct model *m, struct model_rule *rule)
 		return;
 	if (rule->edge && broken(m, FAULT_EDGE_CMASK_ONE))
 		rule->cmask = 1;
+	if (rule->cmask > 1 && rule->cmask < CMASK_MOST && broken(m, FAULT_CMASK_ABOVE))
+		rule->cmask++;
 	if (rule->invert && !rule->edge && rule->cmask < CMASK_MOST &&
 	    broken(m, FAULT_INV_AT_CMASK))
 		rule->cmask++;

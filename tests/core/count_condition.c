@@ -15,6 +15,8 @@
 #define CMASK_NEVER	255
 #define LEAST_CYCLES	10	/* in 180 instructions, on any processor */
 #define SETTINGS	3
+#define PARTS		4	/* counters of one event: all of it, and CMASK = 1 to 3 */
+#define MOST_EVENTS	12	/* of a cycle: no processor retires more micro-operations */
 #define MOST_SLOTS	10	/* of a cycle: no processor has more */
 
 /* No processor retires so many instructions in a cycle. The values have each of the upper three
@@ -238,6 +240,60 @@ TEST(count, each_cycle_is_at_cmask_or_below_it, REQS(CNT_07, CNT_08),
 			for (unsigned k = 0; k < sizeof(masks); k++)
 				if (!is_left_out(t, first, i, k))
 					check_sum(t, first, i, COUNT_CMASK(masks[k]));
+}
+
+/* A cycle of n events is in n of the sums over CMASK = 1, 2, 3 and so on, whatever the cycles are.
+ */
+static void check_parts(struct test *t, unsigned first, u16 event, const struct workload *work,
+			const char *what)
+{
+	struct pmc_mask on = { 0 };
+	u64 value[PARTS], parts, slack;
+
+	for (unsigned k = 0; k < PARTS; k++) {
+		const unsigned c = counter_from(first, k);
+
+		if (!(counters_for(event).bits & BIT(c)))
+			return;
+		counter_program(c, event, COUNT_BOTH | COUNT_CMASK(k));
+		counter_write(c, 0);
+		on = pmc_or(on, pmc_one(c));
+	}
+	workload_run(work, ROUNDS, on);
+	for (unsigned k = 0; k < PARTS; k++)
+		value[k] = counter_read(counter_from(first, k));
+	slack = value[0] / 16 + 16;
+	parts = value[1] + value[2] + value[3];
+	CONTROL_RANGE(t, CNT_07, LEAST_CYCLES, ~0ULL, value[1],
+		      "cycles with an event, IA32_PMC%u, %s", counter_from(first, 1), what);
+	CHECK_RANGE(t, CNT_07, parts > slack ? parts - slack : 0,
+		    parts + (MOST_EVENTS - 3) * value[3] + slack, value[0],
+		    "events of IA32_PMC%u, %s; cycles of at least 1, 2 and 3: %lu, %lu, %lu", first,
+		    what, value[1], value[2], value[3]);
+}
+
+/*
+ * CNT-07  With CMASK = n > 0 a counter must count the cycles in which at least n events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ *
+ * Given  loads, two of an instruction, and micro-operations; how many a cycle has isn't known
+ * When   four counters count the same cycles: one all events, the others the cycles of at least 1,
+ *        of at least 2 and of at least 3; each counter in turn
+ * Then   the cycles add up to the events, within a sixteenth and 16; where cycles have 3 events or
+ *        more, each of these may have up to 9 more
+ * Control: there are cycles with an event
+ */
+TEST(count, cycles_of_each_cmask_add_up_to_the_events, REQS(CNT_07),
+     NEEDS(need_perfmon, need_instructions, need_events, need_four_counters))
+{
+	struct event uops;
+	const bool has_uops = event_get(EK_UOPS, 0, &uops);
+
+	FOR_EACH_COUNTER (first, counters_gp().bits) {
+		check_parts(t, first, LOADS, &workload_kind_compare, "loads, two at a time");
+		if (has_uops)
+			check_parts(t, first, uops.code, &workload_store, "micro-operations");
+	}
 }
 
 /*
