@@ -235,6 +235,7 @@ TEST(adaptive, event_that_is_not_precise_makes_records, REQS(ADP_40),
  * When   it makes a record
  * Then   EventingIP is that NOP or a later one, because opening the window adds instructions before
  *        it
+ * Control: there is one record
  */
 TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11),
      NEEDS(need_perfmon, need_fixed, need_baseline))

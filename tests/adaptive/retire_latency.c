@@ -112,6 +112,7 @@ TEST(adaptive, retire_latencies_are_no_more_than_the_cycles_that_passed, REQS(HY
  * Given  loads of one line that stays in the L1, and loads of a line that was just flushed
  * When   several of each are recorded
  * Then   the average retire latency of the second is above that of the first
+ * Control: both kinds of loads are recorded
  */
 TEST(adaptive, retire_latency_is_larger_after_a_stall, REQS(HYB_18),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,

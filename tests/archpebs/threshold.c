@@ -40,6 +40,7 @@ static const struct pmi_log *one_more(const struct pmi_options *options)
  * When   records are made one by one
  * Then   records before it raise no interrupt, and that one does; its handler finds
  *        IA32_PERF_GLOBAL_STATUS[54] = 1, [62] = 0, and WR after the record
+ * Control: each record is written, those without an interrupt too
  */
 TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEBS_29, APEBS_31),
      NEEDS(need_perfmon, need_arch_load, need_loads_or_branches), .under_every_fault = true)
@@ -85,6 +86,7 @@ TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEB
  * When   each counter of CPUID.(23H,5):EAX and ECX makes one
  * Then   it raises no interrupt, then one, whose handler finds IA32_PERF_GLOBAL_STATUS[54] = 1,
  *        [62] = 0, WR after the record, and LVTPC's mask bit set
+ * Control: both records are written, the one without an interrupt too
  */
 TEST(archpebs, record_of_each_counter_reaches_the_threshold,
      REQS(APEBS_28, APEBS_29, APEBS_31, PMI_04), NEEDS(need_perfmon, need_arch_pebs, need_branches),
@@ -253,6 +255,7 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_ask
  * Given  a buffer of 2000H bytes, and THRESH in its second half
  * When   a counter makes more records than the first half has room for
  * Then   WR goes beyond 1000H, and the first interrupt comes when WR has reached THRESH
+ * Control: there is an interrupt
  */
 TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_29),
      NEEDS(need_perfmon, need_arch_load, need_branches))
@@ -319,6 +322,7 @@ TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_
  * Given  THRESH = 1, less than any record; WR = 0 is written after each
  * When   four records are made
  * Then   each raises one interrupt, and loads the counter
+ * Control: each record is written
  */
 TEST(archpebs, threshold_of_1_interrupts_at_each_record, REQS(APEBS_10, APEBS_30),
      NEEDS(need_perfmon, need_arch_load, need_loads_or_branches))

@@ -579,6 +579,7 @@ static void check_wrap(struct test *t, struct test_claim claim, unsigned c)
  * When   270 instructions are counted; the others overflow
  * Then   from the end the count has begun again at 0, and the status bit is set; from the middle
  *        it goes on, and the status bit is clear
+ * Control: the status bits of the other fixed counters are set
  */
 TEST(count, counter_wraps_at_its_width_and_sets_its_status_bit, REQS(CNT_13, CNT_31),
      NEEDS(need_perfmon, need_instructions))

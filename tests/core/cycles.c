@@ -156,8 +156,8 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 			continue;
 		CONTROL_RANGE(t, CNT_24, 1, ~0ULL,
 			      count_with_records(i, EVENT_INST_RETIRED_ANY_P, last, &h),
-			      "instructions over the work of %s, IA32_PMC%u",
-			      architectural[i].name, last);
+			      "instructions over the work of %s, IA32_PMC%u", architectural[i].name,
+			      last);
 		CHECK_EQ(t, CNT_24, 0, count_with_records(i, architectural[i].event, last, &h),
 			 "%s, absent by bit %u of CPUID.0AH:EBX or (23H,3):EAX",
 			 architectural[i].name, architectural[i].bit);

@@ -484,6 +484,7 @@ TEST(metrics, ctr_frz_of_an_overflow_stops_metrics_and_slots, REQS(FRZ_03),
  * Given  IA32_PERF_GLOBAL_STATUS_SET has set bits 48, 35 and 0 of the status
  * When   1 is written to IA32_PERF_GLOBAL_OVF_CTRL[48]
  * Then   bit 48 of the status is 0, and the two others are still 1
+ * Control: all three bits were 1 before
  */
 TEST(msr, overflow_bit_of_metrics_is_cleared_alone, REQS(MET_11),
      NEEDS(need_perfmon, need_metrics, need_version_4))

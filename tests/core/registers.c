@@ -378,6 +378,7 @@ static bool may_have_57_bits(void)
  *        57-bit addresses
  * Then   the upper addresses are read back; each address with an inverted bit raises #GP, and the
  *        register is unchanged
+ * Control: the address that stays, one of each half, was accepted
  */
 TEST(msr, ds_area_takes_addresses_of_either_half_and_refuses_others, REQS(DS_19, MSR_28),
      NEEDS(need_perfmon, need_pebs, need_ds_write))

@@ -49,7 +49,8 @@ TEST(ll, instruction_latency_is_at_least_a_cache_latency_of_more_than_256_cycles
 	count = remote_lines_take(t, AT(HYB_15), &place, &setup, records);
 	for (unsigned i = 0; i < count; i++) {
 		const u64 both = records[i].latency;
-		const u64 instruction = both & LATENCY_MASK, cache = both >> CACHE_SHIFT & LATENCY_MASK;
+		const u64 instruction = both & LATENCY_MASK;
+		const u64 cache = both >> CACHE_SHIFT & LATENCY_MASK;
 
 		CHECK_RANGE(t, HYB_15, 0, instruction, cache,
 			    "the cache's latency, bits 47:32 of field %#lx of record %u", both, i);

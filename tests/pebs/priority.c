@@ -564,6 +564,7 @@ static void sweep_fixed(struct test *t, struct counters of)
  * When   the fixed counter overflows
  * Then   there is one interrupt; if its handler finds more than PERIOD loads retired, it finds the
  *        index after the record
+ * Control: where the fixed counter has wrapped there is one interrupt
  */
 TEST(priority, assist_comes_before_the_interrupt_of_a_fixed_counter, REQS(PRIO_04),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_fixed, need_two_counters))

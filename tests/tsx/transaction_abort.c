@@ -394,6 +394,7 @@ TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
  * When   its interrupt aborts the transaction, or comes too late
  * Then   where nothing else aborts, MISC5 counts it if and only if it hasn't committed, and the
  *        others count nothing; on a processor none of them counts one that commits
+ * Control: where counts must be exact, the interrupt has aborted the transaction
  */
 TEST(tsx, misc5_alone_counts_a_transaction_that_an_interrupt_aborts, REQS(TSX_18),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
