@@ -278,7 +278,7 @@ static void check_state(struct test *t, const struct workload *w, const struct s
  */
 TEST(adaptive, gpr_and_xmm_groups_of_each_counter_hold_the_registers,
      REQS(ADP_04, ADP_06, ADP_21, ADP_22, ADP_24),
-     NEEDS(need_perfmon, need_baseline, need_fixed, need_instructions))
+     NEEDS(need_perfmon, need_baseline, need_fixed_0_to_2, need_instructions))
 {
 	const struct workload *w = &workload_xmm_sample;
 	struct sampling_sum expected[SAMPLE_MARKS];

@@ -335,7 +335,7 @@ TEST(archpebs, counters_that_overflow_on_one_load_are_both_recorded_and_reloaded
  * Control: they were set before
  */
 TEST(archpebs, record_leaves_the_status_bits_of_every_other_counter, REQS(APEBS_40),
-     NEEDS(need_perfmon, need_arch_pebs, need_branches, need_fixed), .deadline_ms = 8000)
+     NEEDS(need_perfmon, need_arch_pebs, need_branches, need_fixed_0_to_2), .deadline_ms = 8000)
 {
 	/* No test judges on these processors whether a record clears its own counter's bit. */
 	const bool clears = sampling_clears_status(t);
@@ -393,7 +393,7 @@ static bool need_arch_pebs_of_both(char *reason, size_t size)
  */
 TEST(archpebs, general_purpose_and_fixed_counter_that_overflow_together_are_recorded,
      REQS(APEBS_10, APEBS_33),
-     NEEDS(need_perfmon, need_arch_pebs_of_both, need_instructions, need_fixed),
+     NEEDS(need_perfmon, need_arch_pebs_of_both, need_instructions, need_fixed_0_to_2),
      .deadline_ms = 8000)
 {
 	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs & BITS(0, 31)) {
@@ -640,7 +640,8 @@ static bool need_pdist_of_fixed_0(char *reason, size_t size)
  * Control: there is one record
  */
 TEST(archpebs, fixed_counter_0_with_pdist_records_the_instruction_that_overflowed_or_the_next,
-     REQS(APEBS_34), NEEDS(need_perfmon, need_pdist_of_fixed_0, need_instructions, need_fixed))
+     REQS(APEBS_34),
+     NEEDS(need_perfmon, need_pdist_of_fixed_0, need_instructions, need_fixed_0_to_2))
 {
 	u64 before;
 

@@ -32,7 +32,7 @@ static bool need_latency_records(char *reason, size_t size)
 	struct event event;
 
 	if (!need_arch_pebs(reason, size) || !need_load_latency(reason, size) ||
-	    !need_events(reason, size) || !need_fixed(reason, size))
+	    !need_events(reason, size) || !need_fixed_0_to_2(reason, size))
 		return false;
 	if (latency_counters(&event))
 		return true;

@@ -201,7 +201,8 @@ static struct pmc_mask counters_of_both_levels(struct test *t)
 	struct pmc_mask counters = { 0 };
 
 	FOR_EACH_COUNTER (c, counters_gp().bits)
-		if (window_counts_level(t, c, COUNT_USR) && window_counts_level(t, c, COUNT_OS))
+		if (level_counts_despite_errata(t, c, COUNT_USR) &&
+		    level_counts_despite_errata(t, c, COUNT_OS))
 			counters.bits |= BIT(c);
 	return counters;
 }
@@ -289,7 +290,8 @@ static void check_rate(struct test *t, bool user)
  *        count of a loop at CPL 0 and at CPL 3 is that of fixed counter 1, within 128
  * Control: the longer one counts something
  */
-TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon, need_fixed))
+TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26),
+     NEEDS(need_perfmon, need_fixed_0_to_2))
 {
 	u64 less = ~0ULL, more = ~0ULL, value;
 
@@ -449,7 +451,7 @@ static void check_waits(struct test *t, unsigned first)
  *          workload
  */
 TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT_09),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed,
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed_0_to_2,
 	   need_four_counters))
 {
 	FOR_EACH_COUNTER (c, counters_gp().bits)
@@ -494,7 +496,8 @@ static void check_cycles_of_waits(struct test *t, unsigned first)
  * Control: there are cycles
  */
 TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_07, CNT_08),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles, need_fixed, need_four_counters))
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles, need_fixed_0_to_2,
+	   need_four_counters))
 {
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_cycles_of_waits(t, c);

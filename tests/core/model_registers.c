@@ -35,7 +35,7 @@ static bool need_client_uncore(char *reason, size_t size)
 
 static bool need_tsx(char *reason, size_t size)
 {
-	if (counter_caps()->rtm)
+	if (counter_caps()->tsx)
 		return true;
 	fmt_print(reason, size, "neither RTM nor HLE (CPUID.7H:EBX = %#x)",
 		  cpuid_get(CPUID_MAX_LEAF) >= 7 ? cpuid_read(7, 0).ebx : 0);
@@ -239,7 +239,7 @@ TEST(msr, in_txcp_can_be_set_in_event_select_2_only, REQS(SKL_23),
 
 static bool need_no_tsx(char *reason, size_t size)
 {
-	if (!counter_caps()->rtm)
+	if (!counter_caps()->tsx)
 		return true;
 	fmt_print(reason, size, "RTM or HLE (CPUID.7H:EBX = %#x)", cpuid_read(7, 0).ebx);
 	return false;

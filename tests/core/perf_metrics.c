@@ -161,7 +161,7 @@ TEST(metrics, fixed_counter_3_counts_slots, REQS(MET_02), NEEDS(need_perfmon, ne
  * Control: both count, and each HLT was ended by an interrupt
  */
 TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
-     NEEDS(need_perfmon, need_fixed, need_fixed_3))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_fixed_3))
 {
 	enum { HALTS = 64, WIDEST = 16, FEW = 4096 };
 	const struct pmc_mask both = pmc_or(pmc_one(PMC_FIXED(1)), pmc_one(SLOTS));
@@ -566,7 +566,7 @@ TEST(metrics, rdpmc_of_metrics_reads_the_register_and_keeps_it, REQS(MET_12, MET
  * Control: the enable bits of fixed counter 2 are kept
  */
 TEST(msr, metrics_clear_bit_exists_if_perf_capabilities_say_so, REQS(MET_13),
-     NEEDS(need_perfmon, need_fixed, need_refused_msrs))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_refused_msrs))
 {
 	bool there = counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;
 	const u64 kept = BITS(8, 9);

@@ -124,7 +124,7 @@ static unsigned delay(struct test *t, u64 rounds, u64 *counted, unsigned *soon)
  * Control: the three are the newest entries
  */
 TEST(lbr, info_counts_core_cycles_since_the_entry_before, REQS(LBR_22),
-     NEEDS(need_lbr, need_lbr_info, need_fixed))
+     NEEDS(need_lbr, need_lbr_info, need_fixed_0_to_2))
 {
 	u64 counted, rounds = LONG_ROUNDS;
 	unsigned soon, cycles = delay(t, SHORT_ROUNDS, &counted, &soon);
