@@ -671,8 +671,7 @@ TEST(archpebs, fixed_counter_0_with_pdist_records_the_instruction_that_overflowe
  *           SDM volume 4, IA32_PEBS_BASE
  *
  * Given  a buffer of 1000H bytes between two guards, all of whose bytes differ
- * When   a counter makes more records than the buffer has room for: of 40H bytes, which divide it;
- *        with GPR, of E0H bytes, which don't
+ * When   a counter makes more records than fit: of 40H bytes, and with GPR of E0H bytes
  * Then   no byte outside it is written
  * Control: there are records at least up to the last tenth of the buffer
  */

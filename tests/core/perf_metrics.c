@@ -491,11 +491,11 @@ TEST(msr, overflow_bit_of_metrics_is_cleared_alone, REQS(MET_11),
 {
 	const u64 others = BIT(SLOTS) | BIT(0);
 
-	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, METRICS_ENABLE | others);
-	CONTROL_EQ(t, MET_11, METRICS_ENABLE | others,
-		   counters_status() & (METRICS_ENABLE | others), "status that was set");
-	counters_clear(METRICS_ENABLE);
-	CHECK_EQ(t, MET_11, others, counters_status() & (METRICS_ENABLE | others),
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, METRICS_OVF | others);
+	CONTROL_EQ(t, MET_11, METRICS_OVF | others, counters_status() & (METRICS_OVF | others),
+		   "status that was set");
+	counters_clear(METRICS_OVF);
+	CHECK_EQ(t, MET_11, others, counters_status() & (METRICS_OVF | others),
 		 "status after clearing bit 48");
 	counters_clear(others);
 }
@@ -517,9 +517,9 @@ TEST(metrics, overflow_of_fixed_counter_3_leaves_the_bit_of_the_metrics, REQS(ME
 	counter_program(SLOTS, 0, COUNT_BOTH);
 	counter_write(SLOTS, BIT(counter_width(SLOTS)) - FEW_SLOTS);
 	msr_write(MSR_PERF_METRICS, 0);
-	counters_clear(BIT(SLOTS) | METRICS_ENABLE);
+	counters_clear(BIT(SLOTS) | METRICS_OVF);
 	workload_run(&workload_load, ROUNDS, (struct pmc_mask){ BIT(SLOTS) | METRICS_ENABLE });
-	CHECK_EQ(t, MET_19, BIT(SLOTS), counters_status() & (BIT(SLOTS) | METRICS_ENABLE),
+	CHECK_EQ(t, MET_19, BIT(SLOTS), counters_status() & (BIT(SLOTS) | METRICS_OVF),
 		 "bits 35 and 48 of the status after an overflow of fixed counter 3");
 	CONTROL_RANGE(t, MET_19, 1, ~0ULL, msr_read(MSR_PERF_METRICS), "MSR_PERF_METRICS");
 	counters_clear(BIT(SLOTS));

@@ -96,7 +96,7 @@ TEST(pmi, status_bit_of_each_counter_stays_whatever_else_is_written, REQS(STS_16
 			check_own_writes(t, AT(STS_16), c, interrupts);
 			check_other_writes(t, AT(STS_16), c);
 			overflow_off(c);
-			if (!overflow_repeats_allowed(t, c))
+			if (!overflow_extra(t, c))
 				CONTROL_EQ(t, STS_16, 0, bits_of_counters(t, c),
 					   "status after bit %u was cleared", c);
 			counters_clear(BIT(c));
@@ -177,7 +177,7 @@ static u64 set_every_status_bit(struct test *t)
 TEST(ds, each_status_bit_is_cleared_beside_ovfbuf_and_every_other, REQS(PMI_08),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed_0_to_2))
 {
-	const u64 repeats = overflow_repeats_allowed(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) : 0;
+	const u64 repeats = overflow_extra(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) : 0;
 
 	for (unsigned upwards = 0; upwards < 2; upwards++) {
 		const u64 all = set_every_status_bit(t);

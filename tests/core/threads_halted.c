@@ -306,7 +306,7 @@ TEST(pmi, overflow_of_a_counter_of_a_halted_thread_interrupts_it, REQS(PMI_01, P
 			if (!two_cpus_run(t, &s.both, smp_sibling(), count_asleep, &s))
 				return;
 			if (PMC_IS_FIXED(c))
-				CHECK_RANGE(t, PMI_02, 1, 1 + overflow_repeats_allowed(t, c),
+				CHECK_RANGE(t, PMI_02, 1, 1 + overflow_extra(t, c),
 					    s.interrupts[0],
 					    "interrupts of fixed counter %u's thread, halted = %u",
 					    c - PMC_FIXED(0), halts);

@@ -91,7 +91,7 @@ TEST(lbr, mispredict_flag_is_set_of_branches_by_chance_rather_than_of_loops,
 /*
  * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
  *         SDM 17.9, Table 17-14
- * LBR-23  INFO[62:61] must be 0 outside transactions and on format 7.
+ * LBR-23  INFO[62:61] must be 0 outside of transactions, and with format 7 always.
  *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
  *         based on Skylake Microarchitecture, Table 17-16
  *

@@ -37,7 +37,7 @@ bool overflow_needs_window(unsigned counter, unsigned windows)
 	       (counter == OVERFLOW_SLOW && windows < SLOW_WINDOWS && !has_wrapped(counter));
 }
 
-unsigned overflow_repeats_allowed(const struct test *t, unsigned counter)
+unsigned overflow_extra(const struct test *t, unsigned counter)
 {
 	return counter == OVERFLOW_SLOW && !test_is_strict(t) ? SLOW_REPEATS : 0;
 }
@@ -49,9 +49,7 @@ u64 overflow_allowed(struct test *t, u64 wanted, u64 interrupts)
 
 u64 overflow_bit_set_again(const struct test *t, unsigned counter)
 {
-	return counter > OVERFLOW_SLOW && overflow_repeats_allowed(t, OVERFLOW_SLOW) ?
-		       BIT(OVERFLOW_SLOW) :
-		       0;
+	return counter > OVERFLOW_SLOW && overflow_extra(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) : 0;
 }
 
 u64 overflow_before_freeze(const struct test *t, u64 whole)

@@ -43,7 +43,7 @@ u64 overflow_rounds(unsigned counter);
 bool overflow_needs_window(unsigned counter, unsigned windows);
 /* The number of additional interrupts for an overflow that are no breach. If it isn't 0, it is no
  * breach either if the status bit is set again. */
-unsigned overflow_repeats_allowed(const struct test *t, unsigned counter);
+unsigned overflow_extra(const struct test *t, unsigned counter);
 
 /* How many of these interrupts are right if `wanted` are expected: with some errata an overflow
  * close to a disable or a freeze repeats its interrupt. */
