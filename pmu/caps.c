@@ -295,7 +295,7 @@ static void read_pebs(struct pmu_caps *caps)
 	caps->pdcm = cpuid_get(CPUID_PDCM);
 	caps->ds = cpuid_get(CPUID_DS);
 	caps->dtes64 = cpuid_get(CPUID_DTES64);
-	caps->rtm = cpuid_get(CPUID_RTM) || cpuid_get(CPUID_HLE);
+	caps->tsx = cpuid_get(CPUID_RTM) || cpuid_get(CPUID_HLE);
 	caps->rtm_always_abort = cpuid_get(CPUID_RTM_ALWAYS_ABORT);
 	caps->tsx_force_abort = cpuid_get(CPUID_TSX_FORCE_ABORT);
 	caps->arch_lbr = cpuid_get(CPUID_ARCH_LBR);

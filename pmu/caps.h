@@ -46,7 +46,8 @@ struct pmu_caps {
 	struct version6 v6;				/* CPUID leaf 23H */
 	bool any_thread;				/* there is such a bit */
 	u32 events_absent;				/* bit n: architectural event n is absent */
-	bool pdcm, ds, dtes64, rtm;
+	bool pdcm, ds, dtes64;
+	bool tsx;		/* RTM or HLE */
 	bool hybrid;		/* CPUID.07H:EDX[15] */
 	u32 core_type, native_model;			/* CPUID.1AH; 0: not said */
 	bool told_less;	/* there may be more counters than CPUID.0AH lists */

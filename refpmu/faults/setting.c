@@ -220,6 +220,8 @@ static void break_rule(struct model *m, unsigned i, struct model_rule *rule)
 	if (silent(m, i, rule->kind) ||
 	    (rule->kind == EK_UOPS && !rule->pebs && broken(m, FAULT_UOPS_SILENT)))
 		rule->kind = EK_NONE;
+	if (rule->kind == EK_UOPS && !rule->pebs && broken(m, FAULT_UOPS_AS_BRANCHES))
+		rule->kind = EK_BRANCHES;
 	if (!(rule->os && rule->usr) && at_every_level(m, i, rule))
 		rule->os = rule->usr = true;
 	if (rule->os && !rule->usr &&

@@ -168,7 +168,7 @@ TEST(adaptive, adaptive_bit_of_one_counter_is_of_its_records_alone, REQS(ADP_11,
  * Control: the two others' bits are set in the status
  */
 TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, ADP_36),
-     NEEDS(need_perfmon, need_format4, need_fixed, need_loads_or_branches))
+     NEEDS(need_perfmon, need_format4, need_fixed_0_to_2, need_loads_or_branches))
 {
 	const unsigned fixed = PMC_FIXED(0);
 	const u16 event = sampling_any_event();

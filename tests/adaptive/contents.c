@@ -97,6 +97,7 @@ TEST(adaptive, gpr_group_holds_the_registers_after_the_sampled_load,
  * When   IA32_PMC0 makes a record of stores with the GPR group
  * Then   RSP has the value after the push that EventingIP names, and RIP is the address after that
  *        push
+ * Control: there is one record
  */
 TEST(adaptive, gpr_group_holds_the_stack_pointer_after_the_sampled_push, REQS(ADP_21, ADP_22),
      NEEDS(need_perfmon, need_baseline, need_events))
@@ -128,6 +129,7 @@ TEST(adaptive, gpr_group_holds_the_stack_pointer_after_the_sampled_push, REQS(AD
  * Given  marked jumps, each to the next, with NOPs that nothing reaches between them
  * When   each general-purpose counter makes a record of branches with the GPR group
  * Then   RIP is the target of the jump that EventingIP names
+ * Control: there is one record
  */
 TEST(adaptive, rip_of_the_gpr_group_is_the_target_of_the_sampled_jump, REQS(ADP_09, ADP_21),
      NEEDS(need_perfmon, need_baseline, need_branches))
@@ -272,10 +274,11 @@ static void check_state(struct test *t, const struct workload *w, const struct s
  *        at one of the periods that are tried
  * Then   all registers are at their places; RAX and the flags are those after the last marked load
  *        before RIP, which is, but for fixed counters above 0, the instruction after EventingIP
+ * Control: each general-purpose counter and fixed counter 0 makes a record at the marked loads
  */
 TEST(adaptive, gpr_and_xmm_groups_of_each_counter_hold_the_registers,
      REQS(ADP_04, ADP_06, ADP_21, ADP_22, ADP_24),
-     NEEDS(need_perfmon, need_baseline, need_fixed, need_instructions))
+     NEEDS(need_perfmon, need_baseline, need_fixed_0_to_2, need_instructions))
 {
 	const struct workload *w = &workload_xmm_sample;
 	struct sampling_sum expected[SAMPLE_MARKS];

@@ -82,7 +82,7 @@ TEST(adaptive, each_general_purpose_counter_makes_records, REQS(ADP_35, ADP_41),
  * Then   there is a record with the GPR group, whose applicable counters are bit 32+i alone
  */
 TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MSR_14),
-     NEEDS(need_perfmon, need_fixed, need_baseline), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline), .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (i, counter_caps()->pebs_fixed_mask) {
 		struct adaptive_run run = { .counter = PMC_FIXED(i), .config = CONFIG_GPR };
@@ -112,7 +112,7 @@ TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MS
  *        group alone
  */
 TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(ADP_32),
-     NEEDS(need_perfmon, need_fixed, need_baseline))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline))
 {
 	FOR_EACH_COUNTER (bit, counter_caps()->pebs_fixed_mask) {
 		FOR_EACH_COUNTER (i, counter_caps()->pebs_fixed_mask) {
@@ -171,7 +171,7 @@ static u64 period_of(unsigned c)
  * Then   there is a record, whose applicable counters are that counter alone
  */
 TEST(adaptive, each_counter_makes_records_beside_all_others, REQS(ADP_07, ADP_41, FIX_09),
-     NEEDS(need_perfmon, need_fixed, need_baseline, need_branches))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline, need_branches))
 {
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		struct adaptive_run run = { .counter = c, .config = CONFIG_GPR };
@@ -235,9 +235,10 @@ TEST(adaptive, event_that_is_not_precise_makes_records, REQS(ADP_40),
  * When   it makes a record
  * Then   EventingIP is that NOP or a later one, because opening the window adds instructions before
  *        it
+ * Control: there is one record
  */
 TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11),
-     NEEDS(need_perfmon, need_fixed, need_baseline))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline))
 {
 	enum { BEFORE = 2 * PERIOD, OPENING = 8 };
 
@@ -325,7 +326,7 @@ static bool reload_window(struct test *t, struct test_claim claim, unsigned coun
  * Control: there is a record
  */
 TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_44),
-     NEEDS(need_perfmon, need_fixed, need_baseline, need_format_4_slots, need_branches),
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline, need_format_4_slots, need_branches),
      .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (c, counters_gp().bits & BITS(0, 7)) {
@@ -350,7 +351,8 @@ TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_4
  * Control: there is a record
  */
 TEST(adaptive, fixed_counter_is_reloaded_from_its_own_slot, REQS(ADP_08, FIX_16),
-     NEEDS(need_perfmon, need_fixed, need_baseline, need_format_4_slots), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline, need_format_4_slots),
+     .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (i, counters_fixed().bits >> PMC_FIXED(0)) {
 		const unsigned c = PMC_FIXED(i);
@@ -376,7 +378,7 @@ TEST(adaptive, fixed_counter_is_reloaded_from_its_own_slot, REQS(ADP_08, FIX_16)
  * Control: there is a record
  */
 TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_16),
-     NEEDS(need_perfmon, need_fixed, need_baseline, need_format_5_slots, need_branches),
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline, need_format_5_slots, need_branches),
      .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (c, counters_all().bits) {
@@ -412,7 +414,7 @@ TEST(adaptive, counter_is_reloaded_from_its_slot_of_format_5, REQS(ADP_45, FIX_1
  * Control: there are two records
  */
 TEST(adaptive, reset_slot_that_changes_between_records_is_reloaded, REQS(ADP_44, ADP_08, ADP_45),
-     NEEDS(need_perfmon, need_fixed, need_baseline, need_branches))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline, need_branches))
 {
 	FOR_EACH_COUNTER (c, counters_all().bits) {
 		const struct test_claim claim = claim_of_slot(c);

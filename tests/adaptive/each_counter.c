@@ -73,7 +73,7 @@ static u64 reset_of(unsigned counter)
  * Control: there are one or two records
  */
 TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both_named,
-     REQS(ADP_37, DS_13), NEEDS(need_perfmon, need_fixed, need_baseline, need_instructions))
+     REQS(ADP_37, DS_13), NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline, need_instructions))
 {
 	FOR_EACH_COUNTER (c, adaptive_instruction_counters(t)) {
 		const struct pmc_mask both = pmc_or(pmc_one(c), pmc_one(PMC_FIXED(0)));

@@ -50,7 +50,7 @@ static bool check_number(struct test *t, const struct pmi_log *log, unsigned c, 
 {
 	const unsigned asked = with_int && reached ? 2 : 1;
 	const unsigned least = exact ? asked : 1;
-	const u64 most = overflow_most(t, asked, log->count);
+	const u64 most = overflow_allowed(t, asked, log->count);
 
 	if (!with_int)
 		return CHECK_RANGE(t, DS_05, least, most, log->count,

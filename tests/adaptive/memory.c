@@ -41,6 +41,7 @@
  * Then   its first quadword is the linear address of the access that EventingIP names, and the last
  *        one is 0, outside of transactions (bits 31:0 are cycles of the last one, where there are
  *        any)
+ * Control: there is one record, and EventingIP is a marked access
  */
 TEST(adaptive, memory_group_has_the_linear_address_of_the_access, REQS(ADP_20, ADP_47, ADP_50),
      NEEDS(need_perfmon, need_baseline, need_events), .under_every_fault = true)

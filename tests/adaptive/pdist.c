@@ -252,7 +252,7 @@ TEST(adaptive, pdist_record_of_pmc1_is_as_precise_beside_another_counter_with_pe
  */
 TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overflowed_or_the_next,
      REQS(FIX_12),
-     NEEDS(need_perfmon, need_two_counters, need_fixed, need_baseline, need_instructions,
+     NEEDS(need_perfmon, need_two_counters, need_fixed_0_to_2, need_baseline, need_instructions,
 	   need_pdist))
 {
 	u64 before;

@@ -147,7 +147,7 @@ TEST(msr, adaptive_bit_of_an_event_select_is_reserved_without_baseline, REQS(ADP
  * Control: the enables are accepted without it
  */
 TEST(msr, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQS(ADP_34),
-     NEEDS(need_perfmon, need_no_baseline, need_fixed, need_refused_msrs))
+     NEEDS(need_perfmon, need_no_baseline, need_fixed_0_to_2, need_refused_msrs))
 {
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const u64 kept = 0x3ULL << 4 * i, other = 0x1ULL << 4 * i;

@@ -91,7 +91,7 @@ static struct retire_latencies take(const struct workload *w, u64 config)
  *        the records, because these times don't overlap; some are above 0
  */
 TEST(adaptive, retire_latencies_are_no_more_than_the_cycles_that_passed, REQS(HYB_17),
-     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed_0_to_2,
 	   need_retire_latency),
      .deadline_ms = 5000)
 {
@@ -112,9 +112,10 @@ TEST(adaptive, retire_latencies_are_no_more_than_the_cycles_that_passed, REQS(HY
  * Given  loads of one line that stays in the L1, and loads of a line that was just flushed
  * When   several of each are recorded
  * Then   the average retire latency of the second is above that of the first
+ * Control: both kinds of loads are recorded
  */
 TEST(adaptive, retire_latency_is_larger_after_a_stall, REQS(HYB_18),
-     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed_0_to_2,
 	   need_retire_latency),
      .deadline_ms = 5000)
 {
@@ -138,7 +139,7 @@ TEST(adaptive, retire_latency_is_larger_after_a_stall, REQS(HYB_18),
  * Control: as many cycles passed in an average window, which is one such instruction
  */
 TEST(adaptive, retire_latency_of_more_than_16_bits_is_ffff, REQS(HYB_26),
-     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed,
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_fixed_0_to_2,
 	   need_retire_latency),
      .deadline_ms = 30000)
 {

@@ -43,7 +43,7 @@ static bool need_slots_in_records(char *reason, size_t size)
 }
 
 /* The counters with bits in MSR_PEBS_DATA_CFG: bit n here is bit 32 + n there. */
-static u64 there(void)
+static u64 counters_with_bits(void)
 {
 	const struct pmu_caps *c = counter_caps();
 
@@ -52,7 +52,7 @@ static u64 there(void)
 
 static u64 config_of(u64 set)
 {
-	return CONFIG_COUNTERS | (set & there()) << 32;
+	return CONFIG_COUNTERS | (set & counters_with_bits()) << 32;
 }
 
 /* Sets of counters: each single counter, none, all of one kind, every second one, and all. */
@@ -74,7 +74,7 @@ static unsigned counter_of(unsigned bit)
 }
 
 /* A doubleword of the first record in the buffer. */
-static u32 half_at(unsigned byte)
+static u32 doubleword_at(unsigned byte)
 {
 	return (u32)(adaptive_at(byte & ~7u) >> (byte & 4 ? 32 : 0));
 }
@@ -97,7 +97,7 @@ static void preset_all_but(struct test *t, struct test_claim claim, unsigned sam
 }
 
 /* Does MSR_PEBS_DATA_CFG accept this value? Every bit that exists may be set. */
-static bool taken(struct test *t, struct test_claim claim, u64 config)
+static bool config_is_taken(struct test *t, struct test_claim claim, u64 config)
 {
 	return test_check(t, claim, !msr_try_write(MSR_PEBS_DATA_CFG, config).raised,
 			  "no #GP of MSR_PEBS_DATA_CFG", "MSR_PEBS_DATA_CFG = %#lx", config);
@@ -125,7 +125,7 @@ TEST(adaptive, counters_group_adds_10h_and_8_bytes_for_each_counter, REQS(V6_22,
 	struct adaptive_run run = { .config = config_of(~0ULL) & ~(u64)CONFIG_COUNTERS };
 	int64_t offset = 0;
 
-	if (!taken(t, AT(V6_22), config_of(~0ULL)))
+	if (!config_is_taken(t, AT(V6_22), config_of(~0ULL)))
 		return;
 	adaptive_window(&run);
 	CHECK_EQ(t, V6_22, 0x20, (u64)ds_bytes(), "bytes of a record, MSR_PEBS_DATA_CFG = %#lx",
@@ -137,7 +137,7 @@ TEST(adaptive, counters_group_adds_10h_and_8_bytes_for_each_counter, REQS(V6_22,
 		 run.config);
 	run.basic = false;
 	for (unsigned i = 0; i < SETS; i++) {
-		const u64 set = set_of(i) & there();
+		const u64 set = set_of(i) & counters_with_bits();
 		unsigned bytes = 0x20 + 0x10;
 
 		FOR_EACH_COUNTER (bit, set)
@@ -151,8 +151,10 @@ TEST(adaptive, counters_group_adds_10h_and_8_bytes_for_each_counter, REQS(V6_22,
 			 "bytes by which the index moved, MSR_PEBS_DATA_CFG = %#lx", run.config);
 		CHECK_EQ(t, V6_22, bytes, SIZE_OF_WORD(adaptive_at(0)),
 			 "bits 63:48 of the format word");
-		CHECK_EQ(t, V6_22, set & 0xffff, half_at(0x20), "general-purpose counters at 00H");
-		CHECK_EQ(t, V6_22, set >> 16, half_at(0x24), "fixed counters at 04H of the group");
+		CHECK_EQ(t, V6_22, set & 0xffff, doubleword_at(0x20),
+			 "general-purpose counters at 00H");
+		CHECK_EQ(t, V6_22, set >> 16, doubleword_at(0x24),
+			 "fixed counters at 04H of the group");
 		CHECK_EQ(t, ADP_16, 0x10, adaptive_at(0) & BITS(0, 31),
 			 "bits 31:0 of the format word");
 		CHECK(t, V6_22, ds_record_written(0) && !ds_written_outside(0, 1, &offset),
@@ -170,9 +172,9 @@ static void check_values(struct test *t, struct test_claim claim, unsigned group
 {
 	unsigned at = group + HEAD_BYTES;
 
-	test_check_eq(t, claim, set & 0xffff, half_at(group),
+	test_check_eq(t, claim, set & 0xffff, doubleword_at(group),
 		      "general-purpose counters at %#x, 00H of the group", group);
-	test_check_eq(t, claim, set >> 16, half_at(group + 4), "fixed counters at 04H");
+	test_check_eq(t, claim, set >> 16, doubleword_at(group + 4), "fixed counters at 04H");
 	for (unsigned bit = 0; bit < 24; bit++) {
 		const unsigned c = counter_of(bit);
 
@@ -201,7 +203,7 @@ TEST(adaptive, counters_group_has_the_values_in_the_order_of_the_bits, REQS(V6_2
      NEEDS(need_perfmon, need_counters_group, need_full_width, need_events))
 {
 	for (unsigned i = 0; i < SETS; i++) {
-		const u64 set = set_of(i) & there();
+		const u64 set = set_of(i) & counters_with_bits();
 		struct adaptive_run run = { .counter = i % LOAD_COUNTERS,
 					    .config = config_of(set) };
 
@@ -210,7 +212,7 @@ TEST(adaptive, counters_group_has_the_values_in_the_order_of_the_bits, REQS(V6_2
 		if (!adaptive_one_record(t, CONTROL_AT(V6_24), &run))
 			return;
 		check_values(t, AT(V6_24), BASIC_BYTES, set, run.counter);
-		CHECK_EQ(t, V6_24, 0, half_at(BASIC_BYTES + METRICS_AT),
+		CHECK_EQ(t, V6_24, 0, doubleword_at(BASIC_BYTES + METRICS_AT),
 			 "metrics at 08H of the group, none asked for");
 	}
 }
@@ -247,7 +249,7 @@ TEST(adaptive, counters_group_comes_after_all_others, REQS(V6_22, V6_24),
      NEEDS(need_perfmon, need_counters_group, need_full_width, need_events),
      .under_every_fault = true)
 {
-	const u64 set = 0x02000a & there();
+	const u64 set = 0x02000a & counters_with_bits();
 	unsigned own = 0x10;
 
 	FOR_EACH_COUNTER (bit, set)
@@ -285,7 +287,7 @@ TEST(adaptive, counters_group_across_a_page_has_each_value, REQS(V6_24),
      NEEDS(need_perfmon, need_counters_group, need_full_width, need_events))
 {
 	enum { RECORDS = 48, PAGE = 0x1000 };
-	const u64 set = there();
+	const u64 set = counters_with_bits();
 	struct adaptive_run run = { .config = config_of(set), .capacity = RECORDS };
 	const unsigned size = adaptive_bytes(run.config);
 
@@ -345,10 +347,10 @@ TEST(adaptive, metrics_of_a_record_are_slots_and_then_the_metrics, REQS(V6_23),
 	static const u64 sets[] = { 0, 0x000001, 0x010002, 0x0303ff };
 	u64 slots, metrics;
 
-	if (!taken(t, AT(V6_23), CONFIG_METRICS | config_of(~0ULL)))
+	if (!config_is_taken(t, AT(V6_23), CONFIG_METRICS | config_of(~0ULL)))
 		return;
 	for (unsigned i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-		const u64 set = sets[i] & there();
+		const u64 set = sets[i] & counters_with_bits();
 		struct adaptive_run run = { .config = set ? config_of(set) : 0 };
 		unsigned at;
 
@@ -357,7 +359,7 @@ TEST(adaptive, metrics_of_a_record_are_slots_and_then_the_metrics, REQS(V6_23),
 			return;
 		if (set) {
 			adaptive_window(&run);
-			CONTROL_EQ(t, V6_23, 0, half_at(BASIC_BYTES + METRICS_AT),
+			CONTROL_EQ(t, V6_23, 0, doubleword_at(BASIC_BYTES + METRICS_AT),
 				   "metrics at 08H of the group without bit 5");
 		}
 		run.config |= CONFIG_METRICS;
@@ -365,7 +367,7 @@ TEST(adaptive, metrics_of_a_record_are_slots_and_then_the_metrics, REQS(V6_23),
 		adaptive_window(&run);
 		if (!adaptive_one_record(t, AT(V6_23), &run))
 			return;
-		CHECK_EQ(t, V6_23, SLOTS_AND_METRICS, half_at(BASIC_BYTES + METRICS_AT),
+		CHECK_EQ(t, V6_23, SLOTS_AND_METRICS, doubleword_at(BASIC_BYTES + METRICS_AT),
 			 "metrics at 08H of the group, MSR_PEBS_DATA_CFG = %#lx", run.config);
 		check_values(t, CONTROL_AT(V6_23), BASIC_BYTES, set, 0);
 		CHECK_EQ(t, V6_23, slots, adaptive_at(at), "fixed counter 3 at %#x", at);
@@ -382,7 +384,7 @@ TEST(adaptive, metrics_of_a_record_are_slots_and_then_the_metrics, REQS(V6_23),
  * are given. */
 static bool check_all_values(struct test *t, unsigned c, const u64 *slots, const u64 *metrics)
 {
-	const u64 set = there();
+	const u64 set = counters_with_bits();
 	const struct adaptive_run run = {
 		.counter = c, .config = config_of(set) | (slots ? CONFIG_METRICS : 0),
 	};
@@ -531,7 +533,7 @@ TEST(adaptive, counters_group_has_the_values_at_the_record, REQS(V6_25),
 	   need_events))
 {
 	enum { ROUNDS = 4 * ROUNDS_PERIOD };
-	const u64 set = there();
+	const u64 set = counters_with_bits();
 	struct adaptive_run run = { .config = config_of(set) };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);
@@ -575,8 +577,8 @@ TEST(adaptive, counters_group_has_the_values_at_the_record, REQS(V6_25),
  * Given  IA32_PMC0 with a reset value of 512 loads, and counters of loads, branches and
  *        instructions that are never reloaded
  * When   three records follow each other
- * Then   from one record to the next each of these counters has grown by the events of 512 rounds,
- *        which late records may add to
+ * Then   from one record to the next each of these counters has grown by the events of 512 rounds.
+ *        It may have grown by more if the later record is late
  * Control: there are three records
  */
 TEST(adaptive, counters_of_two_records_differ_by_the_period, REQS(V6_25),
@@ -584,7 +586,7 @@ TEST(adaptive, counters_of_two_records_differ_by_the_period, REQS(V6_25),
 	   need_events))
 {
 	enum { RECORDS = 3 };
-	const u64 set = there();
+	const u64 set = counters_with_bits();
 	struct adaptive_run run = { .config = config_of(set) };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);
@@ -609,6 +611,8 @@ TEST(adaptive, counters_of_two_records_differ_by_the_period, REQS(V6_25),
 		if (!(set & BIT(bit)))
 			continue;
 		for (unsigned i = 1; kind != NOTHING && i < RECORDS; i++)
+			/* A record may come in the middle of a round, so there may be a few events
+			 * more or fewer than those of whole rounds: no more than SWITCHING. */
 			CHECK_RANGE(t, V6_25, counted(kind, ROUNDS_PERIOD) - SWITCHING,
 				    counted(kind, ROUNDS_PERIOD + sampling_shadow_bound()) +
 					    SWITCHING,

@@ -234,6 +234,7 @@ static void count_bits(const struct store_run *run, unsigned records, u64 bits, 
  * Then   this core's bit of an STLB miss is 1 in more than half of the first records, its lock bit
  *        in each of the second. Of the plain stores no record has the lock bit, and fewer than half
  *        have the other bit
+ * Control: stores of each loop are recorded
  */
 TEST(adaptive, sampled_store_has_the_stlb_and_lock_bits_of_its_type_of_core, REQS(HYB_24),
      NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)

@@ -179,6 +179,7 @@ TEST(archpebs, aux_group_holds_the_address_of_the_load, REQS(APEBS_18),
  *        space
  * When   each of IA32_PMC0 to IA32_PMC3 makes a record with AUX
  * Then   EventingIP is a marked load, and the address at 00H is that of the load, upper half too
+ * Control: there is one record
  */
 TEST(archpebs, aux_group_holds_an_address_above_4_gib, REQS(APEBS_16, APEBS_18),
      NEEDS(need_perfmon, need_aux, need_events, need_data_address))
@@ -255,6 +256,7 @@ static void check_gpr(struct test *t, struct test_claim claim, u64 gpr,
  * Then   each register is at its place of the order RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI,
  *        RDI, R8 to R15, SSP; RIP is the address after the load, RAX and all flags except RF have
  *        the values after the load, and SSP is 0 without shadow stacks
+ * Control: EventingIP is a marked load
  */
 TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
      NEEDS(need_perfmon, need_gpr, need_events), .under_every_fault = true)

@@ -277,6 +277,7 @@ static u64 gpr_at_a_mark(unsigned c)
  *        with GPR there, and so does each fixed counter; every one except fixed counters above 0
  *        does so at one of the periods that are tried
  * Then   all registers but RAX, RIP and RFLAGS are at their places
+ * Control: each general-purpose counter and fixed counter 0 makes a record at the marked loads
  */
 TEST(archpebs, gpr_group_of_each_counter_holds_the_registers, REQS(APEBS_20),
      NEEDS(need_perfmon, need_gpr, need_instructions), .deadline_ms = 8000)

@@ -61,6 +61,7 @@ static u64 walk(u64 at, u64 written, unsigned *fragments)
  * When   a counter makes a record, and then another one
  * Then   each walk over fragments, on from one whose CONT is 1 and up to one whose CONT is 0, ends
  *        exactly where WR was after this record
+ * Control: WR has grown by each record
  */
 TEST(archpebs, cont_is_1_in_each_fragment_of_a_record_but_the_last, REQS(APEBS_26),
      NEEDS(need_perfmon, need_arch_load, need_events))

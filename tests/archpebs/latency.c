@@ -81,6 +81,7 @@ static void take(const struct workload *w, unsigned c, u16 event, unsigned thres
  *        threshold, and 47:32 the cache's latency, which isn't longer. For the flushed line the
  *        cache's latency isn't 0 in at least one record, in a strict run in each; the source at 28H
  *        isn't 0
+ * Control: there are as many records as are wanted, each with AUX
  */
 TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
      NEEDS(need_perfmon, need_latencies, need_events))

@@ -44,6 +44,7 @@ static u64 quadword(const u8 *page, unsigned at)
  * When   IA32_PEBS_BASE is A, and each of IA32_PMC0 to IA32_PMC3 makes a record of a marked load
  * Then   the record is at the beginning of the page at physical address A, and WR has grown by its
  *        bytes; the rest of this page and the whole page at linear address A are unchanged
+ * Control: WR has grown
  */
 TEST(archpebs, record_is_at_the_physical_address_although_another_page_is_mapped_there,
      REQS(APEBS_37), NEEDS(need_perfmon, need_arch_load, need_events), .under_every_fault = true)

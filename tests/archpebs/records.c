@@ -202,9 +202,7 @@ static bool need_two_load_counters(char *reason, size_t size)
 		return false;
 	if (counters & (counters - 1))
 		return true;
-	fmt_print(reason, size,
-		  "PEBS on fewer than two of the first four counters "
-		  "(CPUID.(23H,5): %#lx)",
+	fmt_print(reason, size, "PEBS on fewer than two of IA32_PMC0 to 3 (CPUID.(23H,5): %#lx)",
 		  counter_caps()->v6.pebs);
 	return false;
 }
@@ -216,6 +214,7 @@ static bool need_two_load_counters(char *reason, size_t size)
  * Given  two counters, CFG_C of one asks for GPR, that of the other for AUX
  * When   they overflow far apart
  * Then   there are two records, each with the group that its own CFG_C asks for
+ * Control: the first record is whole
  */
 TEST(archpebs, records_of_two_counters_have_the_groups_of_their_cfg_c, REQS(APEBS_33),
      NEEDS(need_perfmon, need_two_load_counters, need_events), .under_every_fault = true)
@@ -336,7 +335,7 @@ TEST(archpebs, counters_that_overflow_on_one_load_are_both_recorded_and_reloaded
  * Control: they were set before
  */
 TEST(archpebs, record_leaves_the_status_bits_of_every_other_counter, REQS(APEBS_40),
-     NEEDS(need_perfmon, need_arch_pebs, need_branches, need_fixed), .deadline_ms = 8000)
+     NEEDS(need_perfmon, need_arch_pebs, need_branches, need_fixed_0_to_2), .deadline_ms = 8000)
 {
 	/* No test judges on these processors whether a record clears its own counter's bit. */
 	const bool clears = sampling_clears_status(t);
@@ -394,7 +393,7 @@ static bool need_arch_pebs_of_both(char *reason, size_t size)
  */
 TEST(archpebs, general_purpose_and_fixed_counter_that_overflow_together_are_recorded,
      REQS(APEBS_10, APEBS_33),
-     NEEDS(need_perfmon, need_arch_pebs_of_both, need_instructions, need_fixed),
+     NEEDS(need_perfmon, need_arch_pebs_of_both, need_instructions, need_fixed_0_to_2),
      .deadline_ms = 8000)
 {
 	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs & BITS(0, 31)) {
@@ -552,6 +551,7 @@ static bool check_marks(struct test *t, unsigned c, const struct workload *w, u1
  *        group, for AUX, for GPR, for all available groups
  * When   one overflows on a marked load, then on a marked branch, each of eight in turn
  * Then   EventingIP is exactly that one
+ * Control: there is one record
  */
 TEST(archpebs, counter_with_pdist_records_the_event_that_overflowed, REQS(APEBS_34),
      NEEDS(need_perfmon, need_pdist_counter, need_events, need_branches), .deadline_ms = 5000)
@@ -634,13 +634,14 @@ static bool need_pdist_of_fixed_0(char *reason, size_t size)
  *           SDM volume 1, CPUID leaf 23H, sub-leaf 5 (which counters have PDist); intel/perfmon
  *           README: PDist; Linux
  *
- * Given  fixed counter 0, which CPUID.(23H,5):EDX has, counts NOPs whose addresses are known one by
- *        one
+ * Given  fixed counter 0, which CPUID.(23H,5):EDX has, counts NOPs of known addresses
  * When   it overflows on one of them, 256 instructions after its start and more
  * Then   EventingIP is that NOP or the next one
+ * Control: there is one record
  */
 TEST(archpebs, fixed_counter_0_with_pdist_records_the_instruction_that_overflowed_or_the_next,
-     REQS(APEBS_34), NEEDS(need_perfmon, need_pdist_of_fixed_0, need_instructions, need_fixed))
+     REQS(APEBS_34),
+     NEEDS(need_perfmon, need_pdist_of_fixed_0, need_instructions, need_fixed_0_to_2))
 {
 	u64 before;
 
@@ -670,8 +671,7 @@ TEST(archpebs, fixed_counter_0_with_pdist_records_the_instruction_that_overflowe
  *           SDM volume 4, IA32_PEBS_BASE
  *
  * Given  a buffer of 1000H bytes between two guards, all of whose bytes differ
- * When   a counter makes more records than the buffer has room for: of 40H bytes, which divide it;
- *        with GPR, of E0H bytes, which don't
+ * When   a counter makes more records than fit: of 40H bytes, and with GPR of E0H bytes
  * Then   no byte outside it is written
  * Control: there are records at least up to the last tenth of the buffer
  */

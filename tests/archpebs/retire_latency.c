@@ -32,7 +32,7 @@ static bool need_latency_records(char *reason, size_t size)
 	struct event event;
 
 	if (!need_arch_pebs(reason, size) || !need_load_latency(reason, size) ||
-	    !need_events(reason, size) || !need_fixed(reason, size))
+	    !need_events(reason, size) || !need_fixed_0_to_2(reason, size))
 		return false;
 	if (latency_counters(&event))
 		return true;
@@ -87,6 +87,7 @@ static struct retire_latencies take(const struct workload *w, u64 groups)
  *        and XMM that is there
  * Then   the sum of the valid retire latencies is at most the number of cycles of the windows that
  *        made the records, because these times don't overlap; some are above 0
+ * Control: the loads are recorded
  */
 TEST(archpebs, valid_retire_latencies_are_no_more_than_the_cycles_that_passed, REQS(APEBS_17),
      NEEDS(need_perfmon, need_latency_records), .deadline_ms = 5000)
@@ -110,6 +111,7 @@ TEST(archpebs, valid_retire_latencies_are_no_more_than_the_cycles_that_passed, R
  * Given  loads of one line that stays in the L1, and loads of a line that was just flushed
  * When   several of each are recorded
  * Then   the average of the valid retire latencies of the second is above that of the first
+ * Control: both kinds of loads are recorded
  */
 TEST(archpebs, valid_retire_latency_is_larger_after_a_stall, REQS(APEBS_17),
      NEEDS(need_perfmon, need_latency_records), .deadline_ms = 5000)

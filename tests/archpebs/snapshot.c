@@ -119,7 +119,7 @@ static bool choose_case(unsigned i, unsigned sampler, u64 *set, u64 *kinds)
  * Control: each counter reads the value that was written to it
  */
 TEST(archpebs, counters_group_holds_the_values_low_bits_first, REQS(APEBS_25),
-     NEEDS(need_perfmon, need_counters_group, need_fixed, need_full_width, need_events))
+     NEEDS(need_perfmon, need_counters_group, need_fixed_0_to_2, need_full_width, need_events))
 {
 	const unsigned c = counter_next(arch_load_counters(), 0);
 	u64 set, kinds;
@@ -225,7 +225,7 @@ TEST(archpebs, slots_and_then_metrics_follow_the_counters_of_a_record, REQS(APEB
  * Control: each counter reads the value that was written to it
  */
 TEST(archpebs, counters_group_is_in_the_record_of_each_counter, REQS(APEBS_25),
-     NEEDS(need_perfmon, need_counters_group, need_fixed, need_full_width, need_branches))
+     NEEDS(need_perfmon, need_counters_group, need_fixed_0_to_2, need_full_width, need_branches))
 {
 	const u64 all = counter_caps()->v6.pebs;
 	char reason[128];

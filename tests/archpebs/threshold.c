@@ -11,8 +11,8 @@
 
 #define THRESHOLD	BIT(54)
 #define OVF_BUF		BIT(62)
-#define UNITS		4u	/* of 16 bytes: a record of BASIC */
-#define RECORD		0x40u
+#define RECORD_UNITS	4u	/* of 16 bytes: a record of BASIC */
+#define RECORD_BYTES	(RECORD_UNITS * 16)
 
 static unsigned counter(void)
 {
@@ -40,16 +40,22 @@ static const struct pmi_log *one_more(const struct pmi_options *options)
  * When   records are made one by one
  * Then   records before it raise no interrupt, and that one does; its handler finds
  *        IA32_PERF_GLOBAL_STATUS[54] = 1, [62] = 0, and WR after the record
+ * Control: each record is written, those without an interrupt too
  */
 TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEBS_29, APEBS_31),
      NEEDS(need_perfmon, need_arch_load, need_loads_or_branches), .under_every_fault = true)
 {
-	for (unsigned records = 1; records <= 4; records += 3) {
-		arch_pebs_open(0, records * UNITS);
+	static const unsigned at_the_end_of[] = { 1, 4 };	/* records */
+
+	for (unsigned k = 0; k < sizeof(at_the_end_of) / sizeof(at_the_end_of[0]); k++) {
+		const unsigned records = at_the_end_of[k];
+
+		arch_pebs_open(0, records * RECORD_UNITS);
 		for (unsigned i = 1; i <= records; i++) {
 			const struct pmi_log *log = one_more(NULL);
 
-			if (!arch_one_record(t, CONTROL_AT(APEBS_28, APEBS_29), (i - 1) * RECORD))
+			if (!arch_one_record(t, CONTROL_AT(APEBS_28, APEBS_29),
+					     (i - 1) * RECORD_BYTES))
 				return;
 			if (i < records) {
 				CHECK_EQ(t, APEBS_29, 0, log->count,
@@ -63,7 +69,7 @@ TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEB
 				 "IA32_PERF_GLOBAL_STATUS[54] in the handler");
 			CHECK_EQ(t, APEBS_31, 0, log->entry[0].status & OVF_BUF,
 				 "IA32_PERF_GLOBAL_STATUS[62] in the handler");
-			CHECK_EQ(t, APEBS_28, records * RECORD,
+			CHECK_EQ(t, APEBS_28, records * RECORD_BYTES,
 				 log->entry[0].arch_index & IA32_PEBS_INDEX_WR,
 				 "bytes of WR in the handler");
 		}
@@ -85,6 +91,7 @@ TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEB
  * When   each counter of CPUID.(23H,5):EAX and ECX makes one
  * Then   it raises no interrupt, then one, whose handler finds IA32_PERF_GLOBAL_STATUS[54] = 1,
  *        [62] = 0, WR after the record, and LVTPC's mask bit set
+ * Control: both records are written, the one without an interrupt too
  */
 TEST(archpebs, record_of_each_counter_reaches_the_threshold,
      REQS(APEBS_28, APEBS_29, APEBS_31, PMI_04), NEEDS(need_perfmon, need_arch_pebs, need_branches),
@@ -92,7 +99,8 @@ TEST(archpebs, record_of_each_counter_reaches_the_threshold,
 {
 	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs)
 		for (unsigned reaches = 0; reaches < 2; reaches++) {
-		const struct arch_run run = { .counter = c, .threshold = (2 - reaches) * UNITS };
+			const u64 threshold = (reaches ? 1 : 2) * RECORD_UNITS;
+			const struct arch_run run = { .counter = c, .threshold = threshold };
 			const struct pmi_log *log;
 
 			pmi_open(NULL);
@@ -119,7 +127,8 @@ TEST(archpebs, record_of_each_counter_reaches_the_threshold,
 				CHECK_EQ(t, APEBS_31, 0, e->status & OVF_BUF,
 					 "IA32_PERF_GLOBAL_STATUS[62] in the handler, counter %u",
 					 c);
-				CHECK_EQ(t, APEBS_28, RECORD, e->arch_index & IA32_PEBS_INDEX_WR,
+				CHECK_EQ(t, APEBS_28, RECORD_BYTES,
+					 e->arch_index & IA32_PEBS_INDEX_WR,
 					 "bytes of WR in the handler, counter %u", c);
 				CHECK_EQ(t, PMI_04, LVT_MASKED, e->lvtpc & LVT_MASKED,
 					 "LVTPC's mask bit in the handler, counter %u", c);
@@ -146,7 +155,7 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_if_asked_to, REQS(APE
 
 	FOR_EACH_COUNTER (c, counter_caps()->v6.pebs)
 		for (unsigned asked = 0; asked < 2; asked++) {
-			const struct arch_run run = { .counter = c, .threshold = UNITS };
+			const struct arch_run run = { .counter = c, .threshold = RECORD_UNITS };
 			const struct pmi_log *log;
 
 			msr_write(MSR_IA32_DEBUGCTL,
@@ -208,7 +217,7 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_ask
 		for (unsigned i = 0; i < sizeof(freezes) / sizeof(freezes[0]); i++) {
 			const struct pmi_options options = { .keep_status = true,
 							     .nmi = (c + i) & 1 };
-			const struct arch_run run = { .counter = c, .threshold = UNITS };
+			const struct arch_run run = { .counter = c, .threshold = RECORD_UNITS };
 			const struct pmi_log *log;
 			u64 control;
 
@@ -253,11 +262,12 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_ask
  * Given  a buffer of 2000H bytes, and THRESH in its second half
  * When   a counter makes more records than the first half has room for
  * Then   WR goes beyond 1000H, and the first interrupt comes when WR has reached THRESH
+ * Control: there is an interrupt
  */
 TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_29),
      NEEDS(need_perfmon, need_arch_load, need_branches))
 {
-	enum { EACH = 256, RECORDS = 0x2000 / RECORD, THRESH = 0x120 };
+	enum { EACH = 256, RECORDS = 0x2000 / RECORD_BYTES, THRESH = 0x120 };
 	const unsigned c = counter();
 	const struct pmi_log *log;
 
@@ -294,7 +304,7 @@ TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_
 
 	for (unsigned size = 0; size <= ARCH_PEBS_LARGEST; size++) {
 		const u64 bytes = (u64)ARCH_PEBS_LEAST_BUFFER << size;
-		const u64 from = test_is_strict(t) ? bytes - RECORD : bytes / 2;
+		const u64 from = test_is_strict(t) ? bytes - RECORD_BYTES : bytes / 2;
 		int64_t offset = 0;
 
 		arch_pebs_open(size, ARCH_PEBS_NEVER);
@@ -302,9 +312,9 @@ TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_
 		arch_go_on(&run);
 		if (!arch_one_record(t, AT(APEBS_04), from))
 			return;
-		CHECK_EQ(t, APEBS_04, from + RECORD, arch_pebs_written(), "bytes of WR, SIZE = %u",
-			 size);
-		CHECK(t, APEBS_04, !arch_pebs_written_outside(from, from + RECORD, &offset),
+		CHECK_EQ(t, APEBS_04, from + RECORD_BYTES, arch_pebs_written(),
+			 "bytes of WR, SIZE = %u", size);
+		CHECK(t, APEBS_04, !arch_pebs_written_outside(from, from + RECORD_BYTES, &offset),
 		      "no other byte written, SIZE = %u (at %ld)", size, offset);
 		arch_pebs_close();
 	}
@@ -319,6 +329,7 @@ TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_
  * Given  THRESH = 1, less than any record; WR = 0 is written after each
  * When   four records are made
  * Then   each raises one interrupt, and loads the counter
+ * Control: each record is written
  */
 TEST(archpebs, threshold_of_1_interrupts_at_each_record, REQS(APEBS_10, APEBS_30),
      NEEDS(need_perfmon, need_arch_load, need_loads_or_branches))
@@ -356,7 +367,7 @@ TEST(archpebs, status_reset_clears_the_threshold_bit, REQS(APEBS_32),
 {
 	const struct pmi_options options = { .keep_status = true };
 
-	arch_pebs_open(0, 2 * UNITS);
+	arch_pebs_open(0, 2 * RECORD_UNITS);
 	one_more(&options);
 	one_more(&options);
 	CONTROL_EQ(t, APEBS_32, THRESHOLD, counters_status() & THRESHOLD,

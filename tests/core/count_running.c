@@ -49,7 +49,8 @@ TEST(count, event_select_that_is_written_while_its_counter_counts_takes_effect,
 	     left &= left - 1) {
 		const unsigned c = (unsigned)__builtin_ctzll(left);
 
-		if (!window_counts_level(t, c, COUNT_OS) || !window_counts_level(t, c, COUNT_USR))
+		if (!level_counts_despite_errata(t, c, COUNT_OS) ||
+		    !level_counts_despite_errata(t, c, COUNT_USR))
 			continue;
 		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
 		counter_write(c, 0);
@@ -78,7 +79,7 @@ TEST(count, event_select_that_is_written_while_its_counter_counts_takes_effect,
  * Then   with OS or both it counts during a workload at CPL 0, and with USR it doesn't
  */
 TEST(count, fixed_counter_levels_that_are_written_while_it_counts_take_effect, REQS(CNT_28),
-     NEEDS(need_perfmon, need_fixed))
+     NEEDS(need_perfmon, need_fixed_0_to_2))
 {
 	enum { OS = 1, USR = 2 };
 	static const u8 fields[] = { USR, OS, USR, OS | USR };
@@ -86,7 +87,8 @@ TEST(count, fixed_counter_levels_that_are_written_while_it_counts_take_effect, R
 	for (unsigned n = 0; n < counter_caps()->fixed && n < 3; n++) {
 		const unsigned c = PMC_FIXED(n);
 
-		if (!window_counts_level(t, c, COUNT_OS) || !window_counts_level(t, c, COUNT_USR))
+		if (!level_counts_despite_errata(t, c, COUNT_OS) ||
+		    !level_counts_despite_errata(t, c, COUNT_USR))
 			continue;
 		counter_program(c, 0, COUNT_BOTH);
 		counter_write(c, 0);

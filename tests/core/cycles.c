@@ -4,6 +4,7 @@
  * counter that is written while it counts. SDM "Pre-defined Architectural Performance Events".
  */
 #include "kernel/interrupt/fault.h"
+#include "pmu/lbr/any.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
@@ -19,7 +20,11 @@
 #define WINDOWS	4
 #define SWITCHING	16	/* most instructions that opening and closing a window add */
 #define STALLS	100	/* loads from memory; each waits for the previous one */
-#define OPEN_UNDER_KVM 7	/* KVM knows events 0 to 6, and passes others through */
+/* Architectural events, by their bits of CPUID.0AH:EBX. KVM knows those up to 6: it passes the
+ * later ones through, and they may count although they are absent. From 7 on they are of slots; the
+ * way to CPL 3 and back has many. */
+#define LAST_KNOWN_TO_KVM	6
+#define LAST_WITHOUT_SLOTS	6
 #define CMASK_NEVER 255	/* no cycle retires so many instructions */
 
 /* Table 18-1, and events 7 to 12 (KVM's selftests): bit of CPUID.0AH:EBX, event select and umask.
@@ -44,51 +49,6 @@ static const struct {
 	{ 12, EVENT_LBR_INSERTS, "entries of the last branch records" },
 };
 
-/*
- * CNT-24  An architectural event that CPUID.0AH:EBX marks as not available must count nothing.
- *         SDM 18.2.1.2 Pre-defined Architectural Performance Events; KVM
- *
- * Given  the architectural events that CPUID.0AH:EBX, or CPUID.(23H,3):EAX where it is there, marks
- *        as absent; The manual doesn't say what a processor does with them, and KVM counts them,
- *        except in Linux 5.18 to 6.8. So this is judged on a model only
- * When   the last general-purpose counter counts each of them over mixed instructions
- * Then   it counts nothing
- * Control: it counts instructions, which are there
- */
-TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
-     NEEDS(need_perfmon, need_instructions))
-{
-	const struct pmu_caps *caps = counter_caps();
-	/* A bit beyond the vector's length (EAX[31:24]) has no meaning. On a hybrid leaf 0AH marks
-	 * an event that one of the core types doesn't have; CPUID.(23H,3) describes this core. */
-	const u32 told = caps_absent_events(caps);
-	unsigned absent = 0, last = counter_last();
-	u64 value;
-
-	if (!window_count_one(t, last, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, SOME,
-			      &value))
-		return;
-	CONTROL_RANGE(t, CNT_24, 1, ~0ULL, value, "instructions, which are there, IA32_PMC%u",
-		      last);
-	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
-		if (!(told & BIT(architectural[i].bit)) ||
-		    (architectural[i].bit >= OPEN_UNDER_KVM && caps->hypervisor))
-			continue;
-		if (!window_count_one(t, last, architectural[i].event, COUNT_BOTH, &workload_mixed,
-				      SOME, &value))
-			return;
-		CHECK_EQ(t, CNT_24, 0, value,
-			 "%s, absent by bit %u of CPUID.0AH:EBX or (23H,3):EAX",
-			 architectural[i].name, architectural[i].bit);
-		absent++;
-	}
-	if (!absent)
-		test_skip(t,
-			  "no architectural event that is judged here is absent (CPUID.0AH:EBX = "
-			  "%#x, EAX = %#x)",
-			  caps->leaf_0a_ebx, caps->leaf_0a_eax);
-}
-
 /* Is the event counted over the branches? True for mispredicted branches and bad speculation; all
  * others are counted over the loads. */
 static bool is_of_branches(unsigned i)
@@ -97,14 +57,14 @@ static bool is_of_branches(unsigned i)
 	       architectural[i].event == EVENT_TOPDOWN_BAD_SPECULATION;
 }
 
-/* Count architectural event i on these counters at once, with the work that causes it. */
-static void count_at_once(unsigned i, struct pmc_mask counters, u64 level, bool user,
-			  struct cache_workload *h, u64 value[])
+/* Count this event on these counters at once, with the work that causes architectural event i. */
+static void count_over_work_of(unsigned i, u16 event, struct pmc_mask counters, u64 level,
+			       bool user, struct cache_workload *h, u64 value[])
 {
 	const struct workload *w = is_of_branches(i) ? &workload_random : h->workload;
 
 	FOR_EACH_COUNTER (c, counters.bits) {
-		counter_program(c, architectural[i].event, level);
+		counter_program(c, event, level);
 		counter_write(c, 0);
 	}
 	if (user) {
@@ -125,6 +85,13 @@ static void count_at_once(unsigned i, struct pmc_mask counters, u64 level, bool 
 	}
 }
 
+/* Count architectural event i on these counters at once, with the work that causes it. */
+static void count_at_once(unsigned i, struct pmc_mask counters, u64 level, bool user,
+			  struct cache_workload *h, u64 value[])
+{
+	count_over_work_of(i, architectural[i].event, counters, level, user, h, value);
+}
+
 static u64 count_architectural(unsigned i, unsigned c, u64 level, struct cache_workload *h)
 {
 	u64 value[WINDOW_COUNTERS];
@@ -138,6 +105,69 @@ static bool is_available(unsigned i)
 {
 	return !(counter_caps()->events_absent & BIT(architectural[i].bit)) &&
 	       architectural[i].event != EVENT_LBR_INSERTS;
+}
+
+/* Count this event over the work of architectural event i, and for LBR inserts with last branch
+ * records on, where there are any. */
+static u64 count_with_records(unsigned i, u16 event, unsigned c, struct cache_workload *h)
+{
+	const bool records = architectural[i].event == EVENT_LBR_INSERTS && lbr_any_depth();
+	u64 value[WINDOW_COUNTERS];
+
+	if (records) {
+		lbr_any_open();
+		msr_write(lbr_any_switch().msr, lbr_any_switch().on);
+	}
+	count_over_work_of(i, event, pmc_one(c), COUNT_BOTH, false, h, value);
+	if (records) {
+		msr_write(lbr_any_switch().msr, 0);
+		lbr_any_close();
+	}
+	return value[c];
+}
+
+/*
+ * CNT-24  An architectural event that CPUID.0AH:EBX marks as not available must count nothing.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events; KVM
+ *
+ * Given  the architectural events that CPUID.0AH:EBX, or CPUID.(23H,3):EAX where it is there, marks
+ *        as absent. The manual doesn't say what a processor does with them, and KVM counts them,
+ *        except in Linux 5.18 to 6.8. So this is judged on the reference PMU only
+ * When   the last general-purpose counter counts each of them over work that would cause it: over
+ *        a branch by unpredictable bits, or over loads each of which waits for memory
+ * Then   it counts nothing
+ * Control: over the same work the counter counts instructions, which are there
+ */
+TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
+     NEEDS(need_perfmon, need_instructions))
+{
+	const struct pmu_caps *caps = counter_caps();
+	/* A bit beyond the vector's length (EAX[31:24]) has no meaning. On a hybrid leaf 0AH marks
+	 * an event that one of the core types doesn't have; CPUID.(23H,3) describes this core. */
+	const u32 told = caps_absent_events(caps);
+	unsigned absent = 0, last = counter_last();
+	struct cache_workload h;
+
+	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
+		return;
+	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
+		if (!(told & BIT(architectural[i].bit)) ||
+		    (architectural[i].bit > LAST_KNOWN_TO_KVM && caps->hypervisor))
+			continue;
+		CONTROL_RANGE(t, CNT_24, 1, ~0ULL,
+			      count_with_records(i, EVENT_INST_RETIRED_ANY_P, last, &h),
+			      "instructions over the work of %s, IA32_PMC%u", architectural[i].name,
+			      last);
+		CHECK_EQ(t, CNT_24, 0, count_with_records(i, architectural[i].event, last, &h),
+			 "%s, absent by bit %u of CPUID.0AH:EBX or (23H,3):EAX",
+			 architectural[i].name, architectural[i].bit);
+		absent++;
+	}
+	if (!absent)
+		test_skip(t,
+			  "no architectural event that is judged here is absent (CPUID.0AH:EBX = "
+			  "%#x, EAX = %#x)",
+			  caps->leaf_0a_ebx, caps->leaf_0a_eax);
 }
 
 /*
@@ -171,7 +201,8 @@ static struct pmc_mask counters_of_both_levels(struct test *t)
 	struct pmc_mask counters = { 0 };
 
 	FOR_EACH_COUNTER (c, counters_gp().bits)
-		if (window_counts_level(t, c, COUNT_USR) && window_counts_level(t, c, COUNT_OS))
+		if (level_counts_despite_errata(t, c, COUNT_USR) &&
+		    level_counts_despite_errata(t, c, COUNT_OS))
 			counters.bits |= BIT(c);
 	return counters;
 }
@@ -193,7 +224,7 @@ static void check_event_at_levels(struct test *t, unsigned i, struct cache_workl
 			      "%s on IA32_PMC%u at CPL 0, OS alone", architectural[i].name, c);
 		CHECK_RANGE(t, CNT_10, 1, ~0ULL, usr_at_3[c],
 			    "%s on IA32_PMC%u at CPL 3, USR alone", architectural[i].name, c);
-		if (architectural[i].bit < OPEN_UNDER_KVM)
+		if (architectural[i].bit <= LAST_WITHOUT_SLOTS)
 			CHECK_RANGE(t, CNT_10, 0, usr_at_3[c] / 2, os_at_3[c],
 				    "%s on IA32_PMC%u at CPL 3, OS alone", architectural[i].name,
 				    c);
@@ -208,8 +239,8 @@ static void check_event_at_levels(struct test *t, unsigned i, struct cache_workl
  *        except LBR inserts; all general-purpose counters at once
  * When   each counter counts it with USR alone; with OS alone
  * Then   at CPL 0 it counts 0 with USR. At CPL 3 it counts 1 or more with USR; with OS it counts,
- *        of the events 0 to 6, less than half of that, because the transitions to CPL 3 and back
- *        are at CPL 0
+ *        of the events 0 to 6, less than half of that: the way to CPL 3 and back is at CPL 0, and
+ *        short
  * Control: at CPL 0 it counts 1 or more with OS
  */
 TEST(count, architectural_events_count_at_their_levels, REQS(CNT_10),
@@ -259,7 +290,8 @@ static void check_rate(struct test *t, bool user)
  *        count of a loop at CPL 0 and at CPL 3 is that of fixed counter 1, within 128
  * Control: the longer one counts something
  */
-TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon, need_fixed))
+TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26),
+     NEEDS(need_perfmon, need_fixed_0_to_2))
 {
 	u64 less = ~0ULL, more = ~0ULL, value;
 
@@ -419,7 +451,7 @@ static void check_waits(struct test *t, unsigned first)
  *          workload
  */
 TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT_09),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed,
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed_0_to_2,
 	   need_four_counters))
 {
 	FOR_EACH_COUNTER (c, counters_gp().bits)
@@ -464,7 +496,8 @@ static void check_cycles_of_waits(struct test *t, unsigned first)
  * Control: there are cycles
  */
 TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_07, CNT_08),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles, need_fixed, need_four_counters))
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles, need_fixed_0_to_2,
+	   need_four_counters))
 {
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		check_cycles_of_waits(t, c);

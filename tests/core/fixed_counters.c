@@ -196,7 +196,7 @@ TEST(msr, global_control_has_a_bit_for_each_counter_and_no_other, REQS(FIX_03),
  * Control: it was accepted
  */
 TEST(msr, fixed_control_has_no_bits_of_other_counters, REQS(FIX_04),
-     NEEDS(need_perfmon, need_fixed, need_not_hybrid, need_refused_msrs))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_not_hybrid, need_refused_msrs))
 {
 	const u64 kept = FIELD(0) & ~ANY_THREAD;
 	/* From 8 on the bits are those of Adaptive_Record where baseline is 1, and the RDPMC
@@ -246,7 +246,7 @@ static u64 count_at(unsigned i, u64 bits, bool user)
  *        more. There is an interrupt with bit 3 set, and none without
  */
 TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
-     NEEDS(need_perfmon, need_fixed), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed_0_to_2), .under_every_fault = true)
 {
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const unsigned c = PMC_FIXED(i);
@@ -262,7 +262,7 @@ TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
 		CHECK_EQ(t, FIX_05, 0, overflow_interrupts(c, 0, NULL)->count,
 			 "interrupts of fixed counter %u, bit 3 clear", i);
 		overflow_off(c);
-		CHECK_RANGE(t, FIX_05, 1, 1 + overflow_repeats(t, c),
+		CHECK_RANGE(t, FIX_05, 1, 1 + overflow_extra(t, c),
 			    overflow_interrupts(c, COUNT_INT, NULL)->count,
 			    "interrupts of fixed counter %u, bit 3 set", i);
 		overflow_off(c);
@@ -280,14 +280,14 @@ TEST(fixed, bits_of_each_counter_are_enables_and_interrupt, REQS(FIX_05),
  * Then   IA32_PERF_GLOBAL_STATUS has bit 32+i and no other counter's, and
  *        IA32_PERF_GLOBAL_OVF_CTRL[32+i] clears it
  */
-TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon, need_fixed),
+TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon, need_fixed_0_to_2),
      .under_every_fault = true)
 {
 	const u64 counters = counters_all().bits;
 
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		const unsigned c = PMC_FIXED(i);
-		const u64 looked_at = counters & ~overflow_aside(t, c);
+		const u64 looked_at = counters & ~overflow_bit_set_again(t, c);
 
 		if (!overflow_comes(c))
 			continue;
@@ -296,7 +296,7 @@ TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon,
 		CHECK_EQ(t, FIX_17, BIT(c), counters_status() & looked_at,
 			 "status after the overflow of fixed counter %u", i);
 		counters_clear(BIT(c));
-		if (!overflow_repeats(t, c))
+		if (!overflow_extra(t, c))
 			CHECK_EQ(t, FIX_17, 0, counters_status() & looked_at,
 				 "status after clearing bit %u", c);
 	}
@@ -312,7 +312,7 @@ TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon,
  * Then   it returns the value, with the bits above the counter's width 0
  */
 TEST(msr, rdpmc_reads_each_fixed_counter_zero_extended, REQS(FIX_18),
-     NEEDS(need_perfmon, need_fixed), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed_0_to_2), .under_every_fault = true)
 {
 	const u64 ones = BIT(counter_caps()->fixed_width) - 1;
 
@@ -339,7 +339,7 @@ TEST(msr, rdpmc_reads_each_fixed_counter_zero_extended, REQS(FIX_18),
  * Control: it was accepted
  */
 TEST(msr, any_thread_bits_of_fixed_counters_are_reserved, REQS(FIX_06),
-     NEEDS(need_no_any_thread, need_fixed, need_refused_msrs))
+     NEEDS(need_no_any_thread, need_fixed_0_to_2, need_refused_msrs))
 {
 	const u64 kept = 0xbbb, other = 0x111;
 

@@ -183,10 +183,11 @@ TEST(pmi, freeze_on_pmi_sets_ctr_frz_and_keeps_global_ctrl, REQS(PMI_15, FRZ_18,
  * Control: there was one interrupt
  */
 TEST(pmi, ctr_frz_stops_every_counter_until_it_is_cleared, REQS(PMI_16, FRZ_02, FRZ_05, FRZ_07),
-     NEEDS(need_perfmon, need_branches, need_instructions, need_fixed, need_version_4, need_freeze))
+     NEEDS(need_perfmon, need_branches, need_instructions, need_fixed_0_to_2, need_version_4,
+	   need_freeze))
 {
 	const struct pmi_log *log = freeze(FREEZE);
-	const u64 stops = overflow_freezes(t);
+	const u64 stops = overflow_freezable(t);
 	u64 frozen[WINDOW_COUNTERS], after[WINDOW_COUNTERS];
 
 	if (!CONTROL_EQ(t, IDS(PMI_16, FRZ_02, FRZ_05, FRZ_07), 1, log->count, "interrupts")) {
@@ -231,7 +232,7 @@ TEST(pmi, clearing_an_overflow_bit_or_writing_global_ctrl_does_not_unfreeze, REQ
      NEEDS(need_perfmon, need_branches, need_instructions, need_version_4, need_freeze))
 {
 	const struct pmi_log *log = freeze(FREEZE);
-	const u64 stops = overflow_freezes(t);
+	const u64 stops = overflow_freezable(t);
 	u64 frozen[WINDOW_COUNTERS], after[WINDOW_COUNTERS];
 
 	CONTROL_EQ(t, IDS(FRZ_04, FRZ_06), 1, log->count, "interrupts");
@@ -484,7 +485,7 @@ TEST(pmi, status_has_no_freeze_bits_before_version_4, REQS(FRZ_19),
  * Control: once CTR_Frz is cleared each one does
  */
 TEST(pmi, ctr_frz_set_by_software_stops_every_counter, REQS(FRZ_11, PMI_16),
-     NEEDS(need_perfmon, need_instructions, need_fixed, need_version_4))
+     NEEDS(need_perfmon, need_instructions, need_fixed_0_to_2, need_version_4))
 {
 	u64 before[WINDOW_COUNTERS], after[WINDOW_COUNTERS];
 
@@ -496,7 +497,7 @@ TEST(pmi, ctr_frz_set_by_software_stops_every_counter, REQS(FRZ_11, PMI_16),
 	read_others(before);
 	work();
 	read_others(after);
-	CHECK_EQ(t, IDS(FRZ_11, PMI_16), 0, moved_of(overflow_freezes(t), before, after),
+	CHECK_EQ(t, IDS(FRZ_11, PMI_16), 0, moved_of(overflow_freezable(t), before, after),
 		 "counters that moved after software set CTR_FRZ");
 	CHECK_EQ(t, FRZ_11, CTR_FRZ, overflow_status(), "status after software set CTR_FRZ");
 	counters_clear(CTR_FRZ);

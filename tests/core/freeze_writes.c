@@ -77,7 +77,7 @@ static bool moves(unsigned c)
 TEST(pmi, counters_written_while_frozen_keep_their_value_and_stay_frozen,
      REQS(MSR_28, PMI_16, CNT_44), NEEDS(need_perfmon, need_instructions, need_version_4))
 {
-	const u64 all = counters_all().bits, stops = overflow_freezes(t);
+	const u64 all = counters_all().bits, stops = overflow_freezable(t);
 
 	start_frozen();
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
@@ -123,7 +123,7 @@ TEST(pmi, counters_written_while_frozen_keep_their_value_and_stay_frozen,
 TEST(pmi, ctr_frz_stops_counters_at_cpl_3_until_one_write_clears_all_bits, REQS(PMI_16, FRZ_02),
      NEEDS(need_perfmon, need_instructions, need_version_4))
 {
-	const u64 all = counters_all().bits, stops = overflow_freezes(t);
+	const u64 all = counters_all().bits, stops = overflow_freezable(t);
 	u64 before[WINDOW_COUNTERS] = { 0 };
 
 	start_frozen();
@@ -182,7 +182,7 @@ static const struct pmi_log *freeze_by(unsigned c)
 TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05, FRZ_07),
      NEEDS(need_perfmon, need_branches, need_version_4, need_freeze))
 {
-	const u64 all = counters_all().bits, stops = overflow_freezes(t);
+	const u64 all = counters_all().bits, stops = overflow_freezable(t);
 
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		const struct pmi_log *log;
@@ -193,7 +193,7 @@ TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05,
 		log = freeze_by(c);
 		CONTROL_EQ(t, IDS(FRZ_05, FRZ_07), 1, log->count, "interrupts of counter %u", c);
 		CONTROL_EQ(t, IDS(FRZ_05, FRZ_07), CTR_FRZ | BIT(c),
-			   overflow_status() & ~overflow_aside(t, c),
+			   overflow_status() & ~overflow_bit_set_again(t, c),
 			   "status after the overflow of counter %u", c);
 		counters_enable(pmc_one(c));
 		frozen = counter_read(c);
@@ -202,7 +202,7 @@ TEST(pmi, counter_that_froze_goes_on_once_ctr_frz_alone_is_cleared, REQS(FRZ_05,
 			CHECK_EQ(t, FRZ_07, frozen, counter_read(c),
 				 "counter %u, which froze by its overflow, after more work", c);
 		counters_clear(CTR_FRZ);
-		CHECK_EQ(t, FRZ_05, BIT(c), overflow_status() & ~overflow_aside(t, c),
+		CHECK_EQ(t, FRZ_05, BIT(c), overflow_status() & ~overflow_bit_set_again(t, c),
 			 "status after CTR_FRZ alone was cleared, counter %u", c);
 		work(false);
 		counters_disable();

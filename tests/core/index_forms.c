@@ -115,7 +115,7 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
  * Control: without that bit it doesn't
  */
 TEST(msr, rdpmc_with_any_higher_bit_of_its_index_raises_gp, REQS(CNT_14),
-     NEEDS(need_perfmon, need_fixed))
+     NEEDS(need_perfmon, need_fixed_0_to_2))
 {
 	const u32 bases[] = { 0, (u32)RDPMC_FIXED };
 	u64 value;
@@ -171,7 +171,7 @@ static void check_user(struct test *t, u32 ecx, u64 value, const char *name)
  * Then   with 1 it reads the value without an exception; with 0 it raises #GP
  */
 TEST(msr, rdpmc_of_fixed_counters_at_cpl_3_needs_cr4_pce, REQS(CNT_18, CNT_19),
-     NEEDS(need_perfmon, need_fixed))
+     NEEDS(need_perfmon, need_fixed_0_to_2))
 {
 	const struct pmu_caps *caps = counter_caps();
 	const u64 top = BIT(caps->fixed_width - 1);

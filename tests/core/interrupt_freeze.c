@@ -60,12 +60,12 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
  *          counts the whole window
  */
 TEST(pmi, freeze_on_pmi_stops_every_counter, REQS(PMI_14, PMI_17),
-     NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_fixed))
+     NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_fixed_0_to_2))
 {
 	u64 running[WINDOW_COUNTERS], frozen[WINDOW_COUNTERS];
 	u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
 	/* Before version 4 the freeze clears IA32_PERF_GLOBAL_CTRL. */
-	const u64 stops = counter_caps()->version < 4 ? ~0ULL : overflow_freezes(t);
+	const u64 stops = counter_caps()->version < 4 ? ~0ULL : overflow_freezable(t);
 	u64 after;
 
 	count_all(overflow_debugctl_takes(OTHER_BITS), running);
@@ -104,7 +104,7 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 	for (unsigned n = 0; n < 3; n++) {
 		overflow_in(&workload_long_sled, 0, COUNT_INT);
 		log = pmi_settle();
-		if (!CONTROL_RANGE(t, PMI_14, n + 1, overflow_most(t, n + 1, log->count),
+		if (!CONTROL_RANGE(t, PMI_14, n + 1, overflow_allowed(t, n + 1, log->count),
 				   log->count, "interrupts of %u overflows", n + 1))
 			break;
 		CHECK_EQ(t, PMI_14, 0, log->entry[n].global_ctrl,
@@ -114,7 +114,7 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	pmi_close();
 	log = overflow_interrupts(0, COUNT_INT, NULL);
-	CONTROL_EQ(t, PMI_14, overflow_most(t, 1, log->count), log->count,
+	CONTROL_EQ(t, PMI_14, overflow_allowed(t, 1, log->count), log->count,
 		   "interrupts without freeze");
 }
 
@@ -191,7 +191,7 @@ static void overflow_among_all(unsigned c)
 		counter_write(other, 0);
 	}
 	overflow_prepare(c, COUNT_INT);
-	for (unsigned windows = 0; overflow_wants(c, windows); windows++)
+	for (unsigned windows = 0; overflow_needs_window(c, windows); windows++)
 		workload_run(&workload_sled, overflow_rounds(c), counters_all());
 	FOR_EACH_COUNTER (other, counters_all().bits & ~BIT(c))
 		counter_program_disabled(other, 0, 0);
@@ -262,7 +262,7 @@ static void check_freezes(struct test *t, unsigned c, u64 freeze, bool nmi)
  * Control: there is an interrupt; without its freeze LBR reads 1 there
  */
 TEST(pmi, overflow_of_each_counter_freezes_what_debugctl_selects, REQS(PMI_14, PMI_19),
-     NEEDS(need_perfmon, need_branches, need_fixed, need_legacy_freeze, need_freeze))
+     NEEDS(need_perfmon, need_branches, need_fixed_0_to_2, need_legacy_freeze, need_freeze))
 {
 	u64 all = counters_gp().bits | counters_fixed().bits;
 
@@ -290,7 +290,7 @@ TEST(pmi, overflow_of_each_counter_freezes_what_debugctl_selects, REQS(PMI_14, P
  * Control: there is an interrupt
  */
 TEST(pmi, overflow_of_fixed_counter_2_freezes, REQS(PMI_14, PMI_19),
-     NEEDS(need_perfmon, need_fixed, need_legacy_freeze, need_freeze))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_legacy_freeze, need_freeze))
 {
 	check_freezes(t, OVERFLOW_SLOW, BOTH_FREEZES, false);
 }
@@ -432,7 +432,7 @@ static void check_freeze_bits(struct test *t, unsigned c, u64 freeze, bool nmi)
  * Control: there is an interrupt
  */
 TEST(pmi, overflow_of_each_counter_sets_the_freeze_bits_asked_for, REQS(PMI_15, PMI_19),
-     NEEDS(need_perfmon, need_branches, need_fixed, need_version_4, need_freeze))
+     NEEDS(need_perfmon, need_branches, need_fixed_0_to_2, need_version_4, need_freeze))
 {
 	u64 all = counters_gp().bits | counters_fixed().bits;
 
@@ -500,13 +500,13 @@ TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(MSR_28, PMI_18),
 		return;
 	log = record_with_int(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, &enabled);
 	/* One interrupt may serve both, where requests of one instruction may be merged. */
-	if (!CONTROL_RANGE(t, PMI_18, without, overflow_most(t, 2, log->count), log->count,
+	if (!CONTROL_RANGE(t, PMI_18, without, overflow_allowed(t, 2, log->count), log->count,
 			   "interrupts with freeze, %u without", without))
 		return;
 	CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
 		 "IA32_PERF_GLOBAL_CTRL at the entry of the first handler");
 	CHECK_EQ(t, MSR_28, 1, enabled, "IA32_PEBS_ENABLE[0] after a freeze");
-	CHECK_RANGE(t, PMI_18, 1, overflow_most(t, 1, ds_records()), ds_records(),
+	CHECK_RANGE(t, PMI_18, 1, overflow_allowed(t, 1, ds_records()), ds_records(),
 		    "records up to the freeze");
 	CHECK_RANGE(t, PMI_18, 1, overflow_before_freeze(t, whole), counter_read(1),
 		    "instructions until the freeze, of %lu", whole);

@@ -35,12 +35,14 @@ static bool need_client_uncore(char *reason, size_t size)
 
 static bool need_tsx(char *reason, size_t size)
 {
-	if (counter_caps()->rtm)
+	if (counter_caps()->tsx)
 		return true;
 	fmt_print(reason, size, "neither RTM nor HLE (CPUID.7H:EBX = %#x)",
 		  cpuid_get(CPUID_MAX_LEAF) >= 7 ? cpuid_read(7, 0).ebx : 0);
 	return false;
 }
+
+#define LAST_FIELD_BIT	22	/* of MSR_PEBS_FRONTEND, Table 18-59 */
 
 /*
  * SKL-14  MSR_PEBS_FRONTEND must accept exactly the bits 7FFF17H.
@@ -75,7 +77,7 @@ TEST(msr, pebs_frontend_holds_its_bits_and_refuses_all_others, REQS(SKL_14, MSR_
 		} else {
 			CHECK(t, IDS(SKL_14, HYB_21), refused, "#GP of bit %u of MSR_PEBS_FRONTEND",
 			      bit);
-			if (bit > 22)
+			if (bit > LAST_FIELD_BIT)
 				CHECK(t, MSR_25, refused, "#GP of bit %u, above the fields", bit);
 		}
 	}
@@ -111,7 +113,7 @@ TEST(msr, status_set_is_no_register_of_the_client_uncore, REQS(SKL_17),
 }
 
 /*
- * SKL-18  MSR_TSX_FORCE_ABORT must exist if and only if CPUID.07H:EDX[13] is 1.
+ * SKL-18  IA32_TSX_FORCE_ABORT must exist if and only if CPUID.07H:EDX[13] is 1.
  *         SDM volume 4, Table 2-2; Linux
  *
  * Given  CPUID.07H:EDX[13]
@@ -131,6 +133,7 @@ TEST(msr, tsx_force_abort_exists_if_cpuid_sets_its_bit, REQS(SKL_18),
 #define LEAST_COUNTERS	4u	/* general-purpose counters of one of two logical processors */
 #define MOST_COUNTERS	8u	/* of a logical processor that has its core alone */
 #define LATEST_COUNTERS	10u	/* from Lion Cove on */
+#define SLOTS_COUNTER	3	/* fixed counter 3, from Ice Lake on */
 
 /* Registers that some processors have, by the tables of chapter 35. */
 static const struct {
@@ -177,7 +180,8 @@ static void check_later(struct test *t)
 				     caps->full_width && caps->gp_mask & BIT(c));
 	if (!caps->metrics_open)
 		check_listed(t, "MSR_PERF_METRICS", MSR_PERF_METRICS, caps->metrics);
-	check_listed(t, "IA32_FIXED_CTR3", MSR_IA32_FIXED_CTR0 + 3, caps->fixed_mask & BIT(3));
+	check_listed(t, "IA32_FIXED_CTR3", MSR_IA32_FIXED_CTR0 + SLOTS_COUNTER,
+		     caps->fixed_mask & BIT(SLOTS_COUNTER));
 	check_listed(t, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, caps->baseline);
 }
 
@@ -215,6 +219,8 @@ TEST(msr, registers_of_other_processors_are_not_there, REQS(MSR_45),
 		check_latest(t);
 }
 
+#define TXCP_COUNTER	2	/* the only one that has IN_TXCP */
+
 /*
  * SKL-23  IA32_PERFEVTSELx[33] (IN_TXCP) must be usable on IA32_PMC2 only.
  *         Linux, KVM; SDM 18.11.5 Performance Monitoring and Intel TSX
@@ -230,8 +236,8 @@ TEST(msr, in_txcp_can_be_set_in_event_select_2_only, REQS(SKL_23),
 		bool refused = msr_try_write(MSR_IA32_PERFEVTSEL0 + c, IA32_PERFEVTSEL_IN_TXCP)
 				       .raised;
 
-		CHECK_EQ(t, SKL_23, c != 2, refused, "#GP of IA32_PERFEVTSEL%u[33]", c);
-		CHECK_EQ(t, SKL_23, c == 2 ? IA32_PERFEVTSEL_IN_TXCP : 0,
+		CHECK_EQ(t, SKL_23, c != TXCP_COUNTER, refused, "#GP of IA32_PERFEVTSEL%u[33]", c);
+		CHECK_EQ(t, SKL_23, c == TXCP_COUNTER ? IA32_PERFEVTSEL_IN_TXCP : 0,
 			 msr_read(MSR_IA32_PERFEVTSEL0 + c), "IA32_PERFEVTSEL%u after it", c);
 		msr_write(MSR_IA32_PERFEVTSEL0 + c, 0);
 	}
@@ -239,7 +245,7 @@ TEST(msr, in_txcp_can_be_set_in_event_select_2_only, REQS(SKL_23),
 
 static bool need_no_tsx(char *reason, size_t size)
 {
-	if (!counter_caps()->rtm)
+	if (!counter_caps()->tsx)
 		return true;
 	fmt_print(reason, size, "RTM or HLE (CPUID.7H:EBX = %#x)", cpuid_read(7, 0).ebx);
 	return false;

@@ -161,7 +161,7 @@ TEST(metrics, fixed_counter_3_counts_slots, REQS(MET_02), NEEDS(need_perfmon, ne
  * Control: both count, and each HLT was ended by an interrupt
  */
 TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
-     NEEDS(need_perfmon, need_fixed, need_fixed_3))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_fixed_3))
 {
 	enum { HALTS = 64, WIDEST = 16, FEW = 4096 };
 	const struct pmc_mask both = pmc_or(pmc_one(PMC_FIXED(1)), pmc_one(SLOTS));
@@ -484,17 +484,18 @@ TEST(metrics, ctr_frz_of_an_overflow_stops_metrics_and_slots, REQS(FRZ_03),
  * Given  IA32_PERF_GLOBAL_STATUS_SET has set bits 48, 35 and 0 of the status
  * When   1 is written to IA32_PERF_GLOBAL_OVF_CTRL[48]
  * Then   bit 48 of the status is 0, and the two others are still 1
+ * Control: all three bits were 1 before
  */
 TEST(msr, overflow_bit_of_metrics_is_cleared_alone, REQS(MET_11),
      NEEDS(need_perfmon, need_metrics, need_version_4))
 {
 	const u64 others = BIT(SLOTS) | BIT(0);
 
-	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, METRICS_ENABLE | others);
-	CONTROL_EQ(t, MET_11, METRICS_ENABLE | others,
-		   counters_status() & (METRICS_ENABLE | others), "status that was set");
-	counters_clear(METRICS_ENABLE);
-	CHECK_EQ(t, MET_11, others, counters_status() & (METRICS_ENABLE | others),
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, METRICS_OVF | others);
+	CONTROL_EQ(t, MET_11, METRICS_OVF | others, counters_status() & (METRICS_OVF | others),
+		   "status that was set");
+	counters_clear(METRICS_OVF);
+	CHECK_EQ(t, MET_11, others, counters_status() & (METRICS_OVF | others),
 		 "status after clearing bit 48");
 	counters_clear(others);
 }
@@ -516,9 +517,9 @@ TEST(metrics, overflow_of_fixed_counter_3_leaves_the_bit_of_the_metrics, REQS(ME
 	counter_program(SLOTS, 0, COUNT_BOTH);
 	counter_write(SLOTS, BIT(counter_width(SLOTS)) - FEW_SLOTS);
 	msr_write(MSR_PERF_METRICS, 0);
-	counters_clear(BIT(SLOTS) | METRICS_ENABLE);
+	counters_clear(BIT(SLOTS) | METRICS_OVF);
 	workload_run(&workload_load, ROUNDS, (struct pmc_mask){ BIT(SLOTS) | METRICS_ENABLE });
-	CHECK_EQ(t, MET_19, BIT(SLOTS), counters_status() & (BIT(SLOTS) | METRICS_ENABLE),
+	CHECK_EQ(t, MET_19, BIT(SLOTS), counters_status() & (BIT(SLOTS) | METRICS_OVF),
 		 "bits 35 and 48 of the status after an overflow of fixed counter 3");
 	CONTROL_RANGE(t, MET_19, 1, ~0ULL, msr_read(MSR_PERF_METRICS), "MSR_PERF_METRICS");
 	counters_clear(BIT(SLOTS));
@@ -565,7 +566,7 @@ TEST(metrics, rdpmc_of_metrics_reads_the_register_and_keeps_it, REQS(MET_12, MET
  * Control: the enable bits of fixed counter 2 are kept
  */
 TEST(msr, metrics_clear_bit_exists_if_perf_capabilities_say_so, REQS(MET_13),
-     NEEDS(need_perfmon, need_fixed, need_refused_msrs))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_refused_msrs))
 {
 	bool there = counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;
 	const u64 kept = BITS(8, 9);

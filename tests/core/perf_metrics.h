@@ -6,7 +6,8 @@
 #include "tests/measure/window.h"
 
 #define SLOTS		PMC_FIXED(3)
-#define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL; of the status: overflow */
+#define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL */
+#define METRICS_OVF	BIT(48)	/* of IA32_PERF_GLOBAL_STATUS and the registers that change it */
 #define METRICS_WHOLE	0xffu
 #define METRICS_ERROR	3u	/* that rounding leaves in each of the four lower bytes */
 

@@ -228,7 +228,7 @@ TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, 
  * Control: the value that stays was accepted
  */
 TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
-     NEEDS(need_perfmon, need_fixed))
+     NEEDS(need_perfmon, need_fixed_0_to_2))
 {
 	FOR_EACH_COUNTER (i, counter_caps()->fixed_mask) {
 		struct register_bits r = bits_of_fixed_counter(i);
@@ -249,7 +249,7 @@ TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
  * Control: the value that stays was accepted
  */
 TEST(msr, fixed_control_refuses_reserved_bits, REQS(MSR_31),
-     NEEDS(need_perfmon, need_fixed, need_events))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_events))
 {
 	struct register_bits r = bits_of_fixed_control();
 
@@ -378,6 +378,7 @@ static bool may_have_57_bits(void)
  *        57-bit addresses
  * Then   the upper addresses are read back; each address with an inverted bit raises #GP, and the
  *        register is unchanged
+ * Control: the address that stays, one of each half, was accepted
  */
 TEST(msr, ds_area_takes_addresses_of_either_half_and_refuses_others, REQS(DS_19, MSR_28),
      NEEDS(need_perfmon, need_pebs, need_ds_write))

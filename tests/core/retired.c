@@ -133,7 +133,7 @@ TEST(count, counting_goes_on_in_interrupt_handlers, REQS(CNT_34),
 
 	count_around_overflow(0, &without);
 	log = count_around_overflow(COUNT_INT, &with);
-	if (!CONTROL_EQ(t, CNT_34, overflow_most(t, 1, log->count), log->count,
+	if (!CONTROL_EQ(t, CNT_34, overflow_allowed(t, 1, log->count), log->count,
 			"interrupts, INT = 1"))
 		return;
 	if (!log->entry[0].global_ctrl) {
@@ -281,7 +281,7 @@ TEST(count, any_thread_changes_nothing_while_the_sibling_sleeps, REQS(CNT_27),
 		return;
 	CONTROL_RANGE(t, CNT_27, 1, ~0ULL, one[last],
 		      "instructions in 80 more rounds, AnyThread = 0, IA32_PMC%u", last);
-	if (window_counts_any(t, last, COUNT_BOTH))
+	if (any_thread_counts_despite_errata(t, last, COUNT_BOTH))
 		CHECK_EQ(t, CNT_27, one[last], any[last],
 			 "instructions in 80 more rounds, AnyThread = 1, IA32_PMC%u", last);
 }
@@ -298,7 +298,7 @@ TEST(count, any_thread_changes_nothing_while_the_sibling_sleeps, REQS(CNT_27),
  * Control: fixed counter 1 counts 100 cycles or more
  */
 TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
-     NEEDS(need_perfmon, need_cycles, need_fixed))
+     NEEDS(need_perfmon, need_cycles, need_fixed_0_to_2))
 {
 	const struct pmc_mask all = pmc_or(counters_gp(), pmc_one(PMC_FIXED(1)));
 	u64 value[WINDOW_COUNTERS], fixed, slack;
@@ -319,10 +319,12 @@ TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
 
 #define HALT_US		2000u
 #define HALT_EDGE	4096	/* most cycles by which two counters differ around HLT */
+#define BUSY_ROUNDS	150000	/* of a loop, before HLT; less than HALT_US even at 1 GHz */
+#define BUSY_CYCLES	50000	/* the loop has no fewer: at most three rounds in a cycle */
 
 /* HLT until the local APIC's timer, in place of the test's deadline, ends it; then the deadline is
  * set again. */
-static u64 halt_for(u64 us)
+static void halt_for(u64 us)
 {
 	const u64 begin = tsc_read();
 
@@ -332,7 +334,6 @@ static u64 halt_for(u64 us)
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
 	}
 	intr_enable();
-	return tsc_read() - begin;
 }
 
 /*
@@ -341,28 +342,40 @@ static u64 halt_for(u64 us)
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2, Table 18-8
  *
  * Given  IA32_PMC0 counts core cycles
- * When   HLT takes two milliseconds, and fixed counter 1 counts too
+ * When   a loop runs for many more cycles than the tolerance, then HLT takes two milliseconds, and
+ *        fixed counter 1 counts too
  * Then   both counts are the same within a sixteenth and 4096
- * Control: HLT has taken that long, and IA32_PMC0 counts
+ * Control: IA32_PMC0 counts the loop's cycles, but not those of HLT: it counts fewer cycles than
+ *          the TSC advances. Where it counts more, under a hypervisor, the processor may not have
+ *          been halted
  */
 TEST(count, fixed_counter_1_counts_core_cycles_around_hlt, REQS(CNT_25),
-     NEEDS(need_perfmon, need_cycles, need_fixed))
+     NEEDS(need_perfmon, need_cycles, need_fixed_0_to_2))
 {
 	const struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(1)));
-	u64 general, fixed, taken;
+	u64 general, fixed, begin, taken;
 
 	counter_program(0, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH);
 	counter_program(PMC_FIXED(1), 0, COUNT_BOTH);
 	counter_write(0, 0);
 	counter_write(PMC_FIXED(1), 0);
+	begin = tsc_read();
 	counters_enable(both);
-	taken = halt_for(HALT_US);
+	workload_run_uncounted(&workload_load, BUSY_ROUNDS);
+	halt_for(HALT_US);
 	counters_disable();
+	taken = tsc_read() - begin;
 	general = counter_read(0);
 	fixed = counter_read(PMC_FIXED(1));
-	CONTROL_RANGE(t, CNT_25, HALT_US * time_tsc_per_us, ~0ULL, taken, "TSC meanwhile");
-	CONTROL_RANGE(t, CNT_25, 1, ~0ULL, general, "core cycles, IA32_PMC0");
-	CHECK_RANGE(t, CNT_25, general > 2 * HALT_EDGE ? general - general / 16 - HALT_EDGE : 0,
+	if (general >= taken && counter_caps()->hypervisor) {
+		test_inconclusive(t, "%lu core cycles in %lu ticks: HLT hasn't stopped the count",
+				  general, taken);
+		return;
+	}
+	if (!CONTROL_RANGE(t, CNT_25, BUSY_CYCLES, taken, general,
+			   "core cycles in %lu ticks, IA32_PMC0", taken))
+		return;
+	CHECK_RANGE(t, CNT_25, general - general / 16 - HALT_EDGE,
 		    general + general / 16 + HALT_EDGE, fixed,
 		    "fixed counter 1 beside IA32_PMC0, which counts %lu", general);
 }

@@ -15,7 +15,7 @@ static void run_until_all_wrap(void)
 {
 	unsigned last = counters_fixed().bits & BIT(OVERFLOW_SLOW) ? OVERFLOW_SLOW : 0;
 
-	for (unsigned windows = 0; overflow_wants(last, windows); windows++)
+	for (unsigned windows = 0; overflow_needs_window(last, windows); windows++)
 		workload_run_uncounted(&workload_load, windows ? SLOW_ROUNDS : ROUNDS);
 }
 
@@ -56,7 +56,7 @@ TEST(pmi, status_bits_of_running_counters_can_be_cleared, REQS(PMI_08),
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (all.bits & BIT(c)) {
 			want &= ~BIT(c);
-			if (overflow_repeats(t, c))
+			if (overflow_extra(t, c))
 				again |= BIT(c);
 			CHECK_EQ(t, PMI_08, want, seen[c] & ~again,
 				 "status after clearing bit %u, while its counter counts", c);
@@ -65,7 +65,7 @@ TEST(pmi, status_bits_of_running_counters_can_be_cleared, REQS(PMI_08),
 
 static bool need_gp_and_fixed(char *reason, size_t size)
 {
-	return need_instructions(reason, size) && need_fixed(reason, size);
+	return need_instructions(reason, size) && need_fixed_0_to_2(reason, size);
 }
 
 /*

@@ -184,6 +184,7 @@ TEST(msr, zero_bit_of_a_status_reset_leaves_its_status_bit, REQS(STS_03, STS_04)
  * Given  bit 0 of the status, set by an overflow of IA32_PMC0 and cleared
  * When   software sets it, writes the counter and its event select, and clears it
  * Then   the bit reads 1 as after an overflow, stays set through the writes, and is cleared
+ * Control: the bit is 1 after the overflow, and 0 after it was cleared
  */
 TEST(pmi, status_bit_set_by_software_stays_until_software_clears_it, REQS(STS_14),
      NEEDS(need_perfmon, need_version_4, need_branches))

@@ -17,7 +17,7 @@
 /* Status bits of counters, while counter c is tested. */
 static u64 bits_of_counters(const struct test *t, unsigned c)
 {
-	return overflow_status() & counters_all().bits & ~overflow_aside(t, c);
+	return overflow_status() & counters_all().bits & ~overflow_bit_set_again(t, c);
 }
 
 /* Write the registers that belong to counter c; its number in them. */
@@ -79,7 +79,7 @@ static void check_other_writes(struct test *t, struct test_claim claim, unsigned
  * Control: it was set, and a write of it to IA32_PERF_GLOBAL_OVF_CTRL clears it
  */
 TEST(pmi, status_bit_of_each_counter_stays_whatever_else_is_written, REQS(STS_16),
-     NEEDS(need_perfmon, need_branches, need_fixed))
+     NEEDS(need_perfmon, need_branches, need_fixed_0_to_2))
 {
 	static const struct pmi_options masked = { .masked = true };
 	const u64 all = counters_all().bits;
@@ -96,7 +96,7 @@ TEST(pmi, status_bit_of_each_counter_stays_whatever_else_is_written, REQS(STS_16
 			check_own_writes(t, AT(STS_16), c, interrupts);
 			check_other_writes(t, AT(STS_16), c);
 			overflow_off(c);
-			if (!overflow_repeats(t, c))
+			if (!overflow_extra(t, c))
 				CONTROL_EQ(t, STS_16, 0, bits_of_counters(t, c),
 					   "status after bit %u was cleared", c);
 			counters_clear(BIT(c));
@@ -117,7 +117,7 @@ TEST(pmi, status_bit_of_each_counter_stays_whatever_else_is_written, REQS(STS_16
  * Control: the counter's bit was set
  */
 TEST(pmi, condchgd_is_clear_after_software_cleared_it, REQS(PMI_08),
-     NEEDS(need_perfmon, need_branches, need_fixed))
+     NEEDS(need_perfmon, need_branches, need_fixed_0_to_2))
 {
 	const u64 all = counters_all().bits, changed = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 
@@ -133,7 +133,8 @@ TEST(pmi, condchgd_is_clear_after_software_cleared_it, REQS(PMI_08),
 			counters_clear(changed);
 			status = counters_status();
 		}
-		CHECK_EQ(t, PMI_08, BIT(c), status & (changed | all) & ~overflow_aside(t, c),
+		CHECK_EQ(t, PMI_08, BIT(c),
+			 status & (changed | all) & ~overflow_bit_set_again(t, c),
 			 "CondChgd and the counters' bits after CondChgd was cleared, counter %u "
 			 "having overflowed",
 			 c);
@@ -174,9 +175,9 @@ static u64 set_every_status_bit(struct test *t)
  * Control: all were set
  */
 TEST(ds, each_status_bit_is_cleared_beside_ovfbuf_and_every_other, REQS(PMI_08),
-     NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed))
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed_0_to_2))
 {
-	const u64 repeats = overflow_repeats(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) : 0;
+	const u64 repeats = overflow_extra(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) : 0;
 
 	for (unsigned upwards = 0; upwards < 2; upwards++) {
 		const u64 all = set_every_status_bit(t);
@@ -211,7 +212,7 @@ TEST(ds, each_status_bit_is_cleared_beside_ovfbuf_and_every_other, REQS(PMI_08),
  * Control: they were set before
  */
 TEST(ds, assist_leaves_the_status_bits_of_every_other_counter, REQS(DS_22),
-     NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed))
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed_0_to_2))
 {
 	FOR_EACH_COUNTER (c, counters_gp().bits & BITS(0, PEBS_COUNTERS - 1)) {
 		const struct ds_setup setup = sampling_setup(8);

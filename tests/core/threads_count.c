@@ -95,7 +95,8 @@ static void check_any_of(struct test *t, struct test_claim claim, unsigned cpu, 
 	if (!measure(t, cpu, &window, &growth))
 		return;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
-		if (!(counters.bits & BIT(c)) || (any && !window_counts_any(t, c, COUNT_USR)))
+		if (!(counters.bits & BIT(c)) ||
+		    (any && !any_thread_counts_despite_errata(t, c, COUNT_USR)))
 			continue;
 		slack = window_slack(t, c);
 		test_check_range(t, claim, own, own + 2 * slack, growth.own[c] + slack,
@@ -142,7 +143,7 @@ TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS
 	if (!measure(t, smp_sibling(), &window, &growth))
 		return;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
-		if (counters.bits & BIT(c) && window_counts_any(t, c, COUNT_USR))
+		if (counters.bits & BIT(c) && any_thread_counts_despite_errata(t, c, COUNT_USR))
 			CHECK_RANGE(t, CNT_47, want, want + 2 * window_slack(t, c),
 				    growth.other[c] + window_slack(t, c),
 				    "counter %u: instructions at CPL 3 of its sibling thread, "
@@ -173,7 +174,7 @@ static void check_calls_of(struct test *t, unsigned cpu, unsigned side, bool sam
 	if (!count_with(t, cpu, &window, MORE, 2 * MORE))
 		return;
 	FOR_EACH_COUNTER (c, counters_gp().bits)
-		if (!(flags & COUNT_ANY) || window_counts_any(t, c, COUNT_BOTH))
+		if (!(flags & COUNT_ANY) || any_thread_counts_despite_errata(t, c, COUNT_BOTH))
 			CHECK_RANGE(t, MSR_27, want, want + FEW, window.side[side].value[c],
 				    "IA32_PMC%u of %s, AnyThread = %u: calls, of which %lu are its "
 				    "own and %lu of the other one",
@@ -231,7 +232,7 @@ TEST(count, any_thread_counts_no_events_of_another_core, REQS(MSR_27),
  * Then   it grows by its own thread's instructions with both, and by the sibling's with 1 only
  */
 TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
-     NEEDS(need_perfmon, need_fixed, need_any_thread, need_sibling_thread))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_any_thread, need_sibling_thread))
 {
 	check_any(t, AT(MSR_39), smp_sibling(), true, pmc_one(PMC_FIXED(0)), 0);
 	check_any(t, AT(MSR_39), smp_sibling(), true, pmc_one(PMC_FIXED(0)), COUNT_ANY);
@@ -247,7 +248,7 @@ TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
  * Then   it grows by its own thread's instructions, and by none of the other core's
  */
 TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),
-     NEEDS(need_perfmon, need_fixed, need_any_thread, need_other_core))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_any_thread, need_other_core))
 {
 	check_any(t, AT(MSR_39), smp_other_core(), false, pmc_one(PMC_FIXED(0)), COUNT_ANY);
 }
@@ -283,7 +284,8 @@ TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
 		if (!count_with(t, cpu, &window, MORE, MORE))
 			return;
 		FOR_EACH_COUNTER (c, all.bits)
-			for (unsigned k = 0; k < 2 && window_counts_level(t, c, COUNT_USR); k++) {
+			for (unsigned k = 0; k < 2 && level_counts_despite_errata(t, c, COUNT_USR);
+			     k++) {
 				u64 want = declared(work[k], WORKLOAD_INSTRUCTIONS);
 				u64 slack = window_slack(t, c) + window_far_slack(t);
 

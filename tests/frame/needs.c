@@ -88,7 +88,7 @@ bool need_four_counters(char *reason, size_t size)
 	return need_counters(4, reason, size);
 }
 
-bool need_fixed(char *reason, size_t size)
+bool need_fixed_0_to_2(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 

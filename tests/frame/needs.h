@@ -14,7 +14,7 @@ bool need_refused_msrs(char *reason, size_t size);	/* #GP where there is no MSR 
 bool need_monitoring(char *reason, size_t size);	/* that, or a PMU of another kind */
 bool need_two_counters(char *reason, size_t size);	/* general-purpose */
 bool need_four_counters(char *reason, size_t size);
-bool need_fixed(char *reason, size_t size);		/* fixed counters 0 to 2 */
+bool need_fixed_0_to_2(char *reason, size_t size);
 bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
 bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
 bool need_freeze(char *reason, size_t size);		/* that or version 4; it is kept */

@@ -408,7 +408,7 @@ static void count_requirements(struct suite *s)
 		enum requirement_id id = (enum requirement_id)i;
 
 		if (applies_with_transactions(requirement_get(id)->generations) &&
-		    !counter_caps()->rtm)
+		    !counter_caps()->tsx)
 			continue;
 		about += verdict_applies(requirement_get(id), &s->subject);
 		decidable += is_decidable(s, id);

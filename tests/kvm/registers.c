@@ -265,7 +265,7 @@ TEST(kvm, counters_take_and_show_the_bits_of_their_width, REQS(KVM_21, KVM_22, K
  *        reads what is within its width. All counters are alike
  */
 TEST(kvm, fixed_counters_cut_what_is_above_their_width_or_refuse_it, REQS(KVM_24),
-     NEEDS(need_perfmon, need_guest_of_kvm, need_fixed, need_refused_msrs))
+     NEEDS(need_perfmon, need_guest_of_kvm, need_fixed_0_to_2, need_refused_msrs))
 {
 	const u64 width = BIT(counter_caps()->fixed_width) - 1;
 	const bool refuses = fault_is_gp(msr_try_write(MSR_IA32_FIXED_CTR0, ~0ULL));

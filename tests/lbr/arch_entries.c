@@ -145,6 +145,7 @@ TEST(lbr, debug_control_neither_starts_nor_stops_architectural_records, REQS(ALB
  * Given  known branches, as many as there are entries
  * When   each entry is read, and each once more
  * Then   both reads agree, and are of the branches
+ * Control: the first read has the branches
  */
 TEST(lbr, reading_the_entries_changes_none, REQS(ALBR_27), NEEDS(need_arch_lbr))
 {

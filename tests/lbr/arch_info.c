@@ -203,7 +203,7 @@ static void check_short(struct test *t, struct lbr_branch jump, struct lbr_branc
  * Control: the three are the newest entries
  */
 TEST(lbr, info_counts_core_cycles_where_its_valid_bit_is_1, REQS(ALBR_16),
-     NEEDS(need_arch_lbr_timed, need_arch_lbr_kinds, need_fixed))
+     NEEDS(need_arch_lbr_timed, need_arch_lbr_kinds, need_fixed_0_to_2))
 {
 	u64 counted, rounds = LONG_ROUNDS;
 	struct lbr_branch soon, jump = delay(t, SHORT_ROUNDS, &counted, &soon);

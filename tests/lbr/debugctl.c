@@ -69,6 +69,19 @@ static u64 debugctl_in_handler(const struct cause *cause, u64 select, u64 beside
 	return found;
 }
 
+static void check_debug_exception(struct test *t, const struct cause *cause, u64 select, u64 beside)
+{
+	const u64 after = debugctl_in_handler(cause, select, beside);
+
+	CHECK_EQ(t, LBR_08, 0, after & LBR,
+		 "IA32_DEBUGCTL[0] in the handler of %s, MSR_LBR_SELECT = %#lx, "
+		 "IA32_DEBUGCTL[12:11] = %#lx before",
+		 cause->name, select, beside >> 11);
+	CHECK_EQ(t, MSR_28, beside, after & BOTH_FREEZES,
+		 "IA32_DEBUGCTL[12:11] in the handler of %s, MSR_LBR_SELECT = %#lx", cause->name,
+		 select);
+}
+
 /*
  * LBR-08  The processor must clear IA32_DEBUGCTL[0] before a debug exception handler runs, and
  *         keep the stack.
@@ -113,17 +126,9 @@ TEST(lbr, debug_exception_clears_lbr_alone_whatever_is_filtered, REQS(LBR_08, MS
 			CONTROL(t, LBR_08, recorded.branch[0].from,
 				"a branch is recorded, MSR_LBR_SELECT = 0");
 		}
-		for (unsigned i = 0; i < 2 * sizeof(each) / sizeof(each[0]); i++) {
-			const u64 beside = i & 1 ? freezes : 0;
-			const u64 after = debugctl_in_handler(&each[i / 2], select, beside);
-
-			CHECK_EQ(t, LBR_08, 0, after & LBR,
-				 "IA32_DEBUGCTL[0] in the handler of %s, MSR_LBR_SELECT = %#lx, "
-				 "IA32_DEBUGCTL[12:11] = %#lx before",
-				 each[i / 2].name, select, beside >> 11);
-			CHECK_EQ(t, MSR_28, beside, after & BOTH_FREEZES,
-				 "IA32_DEBUGCTL[12:11] in the handler of %s, MSR_LBR_SELECT = %#lx",
-				 each[i / 2].name, select);
+		for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+			check_debug_exception(t, &each[i], select, 0);
+			check_debug_exception(t, &each[i], select, freezes);
 		}
 	}
 }
@@ -227,7 +232,7 @@ TEST(lbr, hlt_keeps_recording_on_and_its_filter, REQS(MSR_28), NEEDS(need_lbr))
 }
 
 /* IA32_PMC0 overflows with its interrupt, whose handler doesn't clear the status. IA32_DEBUGCTL
- * stays as it is then. Returns the interrupts. */
+ * stays as it is then; the caller closes the stack. Returns the interrupts. */
 static unsigned interrupts_with(u64 select, u64 debugctl)
 {
 	static const struct pmi_options leave = { .keep_status = true, .stay_masked = true };
@@ -242,6 +247,48 @@ static unsigned interrupts_with(u64 select, u64 debugctl)
 	return count;
 }
 
+/* Is a call at CPL 3 recorded, with IA32_DEBUGCTL as it is? There are as many calls as entries, and
+ * none returns: those branches of the way back that are recorded replace or remove only a few. */
+static bool calls_are_recorded(void)
+{
+	const struct lbr_piece *calls = &lbr_piece_lbr_deep;
+
+	workload_run_user(calls->workload, lbr_depth());
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	lbr_read(&recorded);
+	return lbr_find(&recorded, (calls->end - 1)->from) < recorded.depth;
+}
+
+static void check_end_of_recording(struct test *t, u64 select)
+{
+	for (unsigned with = 0; with < 2; with++) {
+		const u64 freeze = with ? IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI : 0;
+		const unsigned interrupts = interrupts_with(select, LBR | freeze);
+		const u64 debugctl = msr_read(MSR_IA32_DEBUGCTL);
+		const bool later = calls_are_recorded();
+
+		lbr_close();
+		overflow_off(0);
+		CONTROL_EQ(t, PMI_19, 1, interrupts, "interrupts, MSR_LBR_SELECT = %#lx", select);
+		if (freeze) {
+			CHECK_EQ(t, PMI_19, freeze, debugctl,
+				 "IA32_DEBUGCTL after the interrupt, MSR_LBR_SELECT = %#lx",
+				 select);
+			CHECK(t, PMI_19, !later, "calls after the interrupt, MSR_LBR_SELECT = %#lx",
+			      select);
+			continue;
+		}
+		if (lbr_is_lost(t, &recorded))
+			return;
+		CONTROL_EQ(t, PMI_19, LBR, debugctl,
+			   "IA32_DEBUGCTL after the interrupt, MSR_LBR_SELECT = %#lx, no freeze",
+			   select);
+		CONTROL(t, PMI_19, later,
+			"calls after the interrupt are recorded, MSR_LBR_SELECT = %#lx, no freeze",
+			select);
+	}
+}
+
 /*
  * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
  *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
@@ -249,35 +296,19 @@ static unsigned interrupts_with(u64 select, u64 debugctl)
  *
  * Given  MSR_LBR_SELECT keeps far branches out, or those that end at CPL 0, or is that of
  *        call-stack mode where there is one; IA32_DEBUGCTL[0] is 1
- * When   IA32_PMC0 overflows with its interrupt, IA32_DEBUGCTL[11] = 1
- * Then   IA32_DEBUGCTL[0] is 0 and [11] still 1
- * Control: there is one interrupt, and with IA32_DEBUGCTL[11] = 0 [0] stays 1
+ * When   IA32_PMC0 overflows with its interrupt, IA32_DEBUGCTL[11] = 1; then there are calls at
+ *        CPL 3
+ * Then   IA32_DEBUGCTL[0] is 0 and [11] still 1, and none of the calls is recorded
+ * Control: there is one interrupt, and with IA32_DEBUGCTL[11] = 0 [0] stays 1 and calls are
+ *          recorded
  */
 TEST(lbr, interrupt_ends_recording_whatever_is_filtered_before_version_4, REQS(PMI_19),
      NEEDS(need_perfmon, need_branches, need_lbr, need_legacy_freeze, need_debug_control_write))
 {
-	static const u64 selects[] = { LBR_SELECT_FAR_BRANCH, LBR_SELECT_CPL_EQ_0,
-				       LBR_SELECT_CALL_STACK };
 	char reason[96];
 
-	for (unsigned i = 0; i < 2 * sizeof(selects) / sizeof(selects[0]); i++) {
-		const u64 select = selects[i / 2];
-		const u64 freeze = i & 1 ? IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI : 0;
-
-		if (select == LBR_SELECT_CALL_STACK && !need_lbr_call_stack(reason, sizeof(reason)))
-			continue;
-		CONTROL_EQ(t, PMI_19, 1, interrupts_with(select, LBR | freeze),
-			   "interrupts, MSR_LBR_SELECT = %#lx", select);
-		if (freeze)
-			CHECK_EQ(t, PMI_19, freeze, msr_read(MSR_IA32_DEBUGCTL),
-				 "IA32_DEBUGCTL after the interrupt, MSR_LBR_SELECT = %#lx",
-				 select);
-		else
-			CONTROL_EQ(t, PMI_19, LBR, msr_read(MSR_IA32_DEBUGCTL),
-				   "IA32_DEBUGCTL after the interrupt, MSR_LBR_SELECT = %#lx, no "
-				   "freeze",
-				   select);
-		lbr_close();
-		overflow_off(0);
-	}
+	check_end_of_recording(t, LBR_SELECT_FAR_BRANCH);
+	check_end_of_recording(t, LBR_SELECT_CPL_EQ_0);
+	if (need_lbr_call_stack(reason, sizeof(reason)))
+		check_end_of_recording(t, LBR_SELECT_CALL_STACK);
 }

@@ -15,7 +15,10 @@
 #include "tests/lbr/arch.h"
 
 #define MOST		3u	/* the largest value of two bits */
-#define KINDS		3u
+/* Stores, and loads, between the jumps of lbr_events; there are more instructions. */
+#define LEAST_EVENTS	11u
+
+enum { OF_STORES, OF_LOADS, OF_INSTRUCTIONS, KINDS };
 
 static const struct logged_kind {
 	enum event_kind kind;
@@ -155,7 +158,7 @@ TEST(lbr, info_has_a_logged_counters_events_since_the_entry_before, REQS(ALBR_18
 			record_and_stop(c, piece, jumps, &stack);
 			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, 0))
 				return;
-			CONTROL_RANGE(t, ALBR_18, 11, ~0ULL, counter_read(c),
+			CONTROL_RANGE(t, ALBR_18, LEAST_EVENTS, ~0ULL, counter_read(c),
 				      "%s counted by IA32_PMC%u, bit 35 clear", kinds[k].name, c);
 			check_events(t, AT(ALBR_18), &stack, 0, c, &kinds[k], false);
 		}
@@ -209,8 +212,8 @@ TEST(lbr, info_has_the_events_of_two_logged_counters_side_by_side, REQS(ALBR_18)
  *
  * Given  jumps with stores between them; each counter that CPUID.1CH:ECX[19:16] lists counts and
  *        logs stores
- * When   the jumps are recorded, and then 2, 9, 17 and as many further jumps, without stores, as
- *        leave these entries in the stack
+ * When   the jumps are recorded; then 2, 9 or 17 further jumps without stores, or as many as leave
+ *        these entries in the stack
  * Then   at their new indices the entries have the stores since the entry before, 3 where there are
  *        more
  * Control: each jump is recorded in its turn
@@ -238,7 +241,8 @@ TEST(lbr, older_entries_keep_the_events_of_logged_counters, REQS(ALBR_18),
 			arch_lbr_close();
 			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, further[k]))
 				return;
-			check_events(t, AT(ALBR_18), &stack, further[k], c, &kinds[0], true);
+			check_events(t, AT(ALBR_18), &stack, further[k], c, &kinds[OF_STORES],
+				     true);
 		}
 	}
 }

@@ -62,7 +62,7 @@ TEST(msr, lbr_info_register_exists_if_the_lbr_format_has_it, REQS(LBR_24),
 }
 
 /*
- * LBR-23  INFO[62:61] must be 0 outside transactions and on format 7.
+ * LBR-23  INFO[62:61] must be 0 outside of transactions, and with format 7 always.
  *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
  *         based on Skylake Microarchitecture, Table 17-16
  *
@@ -124,7 +124,7 @@ static unsigned delay(struct test *t, u64 rounds, u64 *counted, unsigned *soon)
  * Control: the three are the newest entries
  */
 TEST(lbr, info_counts_core_cycles_since_the_entry_before, REQS(LBR_22),
-     NEEDS(need_lbr, need_lbr_info, need_fixed))
+     NEEDS(need_lbr, need_lbr_info, need_fixed_0_to_2))
 {
 	u64 counted, rounds = LONG_ROUNDS;
 	unsigned soon, cycles = delay(t, SHORT_ROUNDS, &counted, &soon);
@@ -180,7 +180,7 @@ static bool record_commit(struct test *t, const struct lbr_piece *piece, bool us
 /*
  * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
  *         SDM 17.9, Table 17-14
- * LBR-23  INFO[62:61] must be 0 outside transactions and on format 7.
+ * LBR-23  INFO[62:61] must be 0 outside of transactions, and with format 7 always.
  *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
  *         based on Skylake Microarchitecture, Table 17-16
  *

@@ -50,6 +50,7 @@ static u64 inserts(unsigned counter, const struct lbr_piece *piece, u64 n, u64 c
  * When   each general-purpose counter counts LBR inserts while all kinds are selected, returns
  *        alone, and none
  * Then   it counts as many as there are entries: all, one, none
+ * Control: there are entries, except while no kind is selected
  */
 TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS(CNT_51),
      NEEDS(need_perfmon, need_lbr_inserts))
@@ -86,6 +87,8 @@ TEST(count, lbr_inserts_event_counts_each_entry_of_the_last_branch_records, REQS
  *        while recording is off
  * Then   it counts each jump, those whose entries are gone too, and both branches of UD2; and
  *        nothing while recording is off
+ * Control: the chain has more jumps than there are entries; UD2 and the return from its handler
+ *          have two
  */
 TEST(count, lbr_inserts_event_counts_entries_that_are_gone_and_those_of_exceptions, REQS(CNT_51),
      NEEDS(need_perfmon, need_lbr_inserts))

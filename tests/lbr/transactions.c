@@ -70,6 +70,7 @@ static bool record_xabort(struct test *t, u64 above, struct lbr_stack *stack)
  * When   they are recorded
  * Then   the entries are the jump before, the one inside with IN_TX alone, the abort from XABORT
  *        to its handler with TSX_ABORT and IN_TX, the jump after it with neither
+ * Control: the newest entry is the jump after the transaction
  */
 TEST(lbr, abort_of_a_transaction_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31),
      NEEDS(need_lbr, need_lbr_transactions))

@@ -195,7 +195,7 @@ static bool delay(struct test *t, u64 rounds, u64 *counted, struct lbr_branch *j
  * Control: the three are entries next to each other
  */
 TEST(lbr, info_counts_core_cycles_at_cpl_3, REQS(LBR_22, ALBR_16),
-     NEEDS(need_user_cycles, need_fixed))
+     NEEDS(need_user_cycles, need_fixed_0_to_2))
 {
 	const struct test_claim claim = architectural() ? AT(ALBR_16) : AT(LBR_22);
 	struct lbr_branch jump, soon;

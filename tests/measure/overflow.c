@@ -31,26 +31,25 @@ static bool has_wrapped(unsigned counter)
 	return counter_read(counter) < BIT(counter_width(counter) - 1);
 }
 
-bool overflow_wants(unsigned counter, unsigned windows)
+bool overflow_needs_window(unsigned counter, unsigned windows)
 {
 	return !windows ||
 	       (counter == OVERFLOW_SLOW && windows < SLOW_WINDOWS && !has_wrapped(counter));
 }
 
-unsigned overflow_repeats(const struct test *t, unsigned counter)
+unsigned overflow_extra(const struct test *t, unsigned counter)
 {
 	return counter == OVERFLOW_SLOW && !test_is_strict(t) ? SLOW_REPEATS : 0;
 }
 
-u64 overflow_most(struct test *t, u64 wanted, u64 interrupts)
+u64 overflow_allowed(struct test *t, u64 wanted, u64 interrupts)
 {
 	return interrupts > wanted && test_erratum(t, ERRATUM_PMI_AGAIN) ? interrupts : wanted;
 }
 
-u64 overflow_aside(const struct test *t, unsigned counter)
+u64 overflow_bit_set_again(const struct test *t, unsigned counter)
 {
-	return counter > OVERFLOW_SLOW && overflow_repeats(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) :
-									       0;
+	return counter > OVERFLOW_SLOW && overflow_extra(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) : 0;
 }
 
 u64 overflow_before_freeze(const struct test *t, u64 whole)
@@ -58,7 +57,7 @@ u64 overflow_before_freeze(const struct test *t, u64 whole)
 	return test_is_strict(t) ? whole / 2 : whole - 1;
 }
 
-u64 overflow_freezes(struct test *t)
+u64 overflow_freezable(struct test *t)
 {
 	const u64 late = counters_gp().bits & BITS(4, 7);
 
@@ -77,7 +76,7 @@ void overflow_prepare(unsigned counter, u64 flags)
 void overflow_in(const struct workload *w, unsigned counter, u64 flags)
 {
 	overflow_prepare(counter, flags);
-	for (unsigned windows = 0; overflow_wants(counter, windows); windows++)
+	for (unsigned windows = 0; overflow_needs_window(counter, windows); windows++)
 		workload_run(w, overflow_rounds(counter), pmc_one(counter));
 }
 

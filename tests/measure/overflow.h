@@ -40,21 +40,21 @@ u64 overflow_period(unsigned counter);
 /* The rounds of the piece in one window. */
 u64 overflow_rounds(unsigned counter);
 /* Is a further window needed, after that many? */
-bool overflow_wants(unsigned counter, unsigned windows);
+bool overflow_needs_window(unsigned counter, unsigned windows);
 /* The number of additional interrupts for an overflow that are no breach. If it isn't 0, it is no
  * breach either if the status bit is set again. */
-unsigned overflow_repeats(const struct test *t, unsigned counter);
+unsigned overflow_extra(const struct test *t, unsigned counter);
 
 /* How many of these interrupts are right if `wanted` are expected: with some errata an overflow
  * close to a disable or a freeze repeats its interrupt. */
-u64 overflow_most(struct test *t, u64 wanted, u64 interrupts);
+u64 overflow_allowed(struct test *t, u64 wanted, u64 interrupts);
 
 /* In a test of each counter in turn, during the turn of `counter`: the status bit that may be set
  * again after it was cleared (that of fixed counter 2, after its own turn), or 0. */
-u64 overflow_aside(const struct test *t, unsigned counter);
+u64 overflow_bit_set_again(const struct test *t, unsigned counter);
 
 /* All counters but those that may go on counting while CTR_Frz is set. */
-u64 overflow_freezes(struct test *t);
+u64 overflow_freezable(struct test *t);
 
 /* In a window with that many instructions, how many may retire before a freeze at its beginning
  * takes effect. In strict runs half of them; otherwise all but one, because the manual doesn't say

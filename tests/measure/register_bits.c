@@ -46,7 +46,7 @@ static u64 version6_event_select(void)
 struct register_bits bits_of_event_select(u32 i)
 {
 	const u64 of_tsx = i == 2 ? BITS(32, 33) : BIT(32);
-	u64 filters = counter_caps()->rtm ? of_tsx : 0;
+	u64 filters = counter_caps()->tsx ? of_tsx : 0;
 	/* KVM looks at other bits of CPUID.07H:EBX than those of HLE and RTM (intel_pmu_refresh),
 	 * so a guest without these may set the filters where its host has TSX. */
 	const u64 open = counter_caps()->hypervisor ? of_tsx : 0;

@@ -161,7 +161,7 @@ u64 sampling_counters(const struct pebs_record *record)
 
 u64 sampling_tx_mask(void)
 {
-	return counter_caps()->rtm ? BITS(32, 63) : ~0ULL;
+	return counter_caps()->tsx ? BITS(32, 63) : ~0ULL;
 }
 
 u16 sampling_event(enum event_kind kind)

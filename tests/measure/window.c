@@ -168,7 +168,7 @@ bool window_difference_one(struct test *t, unsigned counter, u16 event, u64 flag
 	return true;
 }
 
-bool window_counts_level(struct test *t, unsigned counter, u64 level)
+bool level_counts_despite_errata(struct test *t, unsigned counter, u64 level)
 {
 	return counter < 4 || counter > 7 || (level & COUNT_BOTH) != COUNT_USR ||
 	       !test_erratum(t, ERRATUM_USR_ALONE);
@@ -197,7 +197,7 @@ u64 window_emulated(struct test *t)
 	return counter_caps()->hypervisor && !test_is_strict(t) ? OPENING_AND_CLOSING : 0;
 }
 
-bool window_counts_any(struct test *t, unsigned counter, u64 level)
+bool any_thread_counts_despite_errata(struct test *t, unsigned counter, u64 level)
 {
 	if (counter <= PMC_FIXED(0) && test_erratum(t, ERRATUM_ANY_THREAD))
 		return false;

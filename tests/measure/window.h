@@ -61,11 +61,11 @@ bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event
 struct pmc_mask counters_for(u16 event);
 
 /* Does a counter count with this setting of OS and USR, or does an erratum prevent it? */
-bool window_counts_level(struct test *t, unsigned counter, u64 level);
+bool level_counts_despite_errata(struct test *t, unsigned counter, u64 level);
 
 /* Does a counter with AnyThread count instructions and branches correctly with this setting of OS
  * and USR, or does an erratum prevent it? */
-bool window_counts_any(struct test *t, unsigned counter, u64 level);
+bool any_thread_counts_despite_errata(struct test *t, unsigned counter, u64 level);
 
 /* By how much, because of errata, a counter's difference of two windows may be too large or too
  * small: CHECK_RANGE(t, id, want, want + 2 * slack, difference + slack). */

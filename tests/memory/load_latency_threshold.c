@@ -65,6 +65,7 @@ static bool check_eligible(struct test *t, const struct cache_workload *h, u64 t
  * Given  loads of a flushed line, whose least latency on this machine is known from records
  * When   thresholds of 50, half of that latency, and one below it are set
  * Then   such loads count, and are recorded with latencies greater than the threshold
+ * Control: such loads are recorded, from which their least latency is known
  */
 TEST(ll, loads_slower_than_the_threshold_count_and_are_recorded, REQS(LL_05, LL_24),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -181,6 +182,7 @@ static u64 more_with(const struct mem_sample_setup *setup, const struct cache_wo
  *        of one line, which hit the L1
  * When   between windows nothing but MSR_PEBS_LD_LAT_THRESHOLD is written: 3, FFFFH, 3
  * Then   loads are counted with 3 alone: what decides is "this value"
+ * Control: with a threshold of 3 there are events
  */
 TEST(ll, threshold_acts_while_the_event_stays_programmed, REQS(LL_05),
      NEEDS(need_perfmon, need_pebs, need_load_latency))

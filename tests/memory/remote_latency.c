@@ -8,6 +8,9 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/remote_lines.h"
 
+/* The two latencies in the latency field of a record: bits 15:0 and 47:32. */
+#define LATENCY_MASK	0xffffu
+#define CACHE_SHIFT	32
 #define LONG_LATENCY	256u	/* cycles: more than eight bits can hold */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
@@ -25,12 +28,14 @@ static bool need_two_latencies(char *reason, size_t size)
  * HYB-15  The latency of the instruction must not be below that of the cache.
  *         intel/perfmon README: dispatch to completion, and the time in the memory subsystem
  *
- * Given  load latency; loads from another package's memory
+ * Given  load latency; loads from another package's memory. The latency field of a record has the
+ *        instruction's latency, from dispatch to completion, at bits 15:0, and the cache's, the
+ *        time in the memory subsystem, at bits 47:32
  * When   records are made
- * Then   bits 47:32 of the latency are never above bits 15:0
- * Control: bits 47:32 of one of them are above 256
+ * Then   the cache's latency is never above the instruction's
+ * Control: the cache's latency of one of them is above 256, which eight bits can't hold
  */
-TEST(ll, latency_of_the_instruction_is_no_less_than_a_long_one_of_the_cache, REQS(HYB_15),
+TEST(ll, instruction_latency_is_at_least_a_cache_latency_of_more_than_256_cycles, REQS(HYB_15),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_two_latencies, need_exerciser))
 {
 	struct remote_lines place = { .state = EXERCISE_NOWHERE, .remote = true,
@@ -43,15 +48,16 @@ TEST(ll, latency_of_the_instruction_is_no_less_than_a_long_one_of_the_cache, REQ
 		return;
 	count = remote_lines_take(t, AT(HYB_15), &place, &setup, records);
 	for (unsigned i = 0; i < count; i++) {
-		const u64 word = records[i].latency;
-		const u64 instruction = word & 0xffff, cache = word >> 32 & 0xffff;
+		const u64 both = records[i].latency;
+		const u64 instruction = both & LATENCY_MASK;
+		const u64 cache = both >> CACHE_SHIFT & LATENCY_MASK;
 
 		CHECK_RANGE(t, HYB_15, 0, instruction, cache,
-			    "bits 47:32 of the latency of record %u, %#lx", i, word);
+			    "the cache's latency, bits 47:32 of field %#lx of record %u", both, i);
 		slow += cache > LONG_LATENCY;
 	}
 	if (count)
 		CONTROL_RANGE(t, HYB_15, 1, count, slow,
-			      "of %u records those with more than %u cycles in bits 47:32", count,
-			      LONG_LATENCY);
+			      "of %u records those with a cache's latency of more than %u cycles",
+			      count, LONG_LATENCY);
 }

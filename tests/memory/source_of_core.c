@@ -243,6 +243,7 @@ static void check_code(struct test *t, u64 source, const char *what)
  *        walk, locked, and across a line's end
  * When   three records are made of each
  * Then   the code of each record is in the table of this core
+ * Control: each kind of load is recorded
  */
 TEST(ll, code_of_each_source_is_in_the_table_of_its_type_of_core, REQS(HYB_13),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -266,6 +267,7 @@ static void check_nameless(struct test *t, u64 source, const char *what)
  *        walk, locked, and across a line's end
  * When   three records are made of each
  * Then   the bits that have no name on this core are 0 in each
+ * Control: each kind of load is recorded
  */
 TEST(ll, bits_of_a_source_without_a_name_are_0, REQS(HYB_27),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -302,6 +304,7 @@ static bool helper_counter(unsigned latency, struct event *helper, struct pmc_ma
  *        8203H counts on the counter before
  * When   records are made of each
  * Then   the bits that say that a load was blocked are 0 in each
+ * Control: both kinds of loads are recorded
  */
 TEST(ll, load_behind_no_store_is_not_reported_as_blocked, REQS(HYB_28),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_later_core))

@@ -518,7 +518,7 @@ TEST(arm, pdir_record_names_the_conditional_branch_that_overflowed, REQS(ARM_09,
  * Control: the others count
  */
 TEST(arm, pdir_record_is_as_precise_beside_other_counters, REQS(SKL_09),
-     NEEDS(need_perfmon, need_pebs, need_pdir, need_fixed, need_instructions, need_branches))
+     NEEDS(need_perfmon, need_pebs, need_pdir, need_fixed_0_to_2, need_instructions, need_branches))
 {
 	const u64 every = (counters_gp().bits | counters_fixed().bits) & ~BIT(1);
 

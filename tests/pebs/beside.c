@@ -61,7 +61,7 @@ static bool check_named(struct test *t, unsigned sampled, unsigned plain)
  * Control: the other counter's status bit is set
  */
 TEST(record, counter_without_pebs_that_overflows_with_a_record_is_not_named, REQS(SKL_05, ADP_35),
-     NEEDS(need_perfmon, need_any_pebs, need_events, need_named_counters, need_fixed))
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_named_counters, need_fixed_0_to_2))
 {
 	const unsigned fixed = PMC_FIXED(0);
 
@@ -93,7 +93,7 @@ static void check_overflow_beside(struct test *t, unsigned c, unsigned recorder,
 	pmi_open(NULL);
 	overflow_prepare(c, COUNT_INT);
 	pebs_arm(recorder, sampling_event(EK_BRANCHES), COUNT_BOTH, records ? PERIOD / 2 : NEVER);
-	for (unsigned windows = 0; overflow_wants(c, windows); windows++)
+	for (unsigned windows = 0; overflow_needs_window(c, windows); windows++)
 		workload_run(&workload_sled, overflow_rounds(c), both);
 	log = pmi_end();
 	if (records)
@@ -102,9 +102,9 @@ static void check_overflow_beside(struct test *t, unsigned c, unsigned recorder,
 	 * sampling_want() has judged that. */
 	test_check_range(t, PMC_IS_FIXED(c) ? CONTROL_AT(PMI_02) : CONTROL_AT(PMI_01), 0, records,
 			 ds_records(), "records of IA32_PMC%u", recorder);
-	test_check_range(t, PMC_IS_FIXED(c) ? AT(PMI_02) : AT(PMI_01), 1,
-			 1 + overflow_repeats(t, c), log->count,
-			 "interrupts of counter %u with INT, PEBS on IA32_PMC%u", c, recorder);
+	test_check_range(t, PMC_IS_FIXED(c) ? AT(PMI_02) : AT(PMI_01), 1, 1 + overflow_extra(t, c),
+			 log->count, "interrupts of counter %u with INT, PEBS on IA32_PMC%u", c,
+			 recorder);
 	counter_reset();
 }
 
@@ -124,7 +124,7 @@ static void check_overflow_beside(struct test *t, unsigned c, unsigned recorder,
  * Control: the PEBS counter has no record where it is out of reach, and at most one elsewhere
  */
 TEST(pmi, counter_interrupts_beside_one_with_pebs, REQS(PMI_01, PMI_02),
-     NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed))
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed_0_to_2))
 {
 	const bool precise = sampling_event(EK_BRANCHES);
 

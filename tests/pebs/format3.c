@@ -182,7 +182,7 @@ TEST(record, tsc_of_a_record_is_not_before_that_of_the_record_before, REQS(SKL_0
  * Control: the two others' bits are set in the status
  */
 TEST(record, applicable_counters_of_a_record_are_those_that_it_is_for, REQS(SKL_04, SKL_05, SKL_06),
-     NEEDS(need_perfmon, need_format3, need_fixed, need_events, need_branches),
+     NEEDS(need_perfmon, need_format3, need_fixed_0_to_2, need_events, need_branches),
      .under_every_fault = true)
 {
 	const u64 fixed = PMC_FIXED(0);

@@ -143,7 +143,7 @@ TEST(arm, pdir_record_at_cpl_3_names_the_instruction_that_overflowed, REQS(ARM_0
  * Then   EventingIP is that NOP or the next one
  */
 TEST(adaptive, pdist_record_of_fixed_counter_0_at_cpl_3_is_as_precise, REQS(FIX_12),
-     NEEDS(need_perfmon, need_fixed, need_baseline, need_instructions, need_pdist))
+     NEEDS(need_perfmon, need_fixed_0_to_2, need_baseline, need_instructions, need_pdist))
 {
 	struct pmc_mask both = pmc_or(pmc_one(READER), pmc_one(PMC_FIXED(0)));
 	struct pebs_record record;

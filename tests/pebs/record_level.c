@@ -14,7 +14,7 @@
  * ones. */
 #define LOADS_BEFORE (PERIOD - 12)
 /* Most loads of the window after the reload. */
-#define LOADS_BEHIND (SAMPLE_MARKS + 32)
+#define LOADS_AFTER (SAMPLE_MARKS + 32)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
 /* Counter c overflows once at this level, after so many loads. Returns RSP of the code. */
@@ -69,7 +69,7 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 		 sampling_field(&record, RECORD_rflags) & FLAGS_LOOKED_AT,
 		 "flags after marked load %d, IA32_PMC%u", mark, c);
 	sampling_check_registers(t, AT(REC_HSW_10), ds_record(0), memory, rsp);
-	CHECK_RANGE(t, DS_12, setup.reset[c] & width, (setup.reset[c] & width) + LOADS_BEHIND,
+	CHECK_RANGE(t, DS_12, setup.reset[c] & width, (setup.reset[c] & width) + LOADS_AFTER,
 		    counter_read(c), "IA32_PMC%u after its record", c);
 	if (test_sees_exactly(t, REQ_REC_07) && record_has(record.format, RECORD_status))
 		CHECK_EQ(t, REC_07, BIT(c), sampling_field(&record, RECORD_status) & BIT(c),
@@ -99,8 +99,8 @@ static void record_level_run_other(unsigned c)
  * DLA-02, DS-12 (claims/requirement.def has their sentences).
  *
  * Given  marked loads at CPL 3, known registers, after a record of other code with other registers
- * When   each PEBS counter makes a record, with INT = 0 and, where a source says what INT does, 1,
- *        of two loads at different addresses
+ * When   each of IA32_PMC0 to 3 makes a record, with INT = 0 and, where a source says what INT
+ *        does, 1, of two loads at different addresses
  * Then   instruction pointers, RSP, RAX, flags, the other registers, status and address are those
  *        of a marked load, the TSC, where there is one, is between the values of two RDTSCs, and
  *        the counter is reloaded
@@ -115,14 +115,16 @@ TEST(record, each_field_of_a_record_of_cpl_3_is_right,
 	if (!sampling_shadow_fits(t))
 		return;
 	pmi_open(NULL);
-	for (unsigned i = 0; i < 8; i++) {
-		record_level_run_other(i / 2);
-		pmi_settle();
-		/* With and without INT, records of two loads with different addresses. */
-		check_fields(t, i / 2, i % 2 && told ? COUNT_INT : 0, LOADS_BEFORE + i % 2);
-		pmi_settle();
-		counter_reset();
-	}
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+		for (unsigned interrupting = 0; interrupting < 2; interrupting++) {
+			record_level_run_other(c);
+			pmi_settle();
+			/* The second record is of another load than the first one. */
+			check_fields(t, c, interrupting && told ? COUNT_INT : 0,
+				     LOADS_BEFORE + interrupting);
+			pmi_settle();
+			counter_reset();
+		}
 	pmi_close();
 }
 
@@ -198,7 +200,7 @@ TEST(record, stack_pointer_in_a_record_of_cpl_3_is_that_after_its_call_or_return
  *         SDM 17.4.9 BTS and DS Save Area
  *
  * Given  a PEBS threshold of one record, a reset value for each counter
- * When   each PEBS counter makes a record of a load at CPL 3
+ * When   each of IA32_PMC0 to 3 makes a record of a load at CPL 3
  * Then   there is one interrupt whose handler finds the index and OvfBuf; the index has moved by a
  *        record, nothing else is written, and the counter is reloaded
  */
@@ -223,7 +225,7 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
 		CHECK_EQ(t, DS_03, size, (u64)ds_bytes(), "bytes by which the index moved");
 		CHECK(t, REC_13, !ds_written_outside(0, 1, &offset),
 		      "a byte at offset %ld of the buffer, IA32_PMC%u", (long)offset, c);
-		CHECK_RANGE(t, DS_12, reload & width, (reload & width) + LOADS_BEHIND,
+		CHECK_RANGE(t, DS_12, reload & width, (reload & width) + LOADS_AFTER,
 			    counter_read(c), "IA32_PMC%u after a record of CPL 3", c);
 		if (CHECK_EQ(t, DS_05, 1, log->count,
 			     "interrupts of a record of CPL 3 that "
@@ -254,7 +256,7 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
  *
  * Given  a PEBS threshold of four records, the index at the third; another counter without PEBS
  *        has overflowed at CPL 3
- * When   each PEBS counter makes a record of a load at CPL 3
+ * When   each of IA32_PMC0 to 3 makes a record of a load at CPL 3
  * Then   the index has moved by a record, nothing else is written, and there is no interrupt; the
  *        other counter isn't reloaded, and its status bit is still set
  */
@@ -296,34 +298,64 @@ TEST(ds, record_of_cpl_3_below_the_threshold_interrupts_and_reloads_nothing_else
 	}
 }
 
-/*
- * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
- *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
- *
- * Given  marked loads at CPL 1, and at CPL 2; USR selects levels 1, 2 and 3
- * When   each PEBS counter with USR alone overflows on the loads there
- * Then   there is one record, and its R/EIP is right after a marked load
- */
-TEST(arm, event_at_cpl_1_or_2_is_recorded_with_usr_alone, REQS(ARM_02),
-     NEEDS(need_perfmon, need_pebs, need_events))
+/* Records of counter c with OS or USR alone, of loads at this level. There are fewer loads on the
+ * way to the level and back than the period is long. */
+static unsigned records_at(struct test *t, unsigned cpl, unsigned c, u64 level)
+{
+	const struct ds_setup setup = sampling_setup(8);
+	unsigned records;
+
+	ds_open(&setup);
+	pebs_arm(c, LOADS, level, ROUNDS_PERIOD);
+	counters_enable(pmc_one(c));
+	workload_run_at_cpl(cpl, &workload_load, ROUNDS_FOR(1));
+	counters_disable();
+	records = ds_records();
+	if (level == COUNT_USR)
+		sampling_want(t, 1);
+	pebs_disarm();
+	counter_reset();
+	return records;
+}
+
+static void check_ring(struct test *t, unsigned cpl, unsigned c)
 {
 	const struct workload *w = &workload_user_sample;
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 rip;
 
+	CONTROL_EQ(t, ARM_06, 1, records_at(t, cpl, c, COUNT_USR),
+		   "records of loads at CPL %u with USR alone, IA32_PMC%u", cpl, c);
+	CHECK_EQ(t, ARM_06, 0, records_at(t, cpl, c, COUNT_OS),
+		 "records of loads at CPL %u with OS alone, IA32_PMC%u", cpl, c);
+	record_level_run_at(cpl, &setup, c, 0, LOADS_BEFORE);
+	if (!sampling_one_record(t, AT(ARM_06), &record))
+		return;
+	rip = sampling_field(&record, RECORD_rip);
+	CHECK(t, ARM_06, workload_mark_at(w, SAMPLE_MARKS, rip - w->mark_length) >= 0,
+	      "R/EIP 0x%lx is right after a marked load at CPL %u, IA32_PMC%u", rip, cpl, c);
+	counter_reset();
+}
+
+/*
+ * ARM-06  PEBS must record events only at the privilege levels that the OS and USR bits of the
+ *         counter select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  marked loads at CPL 1, and at CPL 2; USR selects levels 1, 2 and 3, OS level 0
+ * When   each of IA32_PMC0 to 3 with USR alone overflows on the loads there; then it runs for many
+ *        more loads with OS alone
+ * Then   with USR there is one record, and its R/EIP is right after a marked load; with OS there is
+ *        none
+ * Control: of that many loads there is one record with USR alone
+ */
+TEST(arm, event_at_cpl_1_or_2_is_recorded_with_usr_and_not_with_os, REQS(ARM_06),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned i = 0; i < 8; i++) {
-		unsigned cpl = 1 + i % 2, c = i / 2;
-		struct ds_setup setup = sampling_setup(8);
-		struct pebs_record record;
-		u64 rip;
-
-		record_level_run_at(cpl, &setup, c, 0, LOADS_BEFORE);
-		if (!sampling_one_record(t, AT(ARM_02), &record))
-			return;
-		rip = sampling_field(&record, RECORD_rip);
-		CHECK(t, ARM_02, workload_mark_at(w, SAMPLE_MARKS, rip - w->mark_length) >= 0,
-		      "R/EIP 0x%lx is right after a marked load at CPL %u, IA32_PMC%u", rip, cpl,
-		      c);
-		counter_reset();
-	}
+	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
+		for (unsigned cpl = 1; cpl < 3; cpl++)
+			check_ring(t, cpl, c);
 }

@@ -78,6 +78,7 @@ static int take(struct test *t, struct test_claim claim, const struct workload *
  * Then   the register that the record's load wrote has that load's operand: zero-extended if it has
  *        32 bits, beside what was there before if it has fewer; after a multiplication RAX and RDX
  *        have the product
+ * Control: there are records of marked loads
  */
 TEST(record, register_that_the_recorded_load_wrote_is_new, REQS(REC_04),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -119,6 +120,7 @@ TEST(record, register_that_the_recorded_load_wrote_is_new, REQS(REC_04),
  * Given  marked additions of RAX to memory, with an operand each
  * When   IA32_PMC0 makes records of stores, each of which is some marks after the previous one
  * Then   the status flags are those of the addition that the record is of
+ * Control: there are records of marked additions
  */
 TEST(record, flags_of_a_recorded_addition_to_memory_are_its_own, REQS(REC_11),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -189,6 +191,7 @@ static int moving_mark(unsigned kind, const struct pebs_record *record)
  * When   IA32_PMC0 makes records of them by events of stores, loads, calls and returns, where the
  *        event has PEBS; each is four marks after the previous one
  * Then   RSP has the value after the call, return, push or pop that the record names
+ * Control: there are records of the marks of each event
  */
 TEST(record, stack_pointer_in_a_record_is_that_after_its_call_return_push_or_pop,
      REQS(REC_04, REC_12), NEEDS(need_perfmon, need_pebs, need_events))

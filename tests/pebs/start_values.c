@@ -191,6 +191,7 @@ TEST(count, instruction_with_two_loads_counts_once, REQS(SKL_13),
  * Given  marked loads, and a counter that overflows on one among them
  * When   each PEBS counter of loads makes a record
  * Then   the record's instruction is that load or a later one
+ * Control: there is one record
  */
 TEST(arm, record_names_no_load_before_the_overflow, REQS(FIX_15),
      NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)

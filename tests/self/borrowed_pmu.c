@@ -86,7 +86,7 @@ static void check_noticed(struct test *t, u32 msr, u64 value)
  * Control: nothing is reported before, nor after the harness has written both in its own ways
  */
 TEST(selftest, control_register_that_changes_by_itself_is_noticed, NO_REQS,
-     NEEDS(need_perfmon, need_fixed))
+     NEEDS(need_perfmon, need_fixed_0_to_2))
 {
 	struct written_change change;
 

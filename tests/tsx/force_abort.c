@@ -24,7 +24,7 @@ static bool need_force_abort(char *reason, size_t size)
 }
 
 /*
- * SKL-19  With MSR_TSX_FORCE_ABORT[0] = 1 every RTM region must abort.
+ * SKL-19  With IA32_TSX_FORCE_ABORT[0] = 1 every RTM region must abort.
  *         SDM volume 4, Table 2-2; Linux tfa_pmu
  *
  * Given  IA32_TSX_FORCE_ABORT[0] = 1

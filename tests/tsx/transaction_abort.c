@@ -299,7 +299,7 @@ static bool overflowed_inside(struct test *t, const struct overflow_setup *setup
  * Control: IA32_PMC2 counts the loads of one that nothing interrupts
  */
 TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_01, TSX_12, TSX_07),
-     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_fixed))
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_fixed_0_to_2))
 {
 	static const unsigned counters[] = { 0, 1, 2, 3, PMC_FIXED(0) };
 	const bool exact = test_sees_exactly(t, REQ_TSX_07);
@@ -350,8 +350,8 @@ TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_01, 
  * Control: without that bit it is not
  */
 TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
-     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_fixed, need_legacy_freeze,
-	   need_freeze))
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events, need_fixed_0_to_2,
+	   need_legacy_freeze, need_freeze))
 {
 	static const unsigned counters[] = { 0, 1, 2, 3, PMC_FIXED(0) };
 
@@ -394,6 +394,7 @@ TEST(tsx, overflow_in_a_transaction_freezes, REQS(PMI_14),
  * When   its interrupt aborts the transaction, or comes too late
  * Then   where nothing else aborts, MISC5 counts it if and only if it hasn't committed, and the
  *        others count nothing; on a processor none of them counts one that commits
+ * Control: where counts must be exact, the interrupt has aborted the transaction
  */
 TEST(tsx, misc5_alone_counts_a_transaction_that_an_interrupt_aborts, REQS(TSX_18),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))

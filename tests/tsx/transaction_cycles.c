@@ -140,6 +140,7 @@ static bool check_cycles_by(struct test *t, const struct sampler *by,
  *        by at least 500 for the second, and by 70000 (65625 in strict runs) for the third: that
  *        is more than 16 bits. Where every requirement is judged, bits 63:32 are 0, as nothing has
  *        aborted; the manual doesn't say that a commit clears the bits of an earlier abort
+ * Control: there is one record
  */
 TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_03, TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
@@ -172,6 +173,7 @@ TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_0
  * When   a load after each is recorded
  * Then   bits 31:0 at B8H, the cycles of the last transaction, are smaller by at least 500 for the
  *        second: those of the first one aren't in them
+ * Control: there is one record each time
  */
 TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
@@ -196,6 +198,7 @@ TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions
  * When   a load after each is recorded
  * Then   bits 31:0 at B8H, "the number of cycles in the last TSX region", are larger by at least
  *        500 for the second than for the first, and than for the third
+ * Control: there is one record each time
  */
 TEST(tsx, record_after_an_elided_lock_holds_the_cycles_of_that_elision, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_hle, need_events))
@@ -219,6 +222,7 @@ TEST(tsx, record_after_an_elided_lock_holds_the_cycles_of_that_elision, REQS(TSX
  * When   a load after each is recorded, for 1 load, for 1000, and for 1 again
  * Then   bits 31:0 at B8H, the cycles of the last transaction, from the outermost XBEGIN to its
  *        XEND, are larger by at least 500 for the second than for the first, and than for the third
+ * Control: there is one record each time
  */
 TEST(tsx, record_after_nested_transactions_holds_the_cycles_of_the_outermost_one, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
@@ -246,6 +250,7 @@ TEST(tsx, record_after_nested_transactions_holds_the_cycles_of_the_outermost_one
  * When   an instruction after each is recorded
  * Then   bits 31:0 at B8H, which are "set for all PEBS events", are larger by at least 500 for the
  *        second than for the first, and than for the third
+ * Control: there is one record each time
  */
 TEST(tsx, record_after_a_commit_holds_its_cycles_for_each_counter_event_and_level, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events, need_branches))

@@ -273,7 +273,7 @@ TEST(tsx, latency_record_aborts_the_transaction_before_it_is_written, REQS(TSX_0
 
 static bool need_pebs_of_fixed_0(char *reason, size_t size)
 {
-	return need_baseline(reason, size) && need_fixed(reason, size);
+	return need_baseline(reason, size) && need_fixed_0_to_2(reason, size);
 }
 
 /*

@@ -291,7 +291,7 @@ TEST(msr, register_of_1901h_refuses_what_the_event_select_refuses, REQS(V6_14),
  *        complement
  */
 TEST(msr, register_of_1980h_is_the_fixed_counter, REQS(V6_15),
-     NEEDS(need_perfmon, need_version_6, need_fixed))
+     NEEDS(need_perfmon, need_version_6, need_fixed_0_to_2))
 {
 	const u64 set = (u64)counter_caps()->fixed_mask << PMC_FIXED(0);
 	const u64 mask = BIT(counter_caps()->fixed_width) - 1;

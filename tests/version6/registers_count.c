@@ -115,10 +115,10 @@ TEST(version6, counter_interrupts_from_what_its_register_of_1900h_was_written,
 			msr_write(version6_cfg_a(c),
 				  BRANCHES | COUNT_BOTH | COUNT_INT | IA32_PERFEVTSEL_EN);
 		msr_write(version6_ctr(c), below_the_end(c, slow ? SLOW_PERIOD : BELOW));
-		for (unsigned windows = 0; overflow_wants(c, windows); windows++)
+		for (unsigned windows = 0; overflow_needs_window(c, windows); windows++)
 			workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS, pmc_one(c));
 		log = pmi_end();
-		if (test_check_range(t, claim, 1, 1 + overflow_repeats(t, c), log->count,
+		if (test_check_range(t, claim, 1, 1 + overflow_extra(t, c), log->count,
 				     "interrupts of counter %u", c))
 			test_check_eq(t, claim, BIT(c), log->entry[0].status & BIT(c),
 				      "status bit of counter %u in the handler", c);

@@ -346,7 +346,7 @@ static void run_any_pair(unsigned reloaded, unsigned cause, u32 load, u64 mask)
 	counter_preset(cause, cause == OVERFLOW_SLOW ? SLOW_PERIOD : CAUSE_PERIOD);
 	msr_write(version6_cfg_c(reloaded), load);
 	msr_write(version6_cfg_b(reloaded), mask);
-	for (unsigned windows = 0; overflow_wants(cause, windows); windows++)
+	for (unsigned windows = 0; overflow_needs_window(cause, windows); windows++)
 		workload_run(&workload_load, cause == OVERFLOW_SLOW ? SLOW_ROUNDS : ROUNDS,
 			     pmc_or(pmc_one(reloaded), pmc_one(cause)));
 }
@@ -412,7 +412,7 @@ static void run_beside(unsigned first, unsigned named, unsigned beside)
 	counter_preset(beside, slow ? SLOW_PERIOD : CAUSE_PERIOD);
 	msr_write(version6_cfg_c(first), RELOAD_VALUE);
 	msr_write(version6_cfg_b(first), BIT(named));
-	for (unsigned windows = 0; overflow_wants(beside, windows); windows++)
+	for (unsigned windows = 0; overflow_needs_window(beside, windows); windows++)
 		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS, on);
 }
 

@@ -38,7 +38,7 @@ static void run_group(u64 group, u64 causes, u64 names)
 		msr_write(version6_cfg_c(c), load_of(c));
 		msr_write(version6_cfg_b(c), names);
 	}
-	for (unsigned windows = 0; overflow_wants(first, windows); windows++)
+	for (unsigned windows = 0; overflow_needs_window(first, windows); windows++)
 		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS,
 			     (struct pmc_mask){ group | causes });
 }
