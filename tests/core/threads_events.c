@@ -9,6 +9,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/cache_workload.h"
 #include "tests/measure/sampling.h"
+#include "tests/measure/mem_sample.h"
 #include "tests/measure/two_cpus.h"
 
 #define FEWER	40
@@ -200,7 +201,8 @@ TEST(count, any_thread_counts_what_the_loads_of_the_other_thread_meet, REQS(MSR_
 				    .access = rows[i / 2].access };
 
 		if (!b.event ||
-		    (rows[i / 2].kind == EK_LLC_MISSES && test_erratum(t, ERRATUM_LAST_LEVEL)))
+		    (rows[i / 2].kind == EK_LLC_MISSES && test_erratum(t, ERRATUM_LAST_LEVEL)) ||
+		    mem_sample_event_is_short(t, rows[i / 2].kind))
 			continue;
 		FOR_EACH_COUNTER (c, counters_gp().bits)
 			b.flags[c] = COUNT_USR | COUNT_ANY;

@@ -65,6 +65,9 @@ u64 mem_sample_at(const void *record, unsigned offset);
 /* Is it one of the addresses that the workload accesses? */
 bool mem_sample_in_place(const struct cache_workload *h, u64 address);
 
+/* May the event have missed accesses, by an erratum? */
+bool mem_sample_event_is_short(struct test *t, enum event_kind kind);
+
 /* The events that the counter counts in n rounds, with a PEBS overflow out of reach. The other
  * function returns the least count of three windows, for events that shouldn't be counted at
  * all. */

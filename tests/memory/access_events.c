@@ -182,19 +182,12 @@ static bool runs_at_cpl_3(enum access access)
 	       access != ACCESS_STORE_PAGE_WALK;
 }
 
-/* May the event have missed accesses? */
-static bool is_short(struct test *t, enum event_kind kind)
-{
-	return kind == EK_L2_HIT ? test_erratum(t, ERRATUM_L2_LOADS) :
-	       kind == EK_L3_HIT || kind == EK_L3_MISS ? test_erratum(t, ERRATUM_L3_LOADS) :
-							 false;
-}
-
 static void check_count(struct test *t, struct test_claim claim, const struct counted *c,
 			const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
 	u64 slack = is_likely_only(c->access) ? SLACK_LIKELY : SLACK;
-	u64 low = c->each && !is_short(t, c->kind) ? c->each * (ROUNDS - slack) : 0,
+	u64 low = c->each && !mem_sample_event_is_short(t, c->kind) ? c->each * (ROUNDS - slack) :
+								      0,
 	    high = c->each * ROUNDS + slack;
 
 	test_check_range(t, claim, low, high, more_events(setup, h, ROUNDS),

@@ -31,8 +31,8 @@ static const enum event_kind kinds[COLUMNS] = {
 /* Not checked: an event of all loads or stores may count INVLPG or CLFLUSH; the store of a locked
  * access finds the line that its load has fetched, and may be split before it executes. */
 #define OPEN 0xff
-/* Checked in strict runs only: microcode may execute the loads of a locked access across a line's
- * end; the store of a locked access may walk before its load does. */
+/* Checked in strict runs only: microcode may execute the loads and stores of a locked access across
+ * a line's end; the store of a locked access may walk before its load does. */
 #define STRICT(n) (0x80 | (n))
 
 /* For each event, its number in a round. */
@@ -50,9 +50,9 @@ static const struct form {
 	{ "locked additions", &workload_lock, 0, { 1, 1, 1, 0, 0, 0, 0 } },
 	{ "exchanges", &workload_exchange, 0, { 1, 1, 1, 0, 0, 0, 0 } },
 	{ "locked additions across a line's end", &workload_split_lock, 0,
-	  { STRICT(1), 1, STRICT(1), STRICT(1), OPEN, 0, 0 } },
+	  { STRICT(1), STRICT(1), STRICT(1), STRICT(1), OPEN, 0, 0 } },
 	{ "locked additions across a page's end", &workload_split_lock, PAGE_END,
-	  { STRICT(1), 1, STRICT(1), STRICT(1), OPEN, 0, 0 } },
+	  { STRICT(1), STRICT(1), STRICT(1), STRICT(1), OPEN, 0, 0 } },
 	{ "locked additions to a flushed line", &workload_missed_lock, 0,
 	  { OPEN, OPEN, 1, 0, 0, 0, 0 } },
 	{ "locked additions after INVLPG", &workload_fresh_page_lock, 0,
@@ -150,22 +150,27 @@ static bool need_stores_by_instruction(char *reason, size_t size)
  *         Table 18-56, note 4; intel/perfmon
  *
  * Given  MEM_INST_RETIRED.ALL_STORES on each general-purpose counter on which it counts
- * When   one REP STOSB stores 8 bytes, and 72
+ * When   one REP STOSB stores 8 bytes, and 72; with MEM_INST_RETIRED.ALL_LOADS one REP LODSB, where
+ *        an erratum counts STOSB more than once
  * Then   both count the same
  * Control: 64 instructions more with a store each count 64 more
  */
 TEST(count, instruction_with_many_stores_counts_once, REQS(SKL_13),
      NEEDS(need_perfmon, need_events, need_stores_by_instruction))
 {
-	FOR_EACH_COUNTER (c, counters_for(STORES).bits) {
+	const bool loads = test_erratum(t, ERRATUM_FAST_STRINGS);
+	const u16 event = loads ? LOADS : STORES;
+
+	FOR_EACH_COUNTER (c, counters_for(STORES).bits & counters_for(event).bits) {
 		u64 counted;
 
-		if (!window_difference_one(t, c, STORES, COUNT_BOTH, &workload_rep, STORES_FEWER,
-					   STORES_MORE, &counted))
+		if (!window_difference_one(t, c, event, COUNT_BOTH,
+					   loads ? &workload_kind_rep_load : &workload_rep,
+					   STORES_FEWER, STORES_MORE, &counted))
 			return;
 		CHECK_EQ(t, SKL_13, 0, counted,
-			 "instructions that store, in one REP STOSB with %u stores more, "
-			 "IA32_PMC%u",
+			 "instructions that %s, in one REP %s with %u accesses more, IA32_PMC%u",
+			 loads ? "load" : "store", loads ? "LODSB" : "STOSB",
 			 STORES_MORE - STORES_FEWER, c);
 		if (!window_difference_one(t, c, STORES, COUNT_BOTH, &workload_store, STORES_FEWER,
 					   STORES_MORE, &counted))
@@ -182,15 +187,17 @@ static const struct {
 	const struct workload *workload;
 	unsigned memory;
 	bool locked;
+	bool beside;		/* a CLFLUSH or INVLPG, which may be recorded too, isn't locked */
 } stores[] = {
-	{ "stores", &workload_store, 0, false },
-	{ "bytes", &workload_bytes, 1, false },
-	{ "sixteen bytes", &workload_sixteen, 0, false },
-	{ "stores across a page's end after INVLPG", &workload_split_fresh_store, PAGE_END, false },
-	{ "locked additions", &workload_lock, 0, true },
-	{ "exchanges", &workload_exchange, 0, true },
-	{ "locked additions to a flushed line", &workload_missed_lock, 0, true },
-	{ "locked additions after INVLPG", &workload_fresh_page_lock, 0, true },
+	{ "stores", &workload_store, 0, false, false },
+	{ "bytes", &workload_bytes, 1, false, false },
+	{ "sixteen bytes", &workload_sixteen, 0, false, false },
+	{ "stores across a page's end after INVLPG", &workload_split_fresh_store, PAGE_END, false,
+	  false },
+	{ "locked additions", &workload_lock, 0, true, false },
+	{ "exchanges", &workload_exchange, 0, true, false },
+	{ "locked additions to a flushed line", &workload_missed_lock, 0, true, true },
+	{ "locked additions after INVLPG", &workload_fresh_page_lock, 0, true, true },
 };
 #define STORE_FORMS (sizeof(stores) / sizeof(stores[0]))
 
@@ -202,7 +209,9 @@ static const struct {
  * Given  plain stores and locked additions of several forms: of one and of sixteen bytes, across a
  *        page's end with page walks; of a flushed line, with a page walk
  * When   IA32_PMC3 makes precise-store records of each
- * Then   bit 5 at A0H is 1 in each record of the locked ones, and 0 in each of the others
+ * Then   bit 5 at A0H is 1 in each record of the locked ones, and 0 in each of the others. Beside a
+ *        CLFLUSH or INVLPG, which may be recorded too, it is 1 in one record at least, and in each
+ *        where every requirement is judged
  */
 TEST(ps, lock_bit_of_a_precise_store_record_is_right_for_each_form_of_a_store, REQS(PS_07),
      NEEDS(need_perfmon, need_pebs, need_precise_store), .deadline_ms = 5000)
@@ -216,15 +225,19 @@ TEST(ps, lock_bit_of_a_precise_store_record_is_right_for_each_form_of_a_store, R
 			.workload = stores[s].workload,
 			.at = { .memory = (u8 *)pages_get()->small + stores[s].memory },
 		};
-		unsigned count;
+		unsigned count, with_lock = 0;
 
 		setup.wanted = RECORDS_FEW;
 		count = mem_sample_take(&setup, &h, records);
 		if (!mem_sample_enough(t, AT(PS_07), &h, count, RECORDS_FEW))
 			return;
 		for (unsigned i = 0; i < count; i++)
-			CHECK_EQ(t, PS_07, stores[s].locked ? LOCKED : 0,
-				 records[i].source & LOCKED, "bit 5 of A0H, record %u of %s", i,
-				 h.name);
+			with_lock += !!(records[i].source & LOCKED);
+		CHECK_RANGE(t, PS_07,
+			    !stores[s].locked			  ? 0 :
+			    stores[s].beside && !test_is_strict(t) ? 1 :
+								     count,
+			    stores[s].locked ? count : 0, with_lock,
+			    "of %u records of %s have bit 5 at A0H", count, h.name);
 	}
 }

@@ -8,6 +8,7 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/cache_workload.h"
+#include "tests/measure/mem_sample.h"
 #include "tests/measure/overflow.h"
 
 #define ROUNDS		64u
@@ -16,7 +17,7 @@
 #define NEXT		8u		/* events before an overflow */
 #define PEBS_COUNTERS	4u
 #define CMASK_NEVER	255u		/* no cycle has so many events */
-#define NEVER		(COUNT_BOTH | COUNT_CMASK(CMASK_NEVER))
+#define NO_CYCLE		(COUNT_BOTH | COUNT_CMASK(CMASK_NEVER))
 #define BEGINS		2u		/* rises of a condition that always holds */
 #define DEMAND_READ	BIT(0)		/* MSR_OFFCORE_RSP_x: the request; below, every response */
 #define ANY_RESPONSE	BIT(16)
@@ -114,13 +115,14 @@ static void check_settings(struct test *t, const struct window *w)
 			    "%s in %u rounds of %s at CPL 3, IA32_PMC%u, OS alone", w->name, ROUNDS,
 			    w->h.name, c);
 	}
-	CHECK_EQ(t, CNT_35, 0, count(w, NEVER, false, ROUNDS),
+	CHECK_EQ(t, CNT_35, 0, count(w, NO_CYCLE, false, ROUNDS),
 		 "cycles with %u of %s or more, of %s, IA32_PMC%u", CMASK_NEVER, w->name, w->h.name,
 		 c);
-	CHECK_RANGE(t, CNT_08, ROUNDS, ~0ULL, count(w, NEVER | COUNT_INV, false, ROUNDS),
+	CHECK_RANGE(t, CNT_08, ROUNDS, ~0ULL, count(w, NO_CYCLE | COUNT_INV, false, ROUNDS),
 		    "cycles with fewer than %u of %s, %u rounds of %s, IA32_PMC%u", CMASK_NEVER,
 		    w->name, ROUNDS, w->h.name, c);
-	CHECK_RANGE(t, CNT_09, 0, BEGINS, count(w, NEVER | COUNT_INV | COUNT_EDGE, false, ROUNDS),
+	CHECK_RANGE(t, CNT_09, 0, BEGINS,
+		    count(w, NO_CYCLE | COUNT_INV | COUNT_EDGE, false, ROUNDS),
 		    "begins of cycles with fewer than %u of %s, of %s, IA32_PMC%u", CMASK_NEVER,
 		    w->name, w->h.name, c);
 	check_overflow(t, w);
@@ -135,8 +137,10 @@ static bool prepare(struct test *t, unsigned i, struct window *w)
 
 	if (!event_get(rows[i].kind, off_core ? 0 : EV_PEBS, &event))
 		return false;
-	if (rows[i].access == ACCESS_L3 &&
-	    (test_erratum(t, ERRATUM_VICTIM_L3) || test_erratum(t, ERRATUM_LLC_EVENTS)))
+	if (mem_sample_event_is_short(t, rows[i].kind) ||
+	    (rows[i].access == ACCESS_L3 && test_erratum(t, ERRATUM_VICTIM_L3)) ||
+	    ((rows[i].kind == EK_L3_HIT || rows[i].kind == EK_L3_MISS) &&
+	     test_erratum(t, ERRATUM_LLC_EVENTS)))
 		return false;
 	w->name = event.name;
 	w->code = event.code;

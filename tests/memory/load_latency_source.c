@@ -202,7 +202,9 @@ static unsigned with_bit(unsigned count, u64 bit)
  *        bytes, and by XCHG; and plain loads of one line
  * When   three records are made of each, and 32 of those of each size, plain loads after each of
  *        the others, so that a bit left over from the record before shows
- * Then   bit 5 at A0H is 1 in each record of a locked addition, and 0 in each of a plain load
+ * Then   bit 5 at A0H is 1 in each record of a locked addition, and 0 in each of a plain load.
+ *        Beside a CLFLUSH or INVLPG, which may be recorded too, it is 1 in one record at least, and
+ *        in each where every requirement is judged
  */
 TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, LL_27, SKL_21),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
@@ -217,14 +219,18 @@ TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, L
 					     RECORDS_FEW;
 		struct cache_workload h;
 		unsigned count;
+		bool beside;
 
 		/* Microcode may have plain loads for it. */
 		if (locked[turn] == ACCESS_LOCKED_SPLIT && !test_is_strict(t))
 			continue;
 		if (!load_latency_source_take(t, AT(LL_27, SKL_21), locked[turn], few, &h, &count))
 			return;
-		CHECK_EQ(t, IDS(LL_27, SKL_21), count, with_bit(count, LOCK),
-			 "of %u records of %s have bit 5", count, h.name);
+		/* Beside it are a CLFLUSH or INVLPG, which may be recorded too. */
+		beside = locked[turn] == ACCESS_LOCKED_PAGE_WALK ||
+			 locked[turn] == ACCESS_LOCKED_MISS;
+		CHECK_RANGE(t, IDS(LL_27, SKL_21), beside && !test_is_strict(t) ? 1 : count, count,
+			    with_bit(count, LOCK), "of %u records of %s have bit 5", count, h.name);
 		CHECK_RANGE(t, LL_20, 1, ~0ULL, with_bit(count, LOCK), "records with bit 5");
 		if (!load_latency_source_take(t, AT(LL_27, SKL_21), ACCESS_L1, RECORDS_FEW, &h,
 					      &count))

@@ -8,6 +8,7 @@
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
+#include "tests/measure/overflow.h"
 
 /* Table 18-34. */
 #define L1D_HIT		BIT(0)
@@ -483,8 +484,8 @@ TEST(ps, precise_store_record_interrupts_by_threshold_and_by_int, REQS(DS_22, PM
 		end = mem_sample_one(&setup, &h, !by_int, by_int);
 		if (!CONTROL_EQ(t, IDS(DS_22, PMI_01), 1, end.records, "records, INT = %u", by_int))
 			return;
-		CHECK_EQ(t, PMI_01, 1, end.interrupts, "interrupts of one record, INT = %u",
-			 by_int);
+		CHECK_RANGE(t, PMI_01, 1, by_int ? overflow_allowed(t, 1, end.interrupts) : 1,
+			    end.interrupts, "interrupts of one record, INT = %u", by_int);
 		if (!by_int && end.interrupts && sampling_clears_status(t))
 			CHECK_EQ(t, DS_22, 0, end.entry & BIT(PRECISE_STORE_COUNTER),
 				 "bit of IA32_PMC3 in the status at the entry");

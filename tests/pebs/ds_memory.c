@@ -205,7 +205,8 @@ TEST(ds, assist_goes_by_the_ds_area_while_pebs_stays_enabled,
  * Given  a threshold of one record, delivery mode fixed and then NMI; OvfBuf is still set from a
  *        record made while LVTPC was masked, and LVTPC is no longer masked
  * When   another record is made
- * Then   there is one interrupt, of that mode
+ * Then   there is one interrupt, of that mode; none is INCONCLUSIVE on a real processor, because no
+ *        sentence says that the set bit is requested again
  * Control: OvfBuf was set, and both records are written
  */
 TEST(ds, record_at_the_threshold_interrupts_although_ovfbuf_is_set, REQS(DS_05, PMI_06),
@@ -236,7 +237,10 @@ TEST(ds, record_at_the_threshold_interrupts_although_ovfbuf_is_set, REQS(DS_05, 
 		log = pmi_settle();
 		sampling_want(t, 2);
 		CONTROL_EQ(t, DS_05, 2, ds_records(), "records");
-		if (CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record, OvfBuf set"))
+		if (!log->count && !test_is_strict(t))
+			test_inconclusive(t, "no interrupt: perhaps there is none while OvfBuf is "
+					     "set");
+		else if (CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record, OvfBuf set"))
 			CHECK_EQ(t, PMI_06, nmi ? VECTOR_NMI : VECTOR_PMI, log->entry[0].vector,
 				 "vector of a threshold interrupt, delivery mode %s",
 				 nmi ? "NMI" : "fixed");

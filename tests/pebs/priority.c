@@ -302,7 +302,7 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 	const struct pmi_log *log = run_record(c, COUNT_INT, 1);
 
 	sampling_want(t, 1);
-	if (!CHECK_RANGE(t, PRIO_10, 1, 2, log->count,
+	if (!CHECK_RANGE(t, PRIO_10, 1, overflow_allowed(t, 2, log->count), log->count,
 			 "interrupts of one record of IA32_PMC%u, INT = 1, which meets the "
 			 "threshold",
 			 c))
@@ -311,9 +311,9 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 		 "OvfBuf at the entry of the first of %u interrupts", log->count);
 	CHECK_EQ(t, PRIO_09, one_record_on(), log->entry[0].index,
 		 "index at the entry of the first interrupt");
-	if (log->count == 2)
+	if (log->count >= 2)
 		CHECK_EQ(t, PRIO_10, VECTOR_PMI, log->entry[1].vector, "vector of the second");
-	if (log->count == 2 || exact)
+	else if (exact)
 		CHECK_EQ(t, PRIO_10, 2, log->count, "separate interrupts, IA32_PMC%u", c);
 	else
 		test_inconclusive(t, "one interrupt for threshold and overflow of IA32_PMC%u: %s",
@@ -402,9 +402,9 @@ static void check_meeting(struct test *t, struct test_claim claim, struct meetin
 			      "wraps",
 			      sampled, plain);
 	log = pmi_end();
-	if (test_check_eq(t, claim, 1, log->count,
-			  "interrupts: IA32_PMC%u wraps where an assist of IA32_PMC%u is due",
-			  plain, sampled))
+	if (test_check_range(t, claim, 1, overflow_allowed(t, 1, log->count), log->count,
+			     "interrupts: IA32_PMC%u wraps where an assist of IA32_PMC%u is due",
+			     plain, sampled))
 		test_check_eq(t, claim, BIT(plain), log->entry[0].status & BIT(plain),
 			      "status bit of IA32_PMC%u at the handler's entry", plain);
 	counters_clear(counters_status());
