@@ -3,9 +3,9 @@
 """Check that the comment above each test agrees with claims/requirement.def.
 
 The head of the comment must name exactly the ids in REQS, each with the row's sentence and source,
-as tools/test_comment.py prints them. Then follow Given, When, Then and, if the claim is that
-something doesn't happen, Control; continuation lines are indented. Prints a line for each finding;
-exit status 1 if there is one.
+as tools/test_comment.py prints them. Then follow Given, When, Then and Control; a test with a
+control in its own code must have the last one. Continuation lines are indented. Prints a line for
+each finding; exit status 1 if there is one.
 """
 import os
 import re
@@ -38,6 +38,8 @@ def findings(file, rows):
         keys = [match[1] for match in map(KEYS.match, text[len(head):]) if match]
         if keys not in (["Given", "When", "Then"], ["Given", "When", "Then", "Control:"]):
             yield f"{where}: no Given, When and Then, in this order and once each"
+        if "Control:" not in keys and re.search(r"\bCONTROL(_AT|_EQ|_RANGE)?\(", test.code):
+            yield f"{where}: a control in the code, and no line Control"
         if any(line and line[0] != " " and not KEYS.match(line) for line in text[len(head) + 1:]):
             yield f"{where}: a line of Given, When, Then or Control that isn't indented"
 

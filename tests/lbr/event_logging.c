@@ -317,7 +317,7 @@ TEST(lbr, counter_that_is_off_logs_nothing, REQS(ALBR_18),
 			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, 0))
 				return;
 			check_events(t, state == ON ? CONTROL_AT(ALBR_18) : AT(ALBR_18), &stack, 0,
-				     c, &kinds[0], state == ON);
+				     c, &kinds[OF_STORES], state == ON);
 		}
 	}
 }
@@ -369,7 +369,7 @@ TEST(lbr, info_has_a_logged_counters_events_of_its_levels, REQS(ALBR_18),
 			arch_lbr_close();
 			if (!check_entries(t, CONTROL_AT(ALBR_18), piece, &stack, newest))
 				return;
-			check_events(t, AT(ALBR_18), &stack, newest, c, &kinds[0],
+			check_events(t, AT(ALBR_18), &stack, newest, c, &kinds[OF_STORES],
 				     at_cpl_3 == counts_cpl_3);
 		}
 	}
@@ -455,7 +455,7 @@ TEST(lbr, counter_that_overflows_between_entries_logs_what_it_counts, REQS(ALBR_
 			if (!check_entries(t, CONTROL_AT(ALBR_18), &lbr_piece_lbr_events, &stack,
 					   newest))
 				return;
-			check_events(t, AT(ALBR_18), &stack, newest, c, &kinds[0], true);
+			check_events(t, AT(ALBR_18), &stack, newest, c, &kinds[OF_STORES], true);
 		}
 	}
 }

@@ -503,6 +503,7 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_PIN_CONTROL_REFUSED] = pin_control_is_taken,
 	[FAULT_INT_LATCHED] = int_acts_at_once,
 	[FAULT_UOPS_SILENT] = micro_operations_count,
+	[FAULT_UOPS_AS_BRANCHES] = micro_operations_count,
 	[FAULT_UOPS_NOT_OF_USER] = micro_operations_count,
 	[FAULT_ABSENT_COUNTERS_TAKE_WRITES] = a_fifth_counter_takes_no_write,
 	[FAULT_A_PMC_4_ANSWERS] = a_fifth_counter_takes_no_write,
