@@ -277,6 +277,7 @@ static bool accepts(struct model *m, const struct msr_ref *p, u64 value, bool re
 	    p->i < UNCORE_GP - 1 && broken(m, FAULT_UNCORE_MIDDLE_RESERVED))
 		return true;
 	return (!read_only && broken(m, FAULT_RESERVED_ACCEPTED)) ||
+	       (!read_only && !~value && broken(m, FAULT_ALL_ONES_ACCEPTED)) ||
 	       (reg == MODEL_REG_GLOBAL_STATUS &&
 		(broken(m, FAULT_STATUS_WRITABLE) || broken(m, FAULT_STATUS_TAKES_WRITES))) ||
 	       (reg == MODEL_REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES)) ||

@@ -48,12 +48,18 @@ static void check_refuses(struct test *t, struct test_claim claim, const struct 
 {
 	u64 kept = r->always | (r->writable & 0x5555555555555555ULL);
 	u64 other = r->always | (r->writable & ~kept), got = ~kept;
+	/* Every bit of IA32_DEBUGCTL would start branch trace messages too. */
+	const u64 together[] = { other | r->reserved,
+				 r->msr == MSR_IA32_DEBUGCTL ? r->reserved : ~0ULL };
 
 	hold(t, test_control(claim), r, kept);
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (r->reserved & BIT(bit))
 			test_check(t, claim, fault_is_gp(msr_try_write(r->msr, other | BIT(bit))),
 				   "#GP", "bit %u of %s", bit, r->name);
+	for (unsigned i = 0; r->reserved && i < 2; i++)
+		test_check(t, claim, fault_is_gp(msr_try_write(r->msr, together[i])), "#GP",
+			   "%#lx of %s", together[i], r->name);
 	if (register_reads_back(t, r->msr) && !msr_try_read(r->msr, &got).raised)
 		test_check_eq(t, claim, kept, got, "%s after the refused writes", r->name);
 	hold(t, test_control(claim), r, r->always);
@@ -203,7 +209,8 @@ TEST(msr, both_off_core_response_registers_hold_every_bit, REQS(MSR_24),
  * Given  each IA32_PERFEVTSELx with every other of its bits set
  * When   each bit that Figure 18-6, with IN_TX and IN_TXCP where there is TSX, doesn't name is
  *        written, together with the inverse of the bits that are set; not IN_TX and IN_TXCP under a
- *        hypervisor
+ *        hypervisor.
+ *        Last, all of these are written at once, and every bit
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -223,7 +230,8 @@ TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, 
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; 18.2.2 (width of the fixed counters)
  *
  * Given  each fixed counter with every other bit of its width set
- * When   each bit above the width is written, together with the inverse of the bits that are set
+ * When   each bit above the width is written, together with the inverse of the bits that are set.
+ *        Last, all of these are written at once, and every bit
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -244,7 +252,8 @@ TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
  *
  * Given  IA32_FIXED_CTR_CTRL with every other of its bits set
  * When   each bit above the fields of the fixed counters is written, with baseline each bit of an
- *        absent one of fixed counters 0 to 7, together with the inverse of the bits that are set
+ *        absent one of fixed counters 0 to 7, together with the inverse of the bits that are set.
+ *        Last, all of these are written at once, and every bit
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -304,7 +313,8 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
  *         SDM volume 2 WRMSR, Protected Mode Exceptions; Figure 18-23
  *
  * Given  MSR_PEBS_LD_LAT_THRESHOLD with every other of the bits 15:0 set
- * When   each bit above 15 is written, together with the inverse of the bits that are set
+ * When   each bit above 15 is written, together with the inverse of the bits that are set.
+ *        Last, all of these are written at once, and every bit
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -323,7 +333,8 @@ TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
  *
  * Given  IA32_DEBUGCTL with every other of the bits that bits_of_debug_control() names set
  * When   each of the bits 5:3 and 63:16, and bit 2 where CPUID.(07H,0):ECX[24] is 0, is written,
- *        together with the inverse of the bits that are set
+ *        together with the inverse of the bits that are set.
+ *        Last, all of these are written at once
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */
@@ -342,7 +353,8 @@ TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34),
  *
  * Given  each MSR_OFFCORE_RSP_x with every other of its bits set
  * When   each bit above the highest that "Off-core Response Performance Monitoring" names is
- *        written, together with the inverse of the bits that are set
+ *        written, together with the inverse of the bits that are set.
+ *        Last, all of these are written at once, and every bit
  * Then   each write raises #GP and changes nothing
  * Control: the value that stays was accepted
  */

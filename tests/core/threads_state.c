@@ -557,11 +557,12 @@ TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
 
 struct both_freeze {
 	struct two_cpus both;
-	u64 status[2], counted;
+	unsigned freezer;		/* the side that is frozen */
+	u64 status[2], counted[2];
 };
 
-/* The first processor is frozen; the other one counts at CPL 3. */
-static void freeze_first(void *arg)
+/* Both sides count at CPL 3, and work there once one of them is frozen. */
+static void freeze_one(void *arg)
 {
 	struct both_freeze *f = arg;
 	unsigned side = two_cpus_side();
@@ -570,17 +571,15 @@ static void freeze_first(void *arg)
 	counter_write(0, 0);
 	counters_enable(pmc_one(0));
 	two_cpus_barrier(&f->both);
-	if (!side)
+	if (side == f->freezer)
 		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, CTR_FRZ);
 	two_cpus_barrier(&f->both);
-	if (side)
-		workload_run_user(&workload_branch, PERIOD);
+	workload_run_user(&workload_branch, PERIOD);
 	f->status[side] = overflow_status();
 	two_cpus_barrier(&f->both);
 	counters_disable();
-	if (side)
-		f->counted = counter_read(0);
-	else
+	f->counted[side] = counter_read(0);
+	if (side == f->freezer)
 		counters_clear(CTR_FRZ);
 	counter_program_disabled(0, 0, 0);
 }
@@ -588,27 +587,35 @@ static void freeze_first(void *arg)
 /*
  * FRZ-24  A frozen logical processor must not freeze another one.
  *         SDM Table 35-2 and those of each processor (scope: Thread)
+ * PMI-16  While CTR_FRZ is set no core counter may advance, and clearing it must let them go on.
+ *         SDM 18.2.4 Architectural Performance Monitoring Version 4
  *
  * Given  two processors count at CPL 3
- * When   software sets CTR_Frz of one; the other one works on
- * Then   the other one's status stays 0, and it counts all its instructions
- * Control: CTR_Frz of the first one is set
+ * When   software sets CTR_Frz of one, of each in turn; then both work
+ * Then   that one counts nothing; the other one's status stays 0, and it counts all its
+ *        instructions
+ * Control: CTR_Frz of the one is set
  */
-TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24),
+TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24, PMI_16),
      NEEDS(need_perfmon, need_instructions, need_version_4, need_second_processor))
 {
 	const u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
 
-	FOR_EACH_PARTNER (cpu) {
-		struct both_freeze f = { .counted = 0 };
+	FOR_EACH_PARTNER (cpu)
+		for (unsigned freezer = 0; freezer < 2; freezer++) {
+			struct both_freeze f = { .freezer = freezer };
+			const char *whose = two_cpus_whose(cpu, !freezer);
 
-		if (!two_cpus_run(t, &f.both, cpu, freeze_first, &f))
-			return;
-		CONTROL_EQ(t, FRZ_24, CTR_FRZ, f.status[0], "status of the frozen processor");
-		CHECK_EQ(t, FRZ_24, 0, f.status[1], "status of %s", two_cpus_name(cpu));
-		CHECK_RANGE(t, FRZ_24, whole, ~0ULL, f.counted,
-			    "instructions at CPL 3 that %s counts meanwhile", two_cpus_name(cpu));
-	}
+			if (!two_cpus_run(t, &f.both, cpu, freeze_one, &f))
+				return;
+			CONTROL_EQ(t, IDS(FRZ_24, PMI_16), CTR_FRZ, f.status[freezer],
+				   "status of the frozen side (%u)", freezer);
+			CHECK_EQ(t, PMI_16, 0, f.counted[freezer],
+				 "instructions at CPL 3 that the frozen side (%u) counts", freezer);
+			CHECK_EQ(t, FRZ_24, 0, f.status[!freezer], "status of %s", whose);
+			CHECK_RANGE(t, FRZ_24, whole, ~0ULL, f.counted[!freezer],
+				    "instructions at CPL 3 that %s counts meanwhile", whose);
+		}
 }
 
 /* One side of each pair freezes. other: IA32_DEBUGCTL of the other side. */

@@ -21,7 +21,7 @@ static bool need_eight_counters(char *reason, size_t size)
 	       version6_need(counters_gp_number() >= COUNTERS, "eight counters", reason, size);
 }
 
-static void check_equal(struct test *t, u16 event, unsigned first)
+static void check_equal(struct test *t, u16 event, const struct workload *work, unsigned first)
 {
 	const u64 hidden = counter_caps()->v6.rdpmc_user_disable ?
 				   IA32_PERFEVTSEL_RDPMC_USER_DISABLE :
@@ -37,7 +37,7 @@ static void check_equal(struct test *t, u16 event, unsigned first)
 							    (equal ? IA32_PERFEVTSEL_EQ : 0));
 		counter_write(c, 0);
 	}
-	workload_run(&workload_load, ROUNDS, counters_gp());
+	workload_run(work, ROUNDS, counters_gp());
 	all = counter_read(first);
 	for (unsigned n = 1; n < COUNTERS; n++)
 		parts += counter_read(counter_from(first, n));
@@ -56,9 +56,10 @@ static void check_equal(struct test *t, u16 event, unsigned first)
  *        CMASK, not those with more.
  *        its name: Equal flag
  *
- * Given  eight counters of retired instructions, then of slots if that event is there: CMASK = 1,
- *        CMASK = 1 to 6 with the Equal flag, CMASK = 7; each counter has each part in turn, and
- *        bit 37, RDPMC user disable, where that is there
+ * Given  eight counters of retired instructions, then of slots if that event is there, then of
+ *        loads, two of an instruction, if all count them; CMASK = 1, CMASK = 1 to 6 with the Equal
+ *        flag, CMASK = 7; each counter has each part in turn, and bit 37, RDPMC user disable, where
+ *        that is there
  * When   they count one window together
  * Then   cycles with exactly 1 to 6 and those with 7 or more add up to those with 1 or more
  * Control: there are cycles with 1 or more
@@ -67,12 +68,16 @@ TEST(version6, equal_flag_counts_cycles_with_exactly_cmask_events, REQS(V6_09),
      NEEDS(need_perfmon, need_eight_counters, need_instructions))
 {
 	const struct pmu_caps *caps = counter_caps();
+	struct event loads;
 
 	FOR_EACH_COUNTER (first, counters_gp().bits) {
-		check_equal(t, EVENT_INST_RETIRED_ANY_P, first);
+		check_equal(t, EVENT_INST_RETIRED_ANY_P, &workload_load, first);
 		/* Each cycle has several slots, if the event exists. */
 		if (!(caps->events_absent & BIT(SLOTS_EVENT)))
-			check_equal(t, SLOTS, first);
+			check_equal(t, SLOTS, &workload_load, first);
+		if (event_get(EK_LOADS, 0, &loads) &&
+		    !(counters_gp().bits & ~counters_for(loads.code).bits))
+			check_equal(t, loads.code, &workload_kind_compare, first);
 	}
 }
 

@@ -131,6 +131,7 @@ RULE(rdmsr_clears_rdx, !model_fault(&r->m, FAULT_RDMSR_KEEPS_RDX))
 RULE(rdpmc_clears_rdx, !model_fault(&r->m, FAULT_RDPMC_KEEPS_RDX))
 
 RULE(status_refuses_62, fixture_wrmsr(r, MSR_IA32_PERF_GLOBAL_STATUS, BIT(62)) == MSR_GP)
+RULE(fixed_control_refuses_all_ones, fixture_wrmsr(r, MSR_IA32_FIXED_CTR_CTRL, ~0ULL) == MSR_GP)
 
 static bool leaf_0ah_has_no_subleaf(struct fixture *r)
 {
@@ -527,6 +528,7 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_RDMSR_KEEPS_RDX] = rdmsr_clears_rdx,
 	[FAULT_RDPMC_KEEPS_RDX] = rdpmc_clears_rdx,
 	[FAULT_STATUS_62_WRITABLE] = status_refuses_62,
+	[FAULT_ALL_ONES_ACCEPTED] = fixed_control_refuses_all_ones,
 	[FAULT_CPUID_0AH_SUBLEAF] = leaf_0ah_has_no_subleaf,
 	[FAULT_ASSIST_AT_ANY_CPL] = record_at_its_level_only,
 	[FAULT_INDEX_FIRST] = index_is_written_last,
