@@ -42,6 +42,11 @@ unsigned overflow_extra(const struct test *t, unsigned counter)
 	return counter == OVERFLOW_SLOW && !test_is_strict(t) ? SLOW_REPEATS : 0;
 }
 
+bool overflow_has_wrapped(unsigned counter, u64 value)
+{
+	return value < BIT(counter_width(counter) - 1);
+}
+
 u64 overflow_allowed(struct test *t, u64 wanted, u64 interrupts)
 {
 	return interrupts > wanted && test_erratum(t, ERRATUM_PMI_AGAIN) ? interrupts : wanted;

@@ -45,6 +45,10 @@ bool overflow_needs_window(unsigned counter, unsigned windows);
  * breach either if the status bit is set again. */
 unsigned overflow_extra(const struct test *t, unsigned counter);
 
+/* Has a counter wrapped that was preset to less than half of its range before its end, and holds
+ * this value? */
+bool overflow_has_wrapped(unsigned counter, u64 value);
+
 /* How many of these interrupts are right if `wanted` are expected: with some errata an overflow
  * close to a disable or a freeze repeats its interrupt. */
 u64 overflow_allowed(struct test *t, u64 wanted, u64 interrupts);
