@@ -58,7 +58,7 @@ static void check_registers(unsigned g)
 		{ 0x390, ALL, "IA32_PERF_GLOBAL_OVF_CTRL" },
 		{ 0x391, OLD | SKL, "MSR_UNCORE_PERF_GLOBAL_CTRL, ..._STATUS_SET" },
 		{ 0x392, OLD | SKL, "MSR_UNCORE_PERF_GLOBAL_STATUS, ..._INUSE" },
-		{ 0x10f, 0, "MSR_TSX_FORCE_ABORT" }, { 0x3f7, SKL, "MSR_PEBS_FRONTEND" },
+		{ 0x10f, 0, "IA32_TSX_FORCE_ABORT" }, { 0x3f7, SKL, "MSR_PEBS_FRONTEND" },
 		{ 0x1c8, ALL, "MSR_LBR_SELECT" }, { 0x1c9, ALL, "MSR_LASTBRANCH_TOS" },
 		{ 0x40, 0, "Core 2's MSR_LASTBRANCH_0_FROM_IP" },
 		{ 0x63, 0, "its MSR_LASTBRANCH_3_TO_LIP" },

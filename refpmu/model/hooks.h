@@ -212,7 +212,7 @@ HOOK_VALUE(bool, fault_permits_bulk, permits, const struct model *m)
 /* Does this event of transactions occur? */
 HOOK_VALUE(bool, fault_tx_occurs, occurs, struct model *m, const struct retire_ctx *s,
 	   enum event_kind kind)
-/* Does MSR_TSX_FORCE_ABORT end it? */
+/* Does IA32_TSX_FORCE_ABORT end it? */
 HOOK_VALUE(bool, fault_tx_forced, forced, const struct model *m)
 /* XBEGIN; the beginning of a transaction; XEND; is the length of one that ends so kept? */
 HOOK(fault_tx_begins, struct model *m, u64 fallback)

@@ -113,7 +113,7 @@ bool model_core_beside(const struct model *m, enum generation_id *other);
 
 /* Has the processor version 4 or later of performance monitoring, and does it show it? */
 bool model_version_4(const struct model *m);
-/* Microcode of Skylake that takes IA32_PMC3 while transactions can run: MSR_TSX_FORCE_ABORT. */
+/* Microcode of Skylake that takes IA32_PMC3 while transactions can run: IA32_TSX_FORCE_ABORT. */
 bool model_has_force_abort(const struct model *m);
 
 /* latitude.c */

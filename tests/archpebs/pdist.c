@@ -14,7 +14,7 @@ static bool need_pdist_counter(char *reason, size_t size)
 		return false;
 	if (counter_caps()->v6.pdist & arch_load_counters())
 		return true;
-	fmt_print(reason, size, "no PDist on the first four counters (CPUID.(23H,5): %#lx)",
+	fmt_print(reason, size, "no PDist on IA32_PMC0 to 3 (CPUID.(23H,5): %#lx)",
 		  counter_caps()->v6.pdist);
 	return false;
 }

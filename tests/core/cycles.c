@@ -21,8 +21,8 @@
 #define SWITCHING	16	/* most instructions that opening and closing a window add */
 #define STALLS	100	/* loads from memory; each waits for the previous one */
 /* Architectural events, by their bits of CPUID.0AH:EBX. KVM knows those up to 6: it passes the
- * later ones through, and they may count although they are absent. From 7 on they are of slots; the
- * way to CPL 3 and back has many. */
+ * later ones through, and they may count although they are absent. Those from 7 to 11 are of slots;
+ * the way to CPL 3 and back has many. */
 #define LAST_KNOWN_TO_KVM	6
 #define LAST_WITHOUT_SLOTS	6
 #define CMASK_NEVER 255	/* no cycle retires so many instructions */

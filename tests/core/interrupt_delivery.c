@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How an interrupt reaches the processor: with another vector, as an NMI, while interrupts are off,
- * out of HLT, repeatedly, with each kind of overflowing instruction. SDM "Local Vector Table",
+ * repeatedly, at one level, after a change of the INT bit. SDM "Local Vector Table",
  * "Architectural Performance Monitoring Version 2 Facilities". "One interrupt" is one, or where
  * an erratum may repeat it as many as overflow_allowed() and overflow_extra() say.
  */

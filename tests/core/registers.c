@@ -272,7 +272,7 @@ TEST(msr, fixed_control_refuses_reserved_bits, REQS(MSR_31),
  *
  * Given  IA32_PMC0 has overflowed: bit 0 of the status is set
  * When   each bit below 61 that Figure 18-8 doesn't name is written to IA32_PERF_GLOBAL_OVF_CTRL,
- *        together with bit 0
+ *        together with bit 0. Last, all of these are written at once, and every bit
  * Then   each write raises #GP and clears nothing
  * Control: the status bit was set, and a write that isn't refused clears it
  */
@@ -302,6 +302,12 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 			      fault_is_gp(
 				      msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(bit) | 1)),
 			      "bit %u of IA32_PERF_GLOBAL_OVF_CTRL", bit);
+	for (unsigned i = 0; ~named & BITS(0, 60) && i < 2; i++) {
+		const u64 value = i ? ~0ULL : (~named & BITS(0, 60)) | 1;
+
+		CHECK(t, MSR_32, fault_is_gp(msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, value)),
+		      "%#lx of IA32_PERF_GLOBAL_OVF_CTRL", value);
+	}
 	CHECK_EQ(t, MSR_32, 1, counters_status() & 1, "status bit after the refused writes");
 	counters_clear(1);
 	CONTROL_EQ(t, MSR_32, 0, counters_status() & 1, "status bit after one that isn't refused");

@@ -184,13 +184,13 @@ static unsigned mispredicted(const struct lbr_stack *stack)
  *         based on Skylake Microarchitecture, Table 17-16
  *
  * Given  windows of a loop with a branch by unpredictable bits are recorded, each over the previous
- *        one, until more than a quarter of the entries have the mispredict flag at the same time,
- *        and as many as the stack has had it in all windows; at most forty. The stack is cleared
- *        only before the first window
+ *        one, until a quarter of the entries or more have the mispredict flag at the same time, and
+ *        the windows together had as many such entries as the stack has; at most forty windows. The
+ *        stack is cleared before the first one only
  * When   a thousand rounds of a loop without another branch are recorded over these entries
  * Then   fewer than a quarter of the entries have the mispredict flag
- * Control: more than a quarter of the entries that are overwritten had it. If none of forty windows
- *          on a processor has so many, the test is INCONCLUSIVE
+ * Control: a quarter of the entries that are overwritten had it, or more. If the last of forty
+ *          windows on a processor has fewer, the test is INCONCLUSIVE
  */
 TEST(lbr, mispredict_flag_of_an_entry_is_not_that_of_the_branch_before_it_there,
      REQS(LBR_18, LBR_19, LBR_21), NEEDS(need_lbr))
@@ -213,7 +213,9 @@ TEST(lbr, mispredict_flag_of_an_entry_is_not_that_of_the_branch_before_it_there,
 	}
 	if (!test_is_strict(t) && flagged <= few) {
 		lbr_close();
-		test_inconclusive(t, "none of %u windows has more than %u entries with the flag",
+		test_inconclusive(t,
+				  "the last of %u windows has no more than %u entries with the "
+				  "flag",
 				  WINDOWS, few);
 		return;
 	}

@@ -369,7 +369,7 @@ void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_s
 	}
 	if (!count && !test_is_strict(t) &&
 	    (access == ACCESS_DEVICE || access == ACCESS_UNCACHEABLE)) {
-		test_inconclusive(t, "no record of %s, which may not be tagged", h.name);
+		test_inconclusive(t, "no record of %s, which perhaps are never tagged", h.name);
 		return;
 	}
 	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))

@@ -28,7 +28,7 @@ u64 overflow_rounds(unsigned counter)
 
 static bool has_wrapped(unsigned counter)
 {
-	return counter_read(counter) < BIT(counter_width(counter) - 1);
+	return overflow_has_wrapped(counter, counter_read(counter));
 }
 
 bool overflow_needs_window(unsigned counter, unsigned windows)

@@ -457,6 +457,9 @@ TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
 }
 
 /*
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  * DS-22   An assist must clear the overflow bits of the counters that overflowed and are enabled
  *         for PEBS, and no others.
  *         SDM 18.9.4.1 PEBS Record Format
@@ -465,28 +468,37 @@ TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
  * Given  stores to one line; a precise store counter that overflows once
- * When   its record brings the index to the threshold; and when the counter's INT bit is set, and
- *        the threshold is out of reach
- * Then   there is one interrupt each time; in the first case the counter's overflow bit is 0 at its
- *        entry
- * Control: there is one record
+ * When   its record brings the index to the threshold; the counter's INT bit is set, and the
+ *        threshold is out of reach; neither
+ * Then   there is one interrupt in the first two cases, and none in the last; in the first case the
+ *        counter's overflow bit is 0 at its entry
+ * Control: there is one record each time
  */
-TEST(ps, precise_store_record_interrupts_by_threshold_and_by_int, REQS(DS_22, PMI_01),
+TEST(ps, precise_store_record_interrupts_by_threshold_and_by_int, REQS(DS_05, DS_22, PMI_01),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
+	static const struct {
+		bool threshold, by_int;
+	} cases[] = { { true, false }, { false, true }, { false, false } };
 	struct mem_sample_setup setup = mem_sample_stores();
-	struct mem_sample_end end;
 	struct cache_workload h;
 
-	if (!find_rounds(t, CONTROL_AT(DS_22, PMI_01), &setup, &h))
+	if (!find_rounds(t, CONTROL_AT(DS_05, DS_22, PMI_01), &setup, &h))
 		return;
-	for (unsigned by_int = 0; by_int < 2; by_int++) {
-		end = mem_sample_one(&setup, &h, !by_int, by_int);
-		if (!CONTROL_EQ(t, IDS(DS_22, PMI_01), 1, end.records, "records, INT = %u", by_int))
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const bool threshold = cases[i].threshold, by_int = cases[i].by_int;
+		const struct mem_sample_end end = mem_sample_one(&setup, &h, threshold, by_int);
+		const unsigned wanted = threshold || by_int;
+
+		if (!CONTROL_EQ(t, IDS(DS_05, DS_22, PMI_01), 1, end.records,
+				"records, threshold %s, INT = %u",
+				threshold ? "reached" : "out of reach", by_int))
 			return;
-		CHECK_RANGE(t, PMI_01, 1, by_int ? overflow_allowed(t, 1, end.interrupts) : 1,
-			    end.interrupts, "interrupts of one record, INT = %u", by_int);
-		if (!by_int && end.interrupts && sampling_clears_status(t))
+		test_check_range(t, threshold ? AT(DS_05) : AT(PMI_01), wanted,
+				 by_int ? overflow_allowed(t, 1, end.interrupts) : wanted,
+				 end.interrupts, "interrupts of a record, threshold %s, INT = %u",
+				 threshold ? "reached" : "out of reach", by_int);
+		if (threshold && end.interrupts && sampling_clears_status(t))
 			CHECK_EQ(t, DS_22, 0, end.entry & BIT(PRECISE_STORE_COUNTER),
 				 "bit of IA32_PMC3 in the status at the entry");
 	}

@@ -349,7 +349,7 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 	clear(regs);
 }
 
-/* MSR_TSX_FORCE_ABORT[1] hides transactions. */
+/* IA32_TSX_FORCE_ABORT[1] hides transactions. */
 static bool shows_tx(const struct model *m)
 {
 	return model_has_tx(m) && !(m->tsx_force_abort & IA32_TSX_FORCE_ABORT_TSX_CPUID_CLEAR);

@@ -52,7 +52,7 @@ bool model_has_tx(const struct model *m)
 	       !m->latitude[LAT_NO_RTM];
 }
 
-/* Because of microcode, or of MSR_TSX_FORCE_ABORT. */
+/* Because of microcode, or of IA32_TSX_FORCE_ABORT. */
 bool model_tx_always_aborts(const struct model *m)
 {
 	bool forced = m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT;
