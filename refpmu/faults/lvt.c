@@ -119,7 +119,7 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 		*plan = (struct freeze_plan){ .lbrs = false };
 		return;
 	}
-	if ((m->debugctl ^ faults_of(m)->debugctl_enabled) & FREEZES && !plan->streamlined &&
+	if ((m->debugctl ^ faults_of(m)->debugctl_enabled) & FREEZES &&
 	    broken(m, FAULT_FREEZE_LATCHED)) {
 		plan->counters = faults_of(m)->debugctl_enabled &
 				 IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;

@@ -319,39 +319,55 @@ static const struct pmi_log *overflow_after_write(u64 before, u64 after)
 /*
  * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
  *         IA32_PERF_GLOBAL_CTRL.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ * PMI-15  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must set CTR_FRZ and leave
+ *         IA32_PERF_GLOBAL_CTRL unchanged.
+ *         SDM 18.2.4 Architectural Performance Monitoring Version 4
  * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
  *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
  * Given  IA32_PMC0 counts with INT, long before its overflow; IA32_DEBUGCTL.LBR = 1
  * When   each freeze bit is set meanwhile, or cleared; then IA32_PMC0 overflows
- * Then   at the handler's entry IA32_PERF_GLOBAL_CTRL is 0 if IA32_DEBUGCTL[12] was set last, LBR
- *        is 0 if [11] was, and both are unchanged otherwise
+ * Then   at the handler's entry it has frozen what the bit says that was written last, and nothing
+ *        else. Below version 4: IA32_PERF_GLOBAL_CTRL is 0 with [12], LBR is 0 with [11]. From
+ *        version 4 on: CTR_Frz is set with [12], LBR_Frz with [11]; both registers are unchanged
  * Control: there is an interrupt
  */
-TEST(pmi, freeze_bits_act_as_they_are_at_the_overflow, REQS(PMI_14, PMI_19),
-     NEEDS(need_perfmon, need_branches, need_legacy_freeze, need_freeze))
+TEST(pmi, freeze_bits_act_as_they_are_at_the_overflow, REQS(PMI_14, PMI_15, PMI_19),
+     NEEDS(need_perfmon, need_branches, need_freeze))
 {
 	const u64 lbr = lbr_can_be_set() ? IA32_DEBUGCTL_LBR : 0;
 	const u64 counters = IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
 	const u64 lbrs = IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
 	const u64 rows[][2] = { { 0, counters }, { counters, 0 }, { 0, lbrs }, { lbrs, 0 } };
+	const bool streamlined = counter_caps()->version >= 4;
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const u64 before = rows[i][0] | lbr, after = rows[i][1] | lbr;
 		const struct pmi_log *log = overflow_after_write(before, after);
+		const struct pmi_entry *entry = &log->entry[0];
+		bool frozen, stopped;
 
-		if (!CONTROL_RANGE(t, IDS(PMI_14, PMI_19), 1, ~0ULL, log->count,
+		if (!CONTROL_RANGE(t, IDS(PMI_14, PMI_15, PMI_19), 1, ~0ULL, log->count,
 				   "interrupts, IA32_DEBUGCTL = %#lx, then %#lx", before, after))
 			return;
-		CHECK_EQ(t, PMI_14, !(after & counters), log->entry[0].global_ctrl,
-			 "IA32_PERF_GLOBAL_CTRL at the handler's entry, IA32_DEBUGCTL = %#lx when "
-			 "the counter was enabled, %#lx at the overflow",
-			 before, after);
-		CHECK_EQ(t, PMI_19, after & lbrs ? 0 : lbr, log->entry[0].debugctl & lbr,
-			 "IA32_DEBUGCTL.LBR at the handler's entry, IA32_DEBUGCTL = %#lx when the "
+		frozen = streamlined ? entry->status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ :
+				       !entry->global_ctrl;
+		stopped = streamlined ? entry->status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ :
+					lbr && !(entry->debugctl & lbr);
+		CHECK_EQ(t, IDS(PMI_14, PMI_15), !!(after & counters), frozen,
+			 "counters frozen at the handler's entry, IA32_DEBUGCTL = %#lx when the "
 			 "counter was enabled, %#lx at the overflow",
 			 before, after);
+		if (lbr && !(streamlined && test_erratum(t, ERRATUM_LBR_FREEZE)))
+			CHECK_EQ(t, PMI_19, !!(after & lbrs), stopped,
+				 "recording stopped at the handler's entry, IA32_DEBUGCTL = %#lx "
+				 "when the counter was enabled, %#lx at the overflow",
+				 before, after);
+		if (streamlined)
+			CHECK_EQ(t, PMI_15, 1, entry->global_ctrl,
+				 "IA32_PERF_GLOBAL_CTRL at the handler's entry");
 	}
 }
 

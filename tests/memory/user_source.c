@@ -27,6 +27,7 @@ static u64 if_lost_by_l2(struct test *t)
 
 /*
  * LL-31  A load that hits the L1 data cache must be reported with code 01H.
+ * LL-32  A load whose line is on its way already must be reported with code 02H.
  * LL-33  A load that hits the L2 must be reported with code 03H.
  * LL-34  A load that hits the L3 and needs no snoop must be reported with code 04H.
  * LL-35  A load that misses the L3 and is served by memory must be reported with code 00H, 0AH,
@@ -34,17 +35,20 @@ static u64 if_lost_by_l2(struct test *t)
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
  *        Encoding for Load Latency Record
  *
- * Given  loads at CPL 3 that hit the L1, the L2, the L3, and loads of a flushed line
+ * Given  loads at CPL 3 that hit the L1, the L2, the L3; of a flushed line; of a line that is on
+ *        its way
  * When   IA32_PMC3 makes records of them, counting with USR and without OS
  * Then   most have the code of their place in bits 3:0 at A0H, as at CPL 0
  */
-TEST(ll, data_source_at_cpl_3_is_that_of_the_line, REQS(LL_31, LL_33, LL_34, LL_35),
+TEST(ll, data_source_at_cpl_3_is_that_of_the_line, REQS(LL_31, LL_32, LL_33, LL_34, LL_35),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = loads_at_cpl_3();
 
 	mem_sample_check_most(t, AT(LL_31), &setup, ACCESS_L1, MOST, mem_sample_has_code, BIT(0x1),
 			      "have code 01H, CPL 3");
+	mem_sample_check_most(t, AT(LL_32), &setup, ACCESS_PENDING, MOST, mem_sample_has_code,
+			      BIT(0x2) | mem_sample_codes_of_memory(t), "have code 02H, CPL 3");
 	mem_sample_check_most(t, AT(LL_33), &setup, ACCESS_L2, MOST, mem_sample_has_code, BIT(0x3),
 			      "have code 03H, CPL 3");
 	mem_sample_check_most(t, AT(LL_34), &setup, ACCESS_L3, MOST, mem_sample_has_code,
@@ -56,6 +60,8 @@ TEST(ll, data_source_at_cpl_3_is_that_of_the_line, REQS(LL_31, LL_33, LL_34, LL_
 /*
  * LL-47  A load that hits the L1 data cache must be reported with a code of its core: 01H, on Lion
  *        Cove and Cougar Cove 01H or 02H.
+ * LL-48  A load whose line is on its way already must be reported with a code of its core: 02H, on
+ *        Lion Cove and Cougar Cove 03H or 06H.
  * LL-49  A load that hits the L2 must be reported with the code of its core: 03H, on Lion Cove and
  *        Cougar Cove 05H.
  * LL-50  A load that hits the L3 and needs no snoop must be reported with a code of its core: 04H,
@@ -64,17 +70,22 @@ TEST(ll, data_source_at_cpl_3_is_that_of_the_line, REQS(LL_31, LL_33, LL_34, LL_
  *        on Gracemont 0AH to 0DH, on Lion Cove and Cougar Cove 11H.
  *        Linux intel_pmu_pebs_data_source_skl, _grt, _cmt, _lnl
  *
- * Given  loads at CPL 3 that hit the L1, the L2, the L3, and loads of a flushed line
+ * Given  loads at CPL 3 that hit the L1, the L2, the L3; of a flushed line; of a line that is on
+ *        its way
  * When   records are made of them, counting with USR and without OS
  * Then   most have this core's code of their place, as at CPL 0
  */
-TEST(ll, code_at_cpl_3_is_that_of_the_type_of_core, REQS(LL_47, LL_49, LL_50, LL_51),
+TEST(ll, code_at_cpl_3_is_that_of_the_type_of_core, REQS(LL_47, LL_48, LL_49, LL_50, LL_51),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = loads_at_cpl_3();
 
 	mem_sample_check_most(t, AT(LL_47), &setup, ACCESS_L1, MOST, mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, ACCESS_L1), "have a code of this core");
+	mem_sample_check_most(t, AT(LL_48), &setup, ACCESS_PENDING, MOST,
+			      mem_sample_has_code_of_core,
+			      mem_sample_codes_of_core(t, ACCESS_PENDING),
+			      "have a code of this core");
 	mem_sample_check_most(t, AT(LL_49), &setup, ACCESS_L2, MOST, mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, ACCESS_L2), "have a code of this core");
 	mem_sample_check_most(t, AT(LL_50), &setup, ACCESS_L3, MOST, mem_sample_has_code_of_core,
@@ -126,16 +137,20 @@ TEST(ll, latency_at_cpl_3_of_loads_from_memory_is_larger_than_of_l1_hits, REQS(L
 }
 
 /*
- * LL-27  Bit 5 of the data source must be 1 for the load of a locked read-modify-write and 0 for a
- *        plain load.
- *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
- *        Source Field of Load Latency Record
+ * LL-27   Bit 5 of the data source must be 1 for the load of a locked read-modify-write and 0 for
+ *         a plain load.
+ *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
+ *         Source Field of Load Latency Record
+ * HYB-11  A record of a locked load must have the lock bit of its core set, and one of a plain
+ *         load must not: bit 4 of the data source on Gracemont, 5 on Crestmont, Skymont and
+ *         Darkmont and from Golden Cove to Redwood Cove, 11 on Lion Cove and Cougar Cove.
+ *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data
  *
  * Given  locked additions at CPL 3, and plain loads of one line
  * When   records are made of each in turn, twice
- * Then   bit 5 at A0H is 1 in each record of a locked addition, and 0 in each of a plain load
+ * Then   at A0H the lock bit is 1 in each record of an addition, and 0 in each of a plain load
  */
-TEST(ll, latency_record_of_cpl_3_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_27),
+TEST(ll, latency_record_of_cpl_3_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_27, HYB_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
 	for (unsigned turn = 0; turn < 4; turn++) {
@@ -144,21 +159,22 @@ TEST(ll, latency_record_of_cpl_3_has_the_lock_bit_exactly_for_locked_loads, REQS
 		unsigned count, in_place = 0, set = 0;
 		struct cache_workload h;
 
-		if (!mem_sample_collect(t, AT(LL_27), &setup, locked ? ACCESS_LOCKED : ACCESS_L1,
-					&h, records, &count))
+		if (!mem_sample_collect(t, AT(LL_27, HYB_11), &setup,
+					locked ? ACCESS_LOCKED : ACCESS_L1, &h, records, &count))
 			return;
 		/* The piece at CPL 3 has loads of its own, of the stack. */
 		for (unsigned i = 0; i < count; i++)
 			if (mem_sample_in_place(&h, records[i].address)) {
 				in_place++;
-				set += mem_sample_has_bit(&records[i], LOCK);
+				set += mem_sample_has_bit(&records[i], latency_lock_bit());
 			}
 		if (!in_place) {
 			test_inconclusive(t, "no record of %s at CPL 3", h.name);
 			return;
 		}
-		CHECK_EQ(t, LL_27, locked ? in_place : 0, set,
-			 "of %u records of %s at CPL 3 have bit 5", in_place, h.name);
+		CHECK_EQ(t, IDS(LL_27, HYB_11), locked ? in_place : 0, set,
+			 "of %u records of %s at CPL 3 have bits %#lx", in_place, h.name,
+			 latency_lock_bit());
 	}
 }
 

@@ -95,9 +95,9 @@ TEST(dla, stlb_miss_events_count_page_walks_at_cpl_3, REQS(DLA_13, CNT_49, CNT_5
 	}
 }
 
-/* Most of the pages' records must have bit 4 after INVLPG, and few without it. */
+/* Most of the pages' records must have the bit after INVLPG, and few without it. */
 static void check_bit(struct test *t, struct test_claim claim, const struct mem_sample_setup *setup,
-		      enum access access, bool fresh)
+		      enum access access, u64 bit, bool fresh)
 {
 	const struct sampling_offsets at = sampling_offsets();
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
@@ -109,8 +109,6 @@ static void check_bit(struct test *t, struct test_claim claim, const struct mem_
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
 	ds_open(&ds);
 	mem_sample_arm(setup, setup->period);
-	counter_program(setup->counter, setup->event, COUNT_USR);
-	counter_preset(setup->counter, setup->period);
 	walk_at_cpl_3(&h, false);
 	counters_enable(pmc_one(setup->counter));
 	for (unsigned i = 0; i < WALKS_MOST && ds_records() < 2 * MEM_SAMPLE_RECORDS; i++)
@@ -123,34 +121,40 @@ static void check_bit(struct test *t, struct test_claim claim, const struct mem_
 		if (!mem_sample_in_place(&h, mem_sample_at(record, at.address)))
 			continue;
 		count++;
-		set += !!(mem_sample_at(record, at.source) & STLB_MISS);
+		set += !!(mem_sample_at(record, at.source) & bit);
 	}
 	if (mem_sample_enough(t, claim, &h, count, MEM_SAMPLE_RECORDS))
 		test_check_range(t, claim, fresh ? count / 2 + 1 : 0,
 				 fresh ? count : (count - 1) / 2, set,
-				 "of %u records of %s at CPL 3, %s INVLPG, that have bit 4 of A0H",
-				 count, h.name, fresh ? "after" : "without");
+				 "of %u records of %s at CPL 3, %s INVLPG, that have bits %#lx of "
+				 "A0H",
+				 count, h.name, fresh ? "after" : "without", bit);
 }
 
 /*
- * LL-28  Bit 4 of the data source must be 0 for a translation found in the DTLB or STLB, and 1
- *        when the STLB missed.
- *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
- *        Source Field of Load Latency Record
+ * LL-28   Bit 4 of the data source must be 0 for a translation found in the DTLB or STLB, and 1
+ *         when the STLB missed.
+ *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
+ *         Source Field of Load Latency Record
+ * HYB-12  A record of a load that missed the STLB must have the bit of its core set: bit 5 of the
+ *         data source on Gracemont, 6 on Crestmont, Skymont and Darkmont, 4 from Golden Cove to
+ *         Redwood Cove, 10 on Lion Cove and Cougar Cove.
+ *         Linux grt_latency_data, adl_latency_data_p, cmt_latency_data, lnl_latency_data
  *
  * Given  loads of 256 pages at CPL 3
  * When   IA32_PMC3 makes records of them after INVLPG of each page, counting with USR and without
  *        OS
- * Then   at A0H bit 4 is 1 in more than half of those of these pages
+ * Then   at A0H the bit is 1 in more than half of those of these pages
  * Control: without INVLPG in less than half: the STLB has the pages
  */
-TEST(ll, latency_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(LL_28),
+TEST(ll, latency_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(LL_28, HYB_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
-	const struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
-	check_bit(t, AT(LL_28), &setup, ACCESS_STLB, true);
-	check_bit(t, CONTROL_AT(LL_28), &setup, ACCESS_STLB, false);
+	setup.user = true;
+	check_bit(t, AT(LL_28, HYB_12), &setup, ACCESS_STLB, latency_stlb_bit(), true);
+	check_bit(t, CONTROL_AT(LL_28, HYB_12), &setup, ACCESS_STLB, latency_stlb_bit(), false);
 }
 
 /*
@@ -166,8 +170,9 @@ TEST(ll, latency_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(LL_2
 TEST(ps, precise_store_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(PS_06),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	const struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 
-	check_bit(t, AT(PS_06), &setup, ACCESS_STORE_STLB, true);
-	check_bit(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_STLB, false);
+	setup.user = true;
+	check_bit(t, AT(PS_06), &setup, ACCESS_STORE_STLB, STLB_MISS, true);
+	check_bit(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_STLB, STLB_MISS, false);
 }
