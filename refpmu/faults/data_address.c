@@ -167,7 +167,7 @@ static bool hit_is_lost(struct model *m, const struct retire_ctx *s, const struc
 }
 
 /* Faults of the bits next to the code of a sampled store. */
-static u64 store_sample_bits(struct model *m, const struct model_access *a,
+static u64 store_sample_bits(struct model *m, unsigned x, const struct model_access *a,
 			     const struct memory_result *o, u64 source)
 {
 	const u64 stlb = model_further_bits(m, &(struct tagged_load){ .stlb_miss = true });
@@ -175,7 +175,8 @@ static u64 store_sample_bits(struct model *m, const struct model_access *a,
 
 	if (o->stlb_miss && broken(m, FAULT_STORE_SAMPLE_STLB_BIT_4))
 		source = (source & ~stlb) | DATA_SOURCE_LL_STLB_MISS;
-	if (a->locked && broken(m, FAULT_STORE_SAMPLE_UNLOCKED))
+	if (a->locked && (broken(m, FAULT_STORE_SAMPLE_UNLOCKED) ||
+			  (x && broken(m, FAULT_STORE_SAMPLE_UNLOCKED_PMC1))))
 		source &= ~lock;
 	if (!a->locked && broken(m, FAULT_STORE_SAMPLE_LOCKED_ALWAYS))
 		source |= lock;
@@ -193,7 +194,7 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 						    record->data_linear_address);
 	fault_glc_store(m, s->rule[x]->kind, record);
 	if (s->rule[x]->kind == EK_STORE_SAMPLE)
-		record->data_source = store_sample_bits(m, access, &s->outcome[a].memory,
+		record->data_source = store_sample_bits(m, x, access, &s->outcome[a].memory,
 							record->data_source);
 	if (s->rule[x]->kind == EK_STORE_SAMPLE && s->r->access[0].linear != access->linear &&
 	    broken(m, FAULT_STORE_SAMPLE_FIRST))

@@ -222,6 +222,51 @@ static void count_bits(const struct store_run *run, unsigned records, u64 bits, 
 	}
 }
 
+enum part { NONE, FEWER, MORE, EACH };
+
+struct bit_row {
+	const struct workload *workload;
+	const char *name;
+	u64 bit;
+	enum part part;		/* of the records that have the bit */
+	bool user;
+};
+
+/* false: the test has ended. */
+static bool check_bits(struct test *t, const struct bit_row *row, unsigned c)
+{
+	void *memory = row->user ? (void *)workload_memory() : (void *)pages_get()->small;
+	const struct store_run run = {
+		.counter = c,
+		.workload = row->workload,
+		.place.memory = memory,
+		.address = (u64)(uintptr_t)memory,
+		.wanted = MEM_SAMPLE_RECORDS,
+		.user = row->user,
+	};
+	const unsigned records = take(&run);
+	unsigned stores, with;
+
+	count_bits(&run, records, row->bit, &stores, &with);
+	if (!stores && !test_is_strict(t)) {
+		test_inconclusive(t, "no store was tagged: %s", row->name);
+		return false;
+	}
+	if (!CONTROL_RANGE(t, HYB_24, 1, MEM_SAMPLE_MOST, stores,
+			   "records of stores %s, IA32_PMC%u", row->name, c))
+		return false;
+	CHECK_RANGE(t, HYB_24,
+		    row->part == EACH ? stores :
+		    row->part == MORE ? stores / 2 + 1 :
+					0,
+		    row->part == NONE  ? 0 :
+		    row->part == FEWER ? (stores - 1) / 2 :
+					 stores,
+		    with, "of %u records of stores %s, IA32_PMC%u, have bits %#lx", stores,
+		    row->name, c, row->bit);
+	return true;
+}
+
 /*
  * HYB-24  A record of a sampled store that missed the STLB, or that was locked, must have the bit
  *         set that a record of such a load has on its core, and one of a plain store must not.
@@ -229,8 +274,9 @@ static void count_bits(const struct store_run *run, unsigned records, u64 bits, 
  *         its decoders of loads
  *
  * Given  loops with a store to one address: after INVLPG, which needs a page walk; a locked
- *        addition; a plain one
- * When   IA32_PMC0 makes records of sampled stores with the memory group
+ *        addition; a plain one; the last two also at CPL 3
+ * When   each general-purpose counter that has the event of sampled stores makes records of them
+ *        with the memory group
  * Then   this core's bit of an STLB miss is 1 in more than half of the first records, its lock bit
  *        in each of the second. Of the plain stores no record has the lock bit, and fewer than half
  *        have the other bit
@@ -239,45 +285,19 @@ static void count_bits(const struct store_run *run, unsigned records, u64 bits, 
 TEST(adaptive, sampled_store_has_the_stlb_and_lock_bits_of_its_type_of_core, REQS(HYB_24),
      NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
 {
-	enum part { NONE, FEWER, MORE, EACH };
-	const struct {
-		const struct workload *workload;
-		const char *name;
-		u64 bit;
-		enum part part;
-	} rows[] = {
-		{ &workload_fresh_page_store, "after INVLPG", latency_stlb_bit(), MORE },
-		{ &workload_lock, "of a locked addition", latency_lock_bit(), EACH },
-		{ &workload_store, "of eight bytes", latency_stlb_bit(), FEWER },
-		{ &workload_store, "of eight bytes", latency_lock_bit(), NONE },
+	const struct bit_row rows[] = {
+		{ &workload_fresh_page_store, "after INVLPG", latency_stlb_bit(), MORE, false },
+		{ &workload_lock, "of a locked addition", latency_lock_bit(), EACH, false },
+		{ &workload_store, "of eight bytes", latency_stlb_bit(), FEWER, false },
+		{ &workload_store, "of eight bytes", latency_lock_bit(), NONE, false },
+		{ &workload_lock, "of a locked addition, CPL 3", latency_lock_bit(), EACH, true },
+		{ &workload_store, "of eight bytes, CPL 3", latency_lock_bit(), NONE, true },
 	};
+	struct event event = { .counters = 0 };
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct store_run run = {
-			.workload = rows[i].workload,
-			.place.memory = pages_get()->small,
-			.address = (u64)(uintptr_t)pages_get()->small,
-			.wanted = MEM_SAMPLE_RECORDS,
-		};
-		unsigned records, stores, with;
-
-		records = take(&run);
-		count_bits(&run, records, rows[i].bit, &stores, &with);
-		if (!stores && !test_is_strict(t)) {
-			test_inconclusive(t, "no store was tagged: %s", rows[i].name);
-			return;
-		}
-		if (!CONTROL_RANGE(t, HYB_24, 1, MEM_SAMPLE_MOST, stores, "records of stores %s",
-				   rows[i].name))
-			return;
-		CHECK_RANGE(t, HYB_24,
-			    rows[i].part == EACH ? stores :
-			    rows[i].part == MORE ? stores / 2 + 1 :
-						   0,
-			    rows[i].part == NONE  ? 0 :
-			    rows[i].part == FEWER ? (stores - 1) / 2 :
-						    stores,
-			    with, "of %u records of stores %s have the bit %#lx", stores,
-			    rows[i].name, rows[i].bit);
-	}
+	event_get(EK_STORE_SAMPLE, 0, &event);
+	FOR_EACH_COUNTER (c, event.counters & counters_gp().bits)
+		for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+			if (!check_bits(t, &rows[i], c))
+				return;
 }

@@ -45,15 +45,15 @@ RULE(stores_are_sampled_on_all,
      event_makes_record(r, 0, STORE_LATENCY) && event_makes_record(r, 7, STORE_LATENCY))
 
 /* The data source of a sampled store; each store is to another page. */
-static u64 source_of_store(struct fixture *r, bool locked)
+static u64 source_of_store(struct fixture *r, unsigned counter, bool locked)
 {
 	enum { MEM = 1, SOURCE_AT = 0x28, PAGE = 0x1000, ROUNDS = 200 };
 
 	fixture_stop(r);
 	empty_buffer(r);
 	fixture_wrmsr(r, 0x3f2, MEM);
-	fixture_program_pebs(r, 0, STORE_LATENCY, BIT(34), 2);
-	fixture_start(r, BIT(0));
+	fixture_program_pebs(r, counter, STORE_LATENCY, BIT(34), 2);
+	fixture_start(r, BIT(counter));
 	for (u64 i = 0; i < ROUNDS && fixture_index(r) == FIXTURE_BUFFER; i++) {
 		struct model_retired one = { .stores = 1,
 					     .n_access = 1,
@@ -67,7 +67,8 @@ static u64 source_of_store(struct fixture *r, bool locked)
 
 /* Bit 6: STLB miss; bit 5: locked; bit 4 is neither. */
 RULE(stores_have_the_bits_of_loads,
-     (source_of_store(r, false) & 0x70) == 0x40 && (source_of_store(r, true) & 0x30) == 0x20)
+     (source_of_store(r, 0, false) & 0x70) == 0x40 && (source_of_store(r, 0, true) & 0x30) == 0x20)
+RULE(stores_of_each_counter_have_the_lock_bit, source_of_store(r, 3, true) & BIT(5))
 
 /* Local memory, Linux intel_pmu_pebs_data_source_cmt. */
 RULE(memory_has_the_code_of_crestmont, (source_of_far_load(r, 1, LATENCY) & 0xf) == 0xa)
@@ -124,6 +125,7 @@ rule *const skymont_rules[FAULT_COUNT] = {
 	[FAULT_STORE_SAMPLE_PMC0_ONLY] = stores_are_sampled_on_all,
 	[FAULT_STORE_SAMPLE_STLB_BIT_4] = stores_have_the_bits_of_loads,
 	[FAULT_STORE_SAMPLE_UNLOCKED] = stores_have_the_bits_of_loads,
+	[FAULT_STORE_SAMPLE_UNLOCKED_PMC1] = stores_of_each_counter_have_the_lock_bit,
 	[FAULT_STORE_SAMPLE_LOCKED_ALWAYS] = stores_have_the_bits_of_loads,
 	[FAULT_LL_MEMORY_OF_GRACEMONT] = memory_has_the_code_of_crestmont,
 	[FAULT_E_CORE_HAS_METRICS] = no_metrics,
