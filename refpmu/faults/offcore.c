@@ -83,15 +83,19 @@ void fault_offcore(struct model *m, struct offcore_access *access)
 	if (m->config.fault == FAULT_NONE)
 		return;
 	first = m->host->processor & 1 ? model_core_sibling(m) : NULL;
-	if (first && broken(m, FAULT_OFFCORE_SIBLING_RULES))
+	if (first && (broken(m, FAULT_OFFCORE_SIBLING_RULES) ||
+		      (access->n == 1 && broken(m, FAULT_OFFCORE_SECOND_SIBLING))))
 		access->select = first->offcore_rsp[access->n];
 	if (faults_of(m)->offcore_latched[access->n] != access->select &&
-	    broken(m, FAULT_OFFCORE_LATCHED))
+	    (broken(m, FAULT_OFFCORE_LATCHED) ||
+	     (access->n == 1 && broken(m, FAULT_OFFCORE_SECOND_LATCHED))))
 		access->select = faults_of(m)->offcore_latched[access->n];
 	if (broken(m, FAULT_OFFCORE_SILENT) ||
 	    (faults_of(m)->cpl == 3 && broken(m, FAULT_OFFCORE_USER_LOST)))
 		access->select = 0;
-	if (access->select & (access->request - 1) && broken(m, FAULT_OFFCORE_ONE_REQUEST))
+	if (access->select & (access->request - 1) &&
+	    (broken(m, FAULT_OFFCORE_ONE_REQUEST) ||
+	     (access->n == 1 && broken(m, FAULT_OFFCORE_SECOND_ONE_REQUEST))))
 		access->select &= ~(u64)access->request;
 	break_second(m, access);
 	if (is_both_requests(m, access))

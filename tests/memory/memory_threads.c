@@ -21,6 +21,7 @@
 struct pair {
 	struct two_cpus both;
 	unsigned open;		/* the side whose threshold lets loads count */
+	unsigned second;	/* 1: MSR_OFFCORE_RSP_1 and its event */
 	bool ready[2];
 	u64 events[2];
 	u64 n[2];		/* loads with load latency */
@@ -181,8 +182,8 @@ static void count_off_core(void *arg)
 	char reason[96];
 
 	p->ready[side] = cache_workload_get(ACCESS_MEMORY, &h, reason, sizeof(reason)) &&
-			 event_get(EK_OFFCORE_0, 0, &event);
-	msr_write(MSR_OFFCORE_RSP_0, side == p->open ? all : 0);
+			 event_get(EK_OFFCORE_0 + p->second, 0, &event);
+	msr_write(MSR_OFFCORE_RSP_0 + p->second, side == p->open ? all : 0);
 	counter_program(0, event.code, COUNT_BOTH);
 	counter_write(0, 0);
 	two_cpus_barrier(&p->both);
@@ -191,7 +192,7 @@ static void count_off_core(void *arg)
 	p->events[side] = counter_read(0);
 	two_cpus_barrier(&p->both);
 	counter_program_disabled(0, 0, 0);
-	msr_write(MSR_OFFCORE_RSP_0, 0);
+	msr_write(MSR_OFFCORE_RSP_0 + p->second, 0);
 }
 
 /*
@@ -200,26 +201,29 @@ static void count_off_core(void *arg)
  *         SDM Tables 35-13 and 35-18 (scope: Thread) against Linux, which takes them as shared by
  *         the threads of a core
  *
- * Given  both threads of a core load flushed lines, and count the first off-core event
- * When   MSR_OFFCORE_RSP_0 of one names a demand read of data and every response, that of the other
- *        one nothing; then with the roles exchanged
+ * Given  both threads of a core load flushed lines, and count the first off-core event, or the
+ *        second where it exists
+ * When   its MSR_OFFCORE_RSP_x of one names a demand read of data and every response, that of the
+ *        other one nothing; then with the roles exchanged
  * Then   the one whose register names them counts at least half of its loads, the other one none
  */
 TEST(offcore, threads_of_a_core_count_by_their_own_off_core_registers, REQS(MSR_38),
      NEEDS(need_perfmon, need_offcore, need_sibling_thread))
 {
 	const unsigned cpu = smp_sibling();
+	struct event event;
 
-	for (unsigned open = 0; open < 2; open++) {
-		struct pair p = { .open = open };
+	for (unsigned i = 0; i < 4 && event_get(EK_OFFCORE_0 + (i >> 1), 0, &event); i++) {
+		const unsigned open = i & 1;
+		struct pair p = { .open = open, .second = i >> 1 };
 
 		if (!two_cpus_run(t, &p.both, cpu, count_off_core, &p) ||
 		    !HARNESS_CHECK(t, p.ready[0] && p.ready[1], "there are loads and an event"))
 			return;
 		CHECK_RANGE(t, MSR_38, ROUNDS / 2, ~0ULL, p.events[open],
-			    "off-core events of %u loads of %s, whose register names them", ROUNDS,
+			    "%s of %u loads of %s, whose register names them", event.name, ROUNDS,
 			    two_cpus_whose(cpu, open));
-		CHECK_EQ(t, MSR_38, 0, p.events[!open],
-			 "off-core events of %s, whose register is 0", two_cpus_whose(cpu, !open));
+		CHECK_EQ(t, MSR_38, 0, p.events[!open], "%s of %s, whose register is 0", event.name,
+			 two_cpus_whose(cpu, !open));
 	}
 }

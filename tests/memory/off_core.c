@@ -373,10 +373,10 @@ static u64 count_at_cpl_3(u16 event, unsigned counter, const struct cache_worklo
  *         SDM Off-core Response Performance Monitoring, response types; supplier and snoop
  *         information
  *
- * Given  MSR_OFFCORE_RSP_0 names demand reads of data and reads for ownership, both at once, and
- *        every response
+ * Given  MSR_OFFCORE_RSP_0, or MSR_OFFCORE_RSP_1 where it exists, names demand reads of data and
+ *        reads for ownership, both at once, and every response
  * When   a flushed line is loaded, or stored to, at CPL 0 and at CPL 3
- * Then   the first off-core event counts at least half of the accesses on each counter
+ * Then   its off-core event counts at least half of the accesses on each counter
  */
 TEST(offcore, each_counter_counts_both_requests_that_its_register_names, REQS(MSR_40),
      NEEDS(need_perfmon, need_four_counters, need_offcore))
@@ -385,16 +385,15 @@ TEST(offcore, each_counter_counts_both_requests_that_its_register_names, REQS(MS
 	u64 responses = counter_caps()->facilities & FAC_OFFCORE_SNB ? ANY_RESPONSE : NHM_RESPONSES;
 	struct event event;
 
-	if (!HARNESS_CHECK(t, event_get(EK_OFFCORE_0, 0, &event), "the event is in the table"))
-		return;
-	if (!off_core_set(MSR_OFFCORE_RSP_0, REQUEST | REQUEST_RFO | responses)) {
-		test_inconclusive(t, "MSR 0x%x refuses two requests", MSR_OFFCORE_RSP_0);
-		return;
-	}
-	for (unsigned a = 0; a < 2; a++) {
+	for (unsigned i = 0; i < 4 && event_get(EK_OFFCORE_0 + (i >> 1), 0, &event); i++) {
+		const u32 msr = MSR_OFFCORE_RSP_0 + (i >> 1);
 		struct cache_workload h;
 
-		if (!cache_workload_or_skip(t, accesses[a], &h))
+		if (!off_core_set(msr, REQUEST | REQUEST_RFO | responses)) {
+			test_inconclusive(t, "MSR 0x%x refuses two requests", msr);
+			return;
+		}
+		if (!cache_workload_or_skip(t, accesses[i & 1], &h))
 			break;
 		for (unsigned c = 0; c < 4; c++) {
 			CHECK_RANGE(t, MSR_40, ROUNDS / 2, ~0ULL, off_core_count(event.code, c, &h),
@@ -403,8 +402,8 @@ TEST(offcore, each_counter_counts_both_requests_that_its_register_names, REQS(MS
 				    "%s of %u %s at CPL 3, IA32_PMC%u", event.name, ROUNDS, h.name,
 				    c);
 		}
+		off_core_set(msr, 0);
 	}
-	off_core_set(MSR_OFFCORE_RSP_0, 0);
 }
 
 /*
@@ -462,9 +461,10 @@ TEST(offcore, off_core_responses_are_told_by_supplier_for_each_register_and_requ
  *         response.
  *         SDM 18.8.1.3 Off-core Response Performance Monitoring in the Processor Core
  *
- * Given  IA32_PMC0, programmed once with the first off-core event, while MSR_OFFCORE_RSP_0 names a
- *        request and every response; loads of a flushed line, which are demand reads of data
- * When   between windows nothing but the register is written: the same, 0, the same
+ * Given  IA32_PMC0, programmed once with an off-core event, while its register, MSR_OFFCORE_RSP_0
+ *        or where it exists MSR_OFFCORE_RSP_1, names a request and every response; loads of a
+ *        flushed line, which are demand reads of data
+ * When   between windows nothing but that register is written: the same, 0, the same
  * Then   nothing is counted with 0
  * Control: with the others at least half of the loads are
  */
@@ -477,25 +477,28 @@ TEST(offcore, off_core_register_acts_while_the_event_stays_programmed, REQS(MSR_
 	struct event event;
 	u64 start, count[3];
 
-	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h) ||
-	    !HARNESS_CHECK(t, event_get(EK_OFFCORE_0, 0, &event), "the event is in the table"))
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
-	for (unsigned i = 0; i < 3; i++) {
-		if (!off_core_set(MSR_OFFCORE_RSP_0, i == 1 ? 0 : all)) {
-			test_inconclusive(t, "MSR_OFFCORE_RSP_0 refuses 0x%lx", i == 1 ? 0 : all);
-			return;
+	for (unsigned n = 0; n < 2 && event_get(EK_OFFCORE_0 + n, 0, &event); n++) {
+		for (unsigned i = 0; i < 3; i++) {
+			if (!off_core_set(MSR_OFFCORE_RSP_0 + n, i == 1 ? 0 : all)) {
+				test_inconclusive(t, "MSR_OFFCORE_RSP_%u refuses 0x%lx", n,
+						  i == 1 ? 0 : all);
+				return;
+			}
+			if (!i)
+				counter_program(0, event.code, COUNT_BOTH);
+			start = counter_read(0);
+			cache_workload_run(&h, ROUNDS, pmc_one(0));
+			count[i] = counter_read(0) - start;
 		}
-		if (!i)
-			counter_program(0, event.code, COUNT_BOTH);
-		start = counter_read(0);
-		cache_workload_run(&h, ROUNDS, pmc_one(0));
-		count[i] = counter_read(0) - start;
+		counter_program_disabled(0, 0, 0);
+		off_core_set(MSR_OFFCORE_RSP_0 + n, 0);
+		CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, count[0], "%s, 0x%lx", event.name, all);
+		CHECK_EQ(t, MSR_18, 0, count[1], "%s, its register then 0", event.name);
+		CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, count[2], "%s, 0x%lx again", event.name,
+			      all);
 	}
-	counter_program_disabled(0, 0, 0);
-	off_core_set(MSR_OFFCORE_RSP_0, 0);
-	CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, count[0], "off-core events, 0x%lx", all);
-	CHECK_EQ(t, MSR_18, 0, count[1], "off-core events, the register then 0");
-	CONTROL_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, count[2], "off-core events, 0x%lx again", all);
 }
 
 /*

@@ -451,44 +451,72 @@ TEST(netburst, cascaded_counter_compares_as_others_do, REQS(NB_18), NEEDS(need_n
 	}
 }
 
+/* Three counters, each but the first with the flag by which it waits for the one before it. */
+static const struct chain {
+	u8 first;
+	struct {
+		u8 counter;
+		u64 flag;
+	} second, third;
+} chains[] = {
+	{ 12, { 14, NB_CCCR_CASCADE }, { 16, NB_CCCR_CASCADE } },
+	{ 13, { 15, NB_CCCR_CASCADE }, { 17, NB_CCCR_CASCADE } },
+	{ 16, { 12, NB_CCCR_EXTENDED_CASCADE }, { 14, NB_CCCR_CASCADE } },
+	{ 17, { 15, NB_CCCR_EXTENDED_CASCADE }, { 13, NB_CCCR_CASCADE } },
+	{ 16, { 17, NB_CCCR_EXTENDED_CASCADE }, { 15, NB_CCCR_EXTENDED_CASCADE } },
+	{ 17, { 16, NB_CCCR_EXTENDED_CASCADE }, { 12, NB_CCCR_EXTENDED_CASCADE } },
+	{ 15, { 17, NB_CCCR_CASCADE }, { 16, NB_CCCR_EXTENDED_CASCADE } },
+};
+#define CHAINS (sizeof(chains) / sizeof(chains[0]))
+
 /*
  * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
  *        group overflows.
  *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ * NB-33  With bit 11 of its CCCR set an IQ counter must start when the counter that Table 18-65
+ *        names overflows.
+ *        SDM 18.15.5.7 Extended Cascading, Table 18-65
  *
- * Given  counters 12 and 13 count; 14 and 15, their cascade flags set, wait for them, and 16 and 17
- *        wait for 14 and 15
- * When   the first counter of the chain overflows after a quarter of a window's events, or doesn't;
- *        the second one overflows after an eighth of its own events
+ * Given  chains of three IQ counters: the first one counts, the second one waits for it and the
+ *        third one for the second, each with its cascade flag or with bit 11
+ * When   the first counter of the chain overflows after a quarter of a window's events; the second
+ *        one overflows after an eighth of its own events, or doesn't
  * Then   the third one counts in the first case
  * Control: in the second case it counts nothing; the first has as many events as rounds
  */
-TEST(netburst, cascaded_counter_starts_the_next_one, REQS(NB_09), NEEDS(need_netburst))
+TEST(netburst, cascaded_counter_starts_the_next_one, REQS(NB_09, NB_33), NEEDS(need_netburst))
 {
-	for (unsigned i = NB_IQ_COUNTER4; i < NB_COUNTERS; i++)
-		for (unsigned chained = 0; chained < 2; chained++) {
-			const unsigned second = alternate[i], first = alternate[second];
-			const struct netburst_setting third = usual(i, NB_CCCR_CASCADE);
-			const u64 all = events_of(first);
+	for (unsigned n = 0; n < 2 * CHAINS; n++) {
+		const struct chain *c = &chains[n / 2];
+		const unsigned i = c->third.counter, chained = n & 1;
+		const struct netburst_setting third = usual(i, c->third.flag);
+		const u64 all = events_of(c->first);
 
-			CONTROL_RANGE(t, NB_09, ROUNDS, ~0ULL, all, "events of counter %u", first);
-			cascade_program(first, all / 4, second, NB_CCCR_CASCADE);
-			netburst_program(&third);
-			netburst_write(i, 0);
-			cascade_window_until(first, second, chained ? all / 8 : NETBURST_NEVER);
-			netburst_stop(i);
-			if (chained)
-				CHECK_RANGE(t, NB_09, all / 8, all, netburst_read(i),
-					    "counter %u after %u after %u, %lu events", i, second,
-					    first, all);
-			else
-				CONTROL_EQ(t, NB_09, 0, netburst_read(i),
-					   "counter %u, counter %u not overflowing", i, second);
-			netburst_reset();
-		}
+		CONTROL_RANGE(t, IDS(NB_09, NB_33), ROUNDS, ~0ULL, all, "events of counter %u",
+			      c->first);
+		cascade_program(c->first, all / 4, c->second.counter, c->second.flag);
+		netburst_program(&third);
+		netburst_write(i, 0);
+		cascade_window_until(c->first, c->second.counter,
+				     chained ? all / 8 : NETBURST_NEVER);
+		netburst_stop(i);
+		if (chained)
+			test_check_range(t,
+					 c->third.flag == NB_CCCR_CASCADE ? AT(NB_09) : AT(NB_33),
+					 all / 8, all, netburst_read(i),
+					 "counter %u after %u after %u, %lu events", i,
+					 c->second.counter, c->first, all);
+		else
+			CONTROL_EQ(t, IDS(NB_09, NB_33), 0, netburst_read(i),
+				   "counter %u, counter %u not overflowing", i, c->second.counter);
+		netburst_reset();
+	}
 }
 
 /*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
  * NB-33  With bit 11 of its CCCR set an IQ counter must start when the counter that Table 18-65
  *        names overflows.
  *        SDM 18.15.5.7 Extended Cascading, Table 18-65
@@ -496,14 +524,20 @@ TEST(netburst, cascaded_counter_starts_the_next_one, REQS(NB_09), NEEDS(need_net
  * Given  counters 12, 15, 16 and 17 wait with bit 11 of their CCCRs set
  * When   the counter that Table 18-65 names overflows, doesn't overflow, or another one of the IQ
  *        group does
- * Then   the waiting counter counts in the first case only
+ * Then   the waiting counter counts in the first case only; with bit 11 and the cascade flag both
+ *        set it counts when that counter or its alternate counter overflows
  */
-TEST(netburst, extended_cascading_starts_as_table_18_65_says, REQS(NB_33), NEEDS(need_netburst))
+TEST(netburst, extended_cascading_starts_as_table_18_65_says, REQS(NB_09, NB_33),
+     NEEDS(need_netburst))
 {
+	const u64 both = NB_CCCR_CASCADE | NB_CCCR_EXTENDED_CASCADE;
+
 	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
 		if (extended[i] == NO)
 			continue;
 		check_starts(t, AT(NB_33), extended[i], i, NB_CCCR_EXTENDED_CASCADE);
+		check_starts(t, AT(NB_33), extended[i], i, both);
+		check_starts(t, AT(NB_09), alternate[i], i, both);
 		CHECK_EQ(t, NB_33, 0,
 			 cascade(extended[i], NETBURST_NEVER, i, NB_CCCR_EXTENDED_CASCADE),
 			 "counter %u, counter %u not overflowing", i, extended[i]);

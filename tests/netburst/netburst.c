@@ -5,6 +5,7 @@
  * completely. HLT is the only state in which nothing ever counts.
  */
 #include "tests/netburst/netburst.h"
+#include "tests/frame/needs.h"
 
 #include "kernel/interrupt/apic.h"
 #include "kernel/processor/cpuid.h"
@@ -271,6 +272,14 @@ bool netburst_run(struct test *t, unsigned thread, enum netburst_other other, vo
 {
 	pair = (struct pair){ .fn = fn, .arg = arg, .waker = apic_id() };
 	return thread == netburst_thread() ? run_here(t, other, fn, arg) : run_there(t, other);
+}
+
+bool netburst_runs_on(unsigned thread)
+{
+	char reason[96];
+
+	return thread == netburst_thread() ||
+	       (cpu_index() == CPU_BOOT && need_sibling_thread(reason, sizeof(reason)));
 }
 
 static struct smp_barrier both_are_there;

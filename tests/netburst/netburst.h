@@ -20,6 +20,10 @@
 /* The calling thread. */
 unsigned netburst_thread(void);
 
+/* Can netburst_run() run a function there? On the calling thread always; from the first processor
+ * on the other thread too, if there is one. */
+bool netburst_runs_on(unsigned thread);
+
 /* ESCR[3:0] of a thread, at any CPL. */
 u64 netburst_both(unsigned thread);
 

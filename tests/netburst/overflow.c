@@ -15,6 +15,7 @@
 #define PERIOD	10u	/* each counter has so many events in NETBURST_MORE rounds */
 #define ADDER	NB_FLAME_COUNTER0	/* a counter of packed additions */
 #define CASES	8u	/* which thread works; both PMI flags */
+#define LOWEST	8u	/* presets below the end */
 #define AGAIN	3u	/* windows of forced overflows */
 #define SINGLE	4u	/* windows of one addition */
 #define THRESHOLD_MOST 15ULL	/* maximum of CCCR[23:20] */
@@ -73,7 +74,9 @@ TEST(netburst, ovf_of_a_cccr_stays_until_software_clears_it, REQS(NB_08, NB_21),
  * NB-21  An overflow must set the OVF flag although no PMI is enabled.
  *        SDM 18.16.2 CCCR MSRs
  *
- * Given  each counter with its usual event and no PMI enabled
+ * Given  each counter with its usual event and no PMI enabled; and each IQ counter with
+ *        micro-operations of locked instructions, of which one may retire several, from 1 to 8
+ *        below the end: an increment of several may pass the end without stopping at 0
  * When   it wraps
  * Then   OVF is set in the counter's own CCCR and in no other
  */
@@ -86,6 +89,22 @@ TEST(netburst, overflow_sets_the_ovf_of_its_own_cccr_alone, REQS(NB_21), NEEDS(n
 		run_from(i, PERIOD);
 		netburst_stop(i);
 		CHECK_EQ(t, NB_21, BIT(i), netburst_status(), "OVF flags of all counters");
+		netburst_clear(i);
+	}
+	for (unsigned k = 0; k < (NB_COUNTERS - NB_IQ_COUNTER0) * LOWEST; k++) {
+		const unsigned i = NB_IQ_COUNTER0 + k / LOWEST;
+		const struct netburst_setting s = {
+			.counter = i, .event = NB_EVENT_UOPS_RETIRED,
+			.mask = NB_UOPS_RETIRED_NBOGUS, .levels = netburst_every_level(),
+		};
+
+		netburst_program(&s);
+		netburst_preset(i, 1 + k % LOWEST);
+		netburst_start(i);
+		workload_run_uncounted(&workload_lock, NETBURST_MORE);
+		netburst_stop(i);
+		CHECK_EQ(t, NB_21, BIT(i), netburst_status(),
+			 "OVF flags, micro-operations from %u below the end", 1 + k % LOWEST);
 		netburst_clear(i);
 	}
 }
@@ -129,16 +148,27 @@ static u64 to(unsigned thread)
 	return thread ? NB_CCCR_OVF_PMI_T1 : NB_CCCR_OVF_PMI_T0;
 }
 
+/* Packed additions on a counter, of which no other code has any: of the FLAME group the event, of
+ * the IQ group the tagged ones at retirement. */
+static struct netburst_setting adds(unsigned counter, u64 flags)
+{
+	return counter < NB_IQ_COUNTER0 ? netburst_usual(counter, netburst_every_level(), flags) :
+					  netburst_metric(NB_METRIC_PACKED_SP_RETIRED, counter,
+							  netburst_every_level(), flags);
+}
+
 /* The additions in one dry run, including a constant number. */
 static u64 additions(unsigned counter)
 {
-	struct netburst_setting s = netburst_usual(counter, netburst_every_level(), 0);
+	struct netburst_setting s = adds(counter, 0);
 
 	netburst_program(&s);
 	netburst_write(counter, 0);
+	netburst_beside(&s, true);
 	netburst_start(counter);
 	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 	netburst_stop(counter);
+	netburst_beside(&s, false);
 	return netburst_read(counter);
 }
 
@@ -147,16 +177,18 @@ static u64 additions(unsigned counter)
 static const struct pmi_log *overflow_of(unsigned counter, u64 nth, u64 flags,
 					 const struct pmi_options *options)
 {
-	struct netburst_setting s = netburst_usual(counter, netburst_every_level(), flags);
+	struct netburst_setting s = adds(counter, flags);
 	const struct pmi_log *log;
 
 	netburst_program(&s);
 	netburst_preset(counter, nth);
 	pmi_open(options);
+	netburst_beside(&s, true);
 	netburst_start(counter);
 	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 	log = pmi_settle();
 	netburst_stop(counter);
+	netburst_beside(&s, false);
 	return log;
 }
 
@@ -169,8 +201,9 @@ static const struct pmi_log *overflow_on(u64 nth, u64 flags, const struct pmi_op
  * NB-16  A PMI must be generated on the next event count after the counter has overflowed.
  *        SDM 18.16.2 CCCR MSRs
  *
- * Given  each counter of packed additions, which no other code has, with the PMI flag of this
- *        thread. For an interrupt on the 100th event the page sets the counter to -99
+ * Given  each counter of packed additions, which no other code has, counters 8 to 11, and 12 to 17
+ *        with the tagged ones that retire, with the PMI flag of this thread. For an interrupt on
+ *        the 100th event the page sets the counter to -99
  * When   it overflows on the last addition of a workload, and on the last but one of them
  * Then   there is no interrupt in the first case, and one in the second
  * Control: the additions are counted, and OVF is set in both cases
@@ -180,7 +213,7 @@ TEST(netburst, overflow_interrupts_on_the_next_event_count, REQS(NB_16), NEEDS(n
 	static const struct pmi_options keep = { .keep_status = true };
 	const u64 mine = to(netburst_thread());
 
-	for (unsigned i = NB_FLAME_COUNTER0; i < NB_IQ_COUNTER0; i++) {
+	for (unsigned i = NB_FLAME_COUNTER0; i < NB_COUNTERS; i++) {
 		const u64 all = additions(i);
 		const struct pmi_log *log;
 

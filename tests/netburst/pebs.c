@@ -335,17 +335,7 @@ TEST(netburst, pebs_records_come_once_a_period, REQS(NB_38), NEEDS(need_netburst
 	}
 }
 
-/*
- * NB-38  After a record the counter must hold the reset value of the DS save area and the index
- *        must point after the record.
- *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
- *
- * Given  a buffer for eight records, its threshold beyond them
- * When   twice as many periods pass
- * Then   there are eight records, each written, the index stands at the absolute maximum, and no
- *        byte after it was written
- */
-TEST(netburst, pebs_records_end_at_the_absolute_maximum, REQS(NB_38), NEEDS(need_netburst_pebs))
+static void overfill(void *arg)
 {
 	struct netburst_sampling s = netburst_own_loads();
 
@@ -353,13 +343,33 @@ TEST(netburst, pebs_records_end_at_the_absolute_maximum, REQS(NB_38), NEEDS(need
 	s.nth = s.every = NETBURST_PERIOD;
 	s.n = 2 * NETBURST_RECORDS * (NETBURST_PERIOD + 1);
 	s.threshold = NETBURST_RECORDS + 1;	/* an interrupt would stop the counters */
-	netburst_sample(&s, &one);
-	CHECK_EQ(t, NB_38, NETBURST_RECORDS, one.records, "records in a buffer for %u",
-		 NETBURST_RECORDS);
-	CHECK_EQ(t, NB_38, NETBURST_RECORDS * SIZE, (u64)one.bytes,
-		 "the index, at the absolute maximum");
-	CHECK_EQ(t, NB_38, 0, one.unwritten, "of them that were not written");
-	CHECK(t, NB_38, !one.outside, "no byte after the absolute maximum was written");
+	netburst_sample(&s, arg);
+}
+
+/*
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
+ *
+ * Given  a buffer for eight records, its threshold beyond them, on either thread
+ * When   twice as many periods pass
+ * Then   there are eight records, each written, the index stands at the absolute maximum, and no
+ *        byte after it was written
+ */
+TEST(netburst, pebs_records_end_at_the_absolute_maximum, REQS(NB_38), NEEDS(need_netburst_pebs))
+{
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_runs_on(thread))
+			continue;
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, overfill, &one))
+			return;
+		CHECK_EQ(t, NB_38, NETBURST_RECORDS, one.records,
+			 "records of T%u in a buffer for %u", thread, NETBURST_RECORDS);
+		CHECK_EQ(t, NB_38, NETBURST_RECORDS * SIZE, (u64)one.bytes,
+			 "the index, at the absolute maximum");
+		CHECK_EQ(t, NB_38, 0, one.unwritten, "of them that were not written");
+		CHECK(t, NB_38, !one.outside, "no byte after the absolute maximum was written");
+	}
 }
 
 /* Three records; their interrupts depend on the threshold. */

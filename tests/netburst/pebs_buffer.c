@@ -29,6 +29,35 @@ static struct netburst_sampling six_periods(void)
 
 static struct netburst_taken taken;
 
+/* Windows of six periods on one thread: where the threshold and the absolute maximum are, as in
+ * struct netburst_sampling, and the result. */
+#define WINDOWS	4u
+
+static struct windows {
+	struct {
+		unsigned threshold;
+		u64 threshold_bytes, maximum_bytes;
+		bool user, masked;
+	} how[WINDOWS];
+	unsigned n;
+	struct netburst_taken taken[WINDOWS];
+} windows;
+
+static void run_windows(void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i < windows.n; i++) {
+		struct netburst_sampling s = six_periods();
+
+		s.threshold = windows.how[i].threshold;
+		s.threshold_bytes = windows.how[i].threshold_bytes;
+		s.maximum_bytes = windows.how[i].maximum_bytes;
+		s.user = windows.how[i].user;
+		s.masked = windows.how[i].masked;
+		netburst_sample(&s, &windows.taken[i]);
+	}
+}
+
 /*
  * NB-38  After a record the counter must hold the reset value of the DS save area and the index
  *        must point after the record.
@@ -61,7 +90,7 @@ TEST(netburst, pebs_records_follow_each_other_as_their_loads_do, REQS(NB_38),
  *        must point after the record.
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
- * Given  a threshold after three records, and LVTPC masked or not
+ * Given  a threshold after three records, and LVTPC masked or not, on either thread
  * When   loads for six periods retire, at CPL 0 or 3
  * Then   with LVTPC masked, so that no handler stops the counter, there are more than three
  *        records, each written
@@ -69,19 +98,28 @@ TEST(netburst, pebs_records_follow_each_other_as_their_loads_do, REQS(NB_38),
  */
 TEST(netburst, pebs_records_go_on_after_the_threshold, REQS(NB_38), NEEDS(need_netburst_pebs))
 {
-	for (unsigned user = 0; user < 2; user++) {
-		struct netburst_sampling s = six_periods();
+	windows = (struct windows){
+		.n = 4,
+		.how = { { .threshold = THIRD },
+			 { .threshold = THIRD, .masked = true },
+			 { .threshold = THIRD, .user = true },
+			 { .threshold = THIRD, .user = true, .masked = true } },
+	};
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_runs_on(thread))
+			continue;
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, run_windows, NULL))
+			return;
+		for (unsigned i = 0; i < windows.n; i += 2) {
+			const struct netburst_taken *masked = &windows.taken[i + 1];
+			const unsigned cpl = windows.how[i].user ? 3 : 0;
 
-		s.threshold = THIRD;
-		s.user = user;
-		netburst_sample(&s, &taken);
-		CONTROL_RANGE(t, NB_38, 1, PERIODS, taken.interrupts,
-			      "interrupts, LVTPC unmasked, %s", user ? "CPL 3" : "CPL 0");
-		s.masked = true;
-		netburst_sample(&s, &taken);
-		CHECK_RANGE(t, NB_38, THIRD + 1, NETBURST_RECORDS, taken.records,
-			    "records, LVTPC masked, %s", user ? "CPL 3" : "CPL 0");
-		CHECK_EQ(t, NB_38, 0, taken.unwritten, "of them that were not written");
+			CONTROL_RANGE(t, NB_38, 1, PERIODS, windows.taken[i].interrupts,
+				      "interrupts, LVTPC unmasked, T%u, CPL %u", thread, cpl);
+			CHECK_RANGE(t, NB_38, THIRD + 1, NETBURST_RECORDS, masked->records,
+				    "records, LVTPC masked, T%u, CPL %u", thread, cpl);
+			CHECK_EQ(t, NB_38, 0, masked->unwritten, "of them that were not written");
+		}
 	}
 }
 
@@ -94,7 +132,7 @@ TEST(netburst, pebs_records_go_on_after_the_threshold, REQS(NB_38), NEEDS(need_n
  *        SDM 17.4.9.5 Writing the DS Interrupt Service Routine
  *
  * Given  threshold and absolute maximum after the third record; then 36 GiB and 72 GiB beyond it,
- *        with the lower 32 bits unchanged
+ *        with the lower 32 bits unchanged; on either thread
  * When   loads for six periods retire
  * Then   where they are far away no interrupt is delivered, and there are more than three records
  * Control: with the threshold after the third record an interrupt comes; with the maximum there,
@@ -102,23 +140,27 @@ TEST(netburst, pebs_records_go_on_after_the_threshold, REQS(NB_38), NEEDS(need_n
  */
 TEST(netburst, pebs_index_is_compared_by_64_bits, REQS(NB_38, NB_39), NEEDS(need_netburst_pebs))
 {
-	struct netburst_sampling s = six_periods();
-
-	s.threshold = THIRD;
-	netburst_sample(&s, &taken);
-	CONTROL_RANGE(t, NB_39, 1, PERIODS, taken.interrupts,
-		      "interrupts, threshold after record %u", THIRD);
-	s.threshold = NETBURST_RECORDS + 1;
-	s.maximum_bytes = THIRD * SIZE;
-	netburst_sample(&s, &taken);
-	CONTROL_EQ(t, NB_38, THIRD, taken.records, "records, maximum after record %u", THIRD);
-	s.threshold_bytes = THIRD * SIZE + FAR;
-	s.maximum_bytes = THIRD * SIZE + 2 * FAR;
-	netburst_sample(&s, &taken);
-	CHECK_EQ(t, NB_39, 0, taken.interrupts, "interrupts, threshold far beyond record %u",
-		 THIRD);
-	CHECK_RANGE(t, NB_38, THIRD + 1, NETBURST_RECORDS, taken.records,
-		    "records, maximum far beyond record %u", THIRD);
+	windows = (struct windows){
+		.n = 3,
+		.how = { { .threshold = THIRD },
+			 { .threshold = NETBURST_RECORDS + 1, .maximum_bytes = THIRD * SIZE },
+			 { .threshold_bytes = THIRD * SIZE + FAR,
+			   .maximum_bytes = THIRD * SIZE + 2 * FAR } },
+	};
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_runs_on(thread))
+			continue;
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, run_windows, NULL))
+			return;
+		CONTROL_RANGE(t, NB_39, 1, PERIODS, windows.taken[0].interrupts,
+			      "interrupts of T%u, threshold after record %u", thread, THIRD);
+		CONTROL_EQ(t, NB_38, THIRD, windows.taken[1].records,
+			   "records of T%u, maximum after record %u", thread, THIRD);
+		CHECK_EQ(t, NB_39, 0, windows.taken[2].interrupts,
+			 "interrupts of T%u, threshold far beyond record %u", thread, THIRD);
+		CHECK_RANGE(t, NB_38, THIRD + 1, NETBURST_RECORDS, windows.taken[2].records,
+			    "records of T%u, maximum far beyond record %u", thread, THIRD);
+	}
 }
 
 /*
@@ -128,7 +170,7 @@ TEST(netburst, pebs_index_is_compared_by_64_bits, REQS(NB_38, NB_39), NEEDS(need
  *
  * Given  an absolute maximum one byte after the third record, as "a multiple of the PEBS record
  *        size plus 1" asks; and, where every requirement is judged, one byte before the end of a
- *        fourth
+ *        fourth; on either thread
  * When   loads for six periods retire
  * Then   there are three records, and nothing was written after them
  * Control: with the maximum at the end of a fourth record there are four
@@ -136,22 +178,53 @@ TEST(netburst, pebs_index_is_compared_by_64_bits, REQS(NB_38, NB_39), NEEDS(need
 TEST(netburst, pebs_record_that_would_end_beyond_the_maximum_is_not_written, REQS(NB_38),
      NEEDS(need_netburst_pebs))
 {
+	const unsigned far = NETBURST_RECORDS + 1;
+
+	windows = (struct windows){
+		.n = test_is_strict(t) ? 3 : 2,
+		.how = { { .threshold = far, .maximum_bytes = (THIRD + 1) * SIZE },
+			 { .threshold = far, .maximum_bytes = THIRD * SIZE + 1 },
+			 { .threshold = far, .maximum_bytes = (THIRD + 1) * SIZE - 1 } },
+	};
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_runs_on(thread))
+			continue;
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, run_windows, NULL))
+			return;
+		CONTROL_EQ(t, NB_38, THIRD + 1, windows.taken[0].records,
+			   "records of T%u, maximum after record %u", thread, THIRD + 1);
+		for (unsigned i = 1; i < windows.n; i++) {
+			const struct netburst_taken *got = &windows.taken[i];
+
+			CHECK_EQ(t, NB_38, THIRD, got->records,
+				 "records of T%u, maximum after %lu bytes", thread,
+				 windows.how[i].maximum_bytes);
+			CHECK_EQ(t, NB_38, THIRD * SIZE, (u64)got->bytes, "bytes up to the index");
+			CHECK(t, NB_38, !got->outside, "no byte after record %u was written",
+			      THIRD);
+		}
+	}
+}
+
+/* Loads until the buffer is full, and then, PEBS staying enabled, with a new index, threshold and
+ * reset value. */
+static void fill_and_go_on(void *arg)
+{
+	const u64 *reset = arg;
 	struct netburst_sampling s = six_periods();
-	const u64 maximum[] = { THIRD * SIZE + 1, (THIRD + 1) * SIZE - 1 };
 
 	s.threshold = NETBURST_RECORDS + 1;
-	for (unsigned i = 0; i < (test_is_strict(t) ? 2 : 1); i++) {
-		s.maximum_bytes = maximum[i];
-		netburst_sample(&s, &taken);
-		CHECK_EQ(t, NB_38, THIRD, taken.records, "records, maximum after %lu bytes",
-			 maximum[i]);
-		CHECK_EQ(t, NB_38, THIRD * SIZE, (u64)taken.bytes, "bytes up to the index");
-		CHECK(t, NB_38, !taken.outside, "no byte after record %u was written", THIRD);
+	s.maximum_bytes = THIRD * SIZE;
+	netburst_sample_open(&s);
+	netburst_pebs(true, false);
+	netburst_sample_run(&s, &windows.taken[0]);
+	ds_set_reset(0, *reset);
+	ds_set_threshold_bytes(SIZE);
+	for (unsigned again = 1; again <= AGAIN; again++) {
+		ds_set_index(0);
+		netburst_sample_run(&s, &windows.taken[again]);
 	}
-	s.maximum_bytes = (THIRD + 1) * SIZE;
-	netburst_sample(&s, &taken);
-	CONTROL_EQ(t, NB_38, THIRD + 1, taken.records, "records, maximum after record %u",
-		   THIRD + 1);
+	netburst_pebs(false, false);
 }
 
 /*
@@ -163,7 +236,7 @@ TEST(netburst, pebs_record_that_would_end_beyond_the_maximum_is_not_written, REQ
  *        SDM 17.4.9.5 Writing the DS Interrupt Service Routine
  *
  * Given  the absolute maximum after three records, the threshold far away, and loads for six
- *        periods: the buffer is full
+ *        periods on either thread: the buffer is full
  * When   twice, as a handler does, the index is set to the base, with the threshold after one
  *        record and a reset value that no window reaches; MSR_PEBS_ENABLE and IA32_DS_AREA
  *        aren't written; loads for six periods retire again
@@ -174,27 +247,29 @@ TEST(netburst, pebs_record_that_would_end_beyond_the_maximum_is_not_written, REQ
 TEST(netburst, ds_area_is_read_anew_while_pebs_stays_enabled, REQS(NB_38, NB_39),
      NEEDS(need_netburst_pebs))
 {
-	const u64 reset = (0 - NETBURST_NEVER) & BITS(0, NB_WIDTH - 1);
-	struct netburst_sampling s = six_periods();
+	static u64 reset = (0 - NETBURST_NEVER) & BITS(0, NB_WIDTH - 1);
+	const struct netburst_taken *got = windows.taken;
 
-	s.threshold = NETBURST_RECORDS + 1;
-	s.maximum_bytes = THIRD * SIZE;
-	netburst_sample_open(&s);
-	netburst_pebs(true, false);
-	netburst_sample_run(&s, &taken);
-	CONTROL_EQ(t, NB_38, THIRD, taken.records, "records, maximum after record %u", THIRD);
-	CONTROL_EQ(t, NB_39, 0, taken.interrupts, "interrupts, threshold far away");
-	ds_set_reset(0, reset);
-	ds_set_threshold_bytes(SIZE);
-	for (unsigned again = 1; again <= AGAIN; again++) {
-		ds_set_index(0);
-		netburst_sample_run(&s, &taken);
-		CHECK_EQ(t, NB_38, 1, taken.records, "records, index set to the base %u times",
-			 again);
-		CHECK_EQ(t, NB_39, 1, taken.interrupts,
-			 "interrupts, index set to the base %u times", again);
-		CHECK_RANGE(t, NB_38, reset, reset + s.n, taken.counter,
-			    "the counter, index set to the base %u times", again);
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_runs_on(thread))
+			continue;
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, fill_and_go_on, &reset))
+			return;
+		CONTROL_EQ(t, NB_38, THIRD, got[0].records,
+			   "records of T%u, maximum after record %u", thread, THIRD);
+		CONTROL_EQ(t, NB_39, 0, got[0].interrupts, "interrupts, threshold far away");
+		for (unsigned again = 1; again <= AGAIN; again++) {
+			CHECK_EQ(t, NB_38, 1, got[again].records,
+				 "records of T%u, index set to the base %u times", thread, again);
+			CHECK_EQ(t, NB_39, 1, got[again].interrupts,
+				 "interrupts of T%u, index set to the base %u times", thread,
+				 again);
+			CHECK_RANGE(t, NB_38, reset,
+				    reset + PERIODS * (NETBURST_LONG_PERIOD + 1) +
+					    NETBURST_LONG_PERIOD / 2,
+				    got[again].counter,
+				    "the counter of T%u, index set to the base %u times", thread,
+				    again);
+		}
 	}
-	netburst_pebs(false, false);
 }

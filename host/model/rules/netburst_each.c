@@ -94,6 +94,30 @@ static bool without_flags_nothing_is_tagged(struct netburst_fixture *r)
 	return value(r, 12) == 0;
 }
 
+#define BIT_11 BIT(11)
+
+/* 16 starts 12 by bit 11, and 12 starts 14 by the cascade flag. */
+static bool one_that_bit_11_starts_starts_another(struct netburst_fixture *r)
+{
+	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), CASCADE, 0);
+	instructions(r, T0O, BIT_11, TOP - 2);
+	program(r, 16, 0x3b8, 4, escr(2, 3, T0O), ENABLE, TOP - 2);
+	nbfixture_nops(r, 0, false, 20);
+	return value(r, 14) != 0;
+}
+
+/* 12 has bit 11 and the cascade flag. */
+static bool either_flag_starts(struct netburst_fixture *r, unsigned from)
+{
+	instructions(r, T0O, BIT_11 | CASCADE, 0);
+	program(r, from, from == 14 ? 0x3b9 : 0x3b8, 4, escr(2, 3, T0O), ENABLE, TOP - 2);
+	nbfixture_nops(r, 0, false, 20);
+	return value(r, 12) != 0;
+}
+
+NETBURST_RULE(bit_11_starts_beside_the_flag, either_flag_starts(r, 16))
+NETBURST_RULE(the_flag_starts_beside_bit_11, either_flag_starts(r, 14))
+
 netburst_rule_fn *const netburst_each_rules[FAULT_COUNT] = {
 	[FAULT_NB_CASCADED_PMI] = a_started_one_interrupts,
 	[FAULT_NB_CASCADED_COMPARE] = a_started_one_compares,
@@ -104,5 +128,8 @@ netburst_rule_fn *const netburst_each_rules[FAULT_COUNT] = {
 	[FAULT_NB_ESCR_RUNNING] = an_escr_in_use_is_taken,
 	[FAULT_NB_RDPMC_SECOND] = t1_reads_by_rdpmc,
 	[FAULT_NB_BOGUS_COUNTS] = bogus_ones_are_none,
+	[FAULT_NB_EXTENDED_NO_CHAIN] = one_that_bit_11_starts_starts_another,
+	[FAULT_NB_EXTENDED_NOT_BOTH] = bit_11_starts_beside_the_flag,
+	[FAULT_NB_CASCADE_NOT_BOTH] = the_flag_starts_beside_bit_11,
 	[FAULT_NB_EXECUTION_FLAGS] = without_flags_nothing_is_tagged,
 };

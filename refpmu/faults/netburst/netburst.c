@@ -351,6 +351,10 @@ bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned
 
 u64 fault_nb_sum(struct model *m, unsigned i, u64 sum)
 {
+	const u64 mask = BITS(0, NB_WIDTH - 1);
+
+	if (sum > mask && sum & mask && broken(m, FAULT_NB_OVF_AT_ZERO))
+		return sum & mask;
 	return i == NB_IQ_COUNTER3 && broken(m, FAULT_NB_COUNTER_15_CARRY) ?
 		       (netburst_of(m)->counter[i] & ~BITS(0, 31)) | (sum & BITS(0, 31)) :
 		       sum;
@@ -378,6 +382,11 @@ bool fault_nb_forced(struct model *m, unsigned i, bool forced)
 
 /* ---- overflow ---- */
 
+static bool is_started_by_bit_11(const struct model *m, unsigned i, u64 cccr)
+{
+	return netburst_faults(netburst_of(m))->extended & BIT(i) && !(cccr & NB_CCCR_ENABLE);
+}
+
 /* Has another counter overflowed on this instruction before? */
 static bool is_second(struct model *m, unsigned i)
 {
@@ -401,8 +410,7 @@ u64 fault_nb_shows(struct model *m, unsigned i, u64 cccr, u64 shown)
 	    (netburst_thread_of(m) && broken(m, FAULT_NB_OVF_T0_ONLY)) ||
 	    (is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_SHOWN)))
 		return cccr;
-	if (netburst_faults(netburst_of(m))->extended & BIT(i) && !(cccr & NB_CCCR_ENABLE) &&
-	    broken(m, FAULT_NB_EXTENDED_NO_OVF))
+	if (is_started_by_bit_11(m, i, cccr) && broken(m, FAULT_NB_EXTENDED_NO_OVF))
 		return cccr;
 	if (!(cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1)) &&
 	    broken(m, FAULT_NB_OVF_NEEDS_PMI))
@@ -436,8 +444,13 @@ static bool is_extended(unsigned k, u64 cccr, unsigned i)
 /* Does counter k, with this CCCR, wait for the overflow of counter i? */
 static bool waits_for(struct model *m, unsigned k, u64 cccr, unsigned i)
 {
+	const u64 both = NB_CCCR_CASCADE | NB_CCCR_EXTENDED_CASCADE;
 	unsigned alternate = netburst_counters[k].alternate;
 
+	if ((cccr & both) == both && broken(m, FAULT_NB_EXTENDED_NOT_BOTH))
+		cccr &= ~(u64)NB_CCCR_EXTENDED_CASCADE;
+	if ((cccr & both) == both && broken(m, FAULT_NB_CASCADE_NOT_BOTH))
+		cccr &= ~(u64)NB_CCCR_CASCADE;
 	if (netburst_of(m)->now.cccr[i] & NB_CCCR_OVF_PMI_T1 &&
 	    broken(m, FAULT_NB_CASCADE_LOST_WITH_PMI))
 		return false;
@@ -525,6 +538,8 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 			started |= (u32)BIT(k);
 	if (started && ((netburst_is_cascaded(netburst_of(m), i, s->with->cccr[i]) &&
 			 broken(m, FAULT_NB_CASCADE_NO_CHAIN)) ||
+			(is_started_by_bit_11(m, i, s->with->cccr[i]) &&
+			 broken(m, FAULT_NB_EXTENDED_NO_CHAIN)) ||
 			(s->thread && broken(m, FAULT_NB_CASCADE_T0_ONLY)) ||
 			(is_second(m, i) && broken(m, FAULT_NB_TOGETHER_ONE_STARTS))))
 		return 0;
@@ -558,6 +573,7 @@ void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netbur
 		pmi->raised = wrapped && !pmi->due;
 	}
 	if (wrapped && (broken(m, FAULT_NB_PMI_AT_OVERFLOW) ||
+			(i >= NB_IQ_COUNTER0 && broken(m, FAULT_NB_PMI_IQ_EARLY)) ||
 			(i == NB_FLAME_COUNTER3 && broken(m, FAULT_NB_PMI_FLAME_3_EARLY)))) {
 		pmi->raised = true;
 		pmi->due = false;
