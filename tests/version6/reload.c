@@ -396,10 +396,10 @@ TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V
 }
 
 /*
- * `first` counts from 0, and its CFG_B names `named`, which stays far from its overflow. Windows
- * run until `beside` overflows.
+ * `first` counts from 0, and its CFG_B names `named`, which stays far from its overflow. CFG_B of
+ * `named` is `names`. Windows run until `beside` overflows.
  */
-static void run_beside(unsigned first, unsigned named, unsigned beside)
+static void run_beside(unsigned first, unsigned named, unsigned beside, u64 names)
 {
 	const bool slow = beside == OVERFLOW_SLOW;
 	const struct pmc_mask on = pmc_or(pmc_one(first), pmc_or(pmc_one(named), pmc_one(beside)));
@@ -412,6 +412,8 @@ static void run_beside(unsigned first, unsigned named, unsigned beside)
 	counter_preset(beside, slow ? SLOW_PERIOD : CAUSE_PERIOD);
 	msr_write(version6_cfg_c(first), RELOAD_VALUE);
 	msr_write(version6_cfg_b(first), BIT(named));
+	msr_write(version6_cfg_c(named), RELOAD_VALUE);
+	msr_write(version6_cfg_b(named), names);
 	for (unsigned windows = 0; overflow_needs_window(beside, windows); windows++)
 		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS, on);
 }
@@ -439,8 +441,9 @@ static bool overflowed(struct test *t, struct test_claim control, unsigned named
  * Given  three counters of one event; CFG_B of the first names the third, which is far from its
  *        overflow
  * When   the second overflows: each other counter, general-purpose and fixed, of CPUID.(23H,2):ECX
- *        and EDX or not; of the former each that can be named is named in turn
- * Then   the first counts on from 0
+ *        and EDX or not; of the former each that can be named is named in turn, and CFG_B of the
+ *        third names the second
+ * Then   the first counts on from 0; the third is loaded by a counter that it names
  * Control: the second's status bit is 1, the third's is 0; that an overflow of the third reloads
  *          the first
  */
@@ -468,16 +471,23 @@ TEST(version6, overflow_that_cfg_b_does_not_name_reloads_nothing, REQS(V6_18, V6
 			if ((!listed || beside >= PMC_FIXED(0)) &&
 			    named != counter_next(both & ~BIT(first), 0))
 				continue;
-			run_beside(first, named, beside);
+			run_beside(first, named, beside, listed ? BIT(beside) : 0);
 			if (overflowed(t, listed ? CONTROL_AT(V6_18) : CONTROL_AT(V6_20), named,
-				       beside))
+				       beside)) {
 				test_check_range(t, listed ? AT(V6_18) : AT(V6_20), ROUNDS, COUNTED,
 						 counter_read(first),
 						 "IA32_PMC%u, CFG_B names IA32_PMC%u, after an "
 						 "overflow of counter %u",
 						 first, named, beside);
+				if (listed)
+					CHECK_RANGE(t, V6_18, loaded(named),
+						    loaded(named) + COUNTED - 1,
+						    counter_read(named),
+						    "IA32_PMC%u after an overflow of counter %u",
+						    named, beside);
+			}
 			stop_pair(first, named);
-			stop_pair(first, beside);
+			stop_pair(named, beside);
 		}
 	}
 }
