@@ -330,6 +330,27 @@ static bool each_has_names_of_its_own(struct fixture *r)
 	return !one_that_isnt_named_reloads(r, 4);
 }
 
+/* CFG_B of counter 2 is written while the two count. */
+static bool one_named_while_it_counts_reloads(struct fixture *r)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
+	fixture_program(r, 2, INST, 0, 200);
+	fixture_program(r, 3, INST, 0, 5);
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_wrmsr(r, CFG_B(2), BIT(3));
+	fixture_nops(r, 9);
+	return PMC(2) >= MINUS(100) && PMC(2) < MINUS(90);
+}
+
+/* With IA32_DEBUGCTL[12]. */
+static bool a_cause_that_freezes_reloads(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x1d9, BIT(12));
+	reloaded_by(r, 3, INT, 200);
+	return PMC(2) >= MINUS(100) && PMC(2) < MINUS(90);
+}
+
 static bool a_cause_interrupts(struct fixture *r)
 {
 	reloaded_by(r, 3, INT, 100);
@@ -366,6 +387,8 @@ rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_RELOAD_UNNAMED] = without_a_mask_none_is,
 	[FAULT_RELOAD_BY_ANY_CAUSE] = a_cause_that_isnt_named_reloads_nothing,
 	[FAULT_RELOAD_ONE_SET] = each_has_names_of_its_own,
+	[FAULT_RELOAD_LATCHED] = one_named_while_it_counts_reloads,
+	[FAULT_RELOAD_NOT_WITH_FREEZE] = a_cause_that_freezes_reloads,
 	[FAULT_RELOAD_BY_FIXED_2] = fixed_counter_2_reloads_nothing,
 	[FAULT_RELOAD_BY_PMC0] = what_is_no_cause_is_refused,
 	[FAULT_RELOAD_NOT_BY_FIXED] = a_fixed_cause_reloads,

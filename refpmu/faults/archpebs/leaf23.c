@@ -269,9 +269,20 @@ static u64 recording(const struct model *m, u64 counters)
 	return all;
 }
 
+/* Do these counters, one of which interrupts, freeze the counters? */
+static bool freezes(const struct model *m, u64 wrapped)
+{
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (wrapped & BIT(i) && m->counter[i].rule.interrupt)
+			return m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+	return false;
+}
+
 u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
 {
 	if (causes && broken(m, FAULT_RELOAD_NEVER))
+		return 0;
+	if (causes && freezes(m, wrapped) && broken(m, FAULT_RELOAD_NOT_WITH_FREEZE))
 		return 0;
 	if (causes & ~BITS(0, FIRST_FIXED - 1) && broken(m, FAULT_RELOAD_NOT_BY_FIXED))
 		causes &= BITS(0, FIRST_FIXED - 1);
@@ -293,6 +304,9 @@ static bool is_lower_reloaded(const struct model *m, unsigned i, u64 causes)
 
 bool fault_reloads(struct model *m, unsigned i, u64 causes, bool reloads)
 {
+	if (reloads != !!(faults_of(m)->cfg_b_latched[i] & model_status_bits(causes)) &&
+	    broken(m, FAULT_RELOAD_LATCHED))
+		return !reloads;
 	if (reloads && !(causes & BIT(i)) && is_lower_reloaded(m, i, causes) &&
 	    broken(m, FAULT_RELOAD_LOWEST_ALONE))
 		return false;
