@@ -560,6 +560,7 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 			m->global_ctrl = 0;
 		break;
 	case MODEL_REG_GLOBAL_CTRL:
+		__builtin_memcpy(faults_of(m)->cfg_b_latched, m->cfg_b, sizeof(m->cfg_b));
 		faults_of(m)->debugctl_enabled = m->debugctl;
 		faults_of(m)->frozen = false;
 		faults_of(m)->not_started = 0;

@@ -111,7 +111,8 @@ static struct model_rule rule_of(struct model *m, u64 select, const struct event
 	return (struct model_rule){
 		.kind = event->kind,
 		.flags = event->flags,
-		.cmask = (u8)(select >> IA32_PERFEVTSEL_CMASK_SHIFT),
+		.cmask = fault_equal_cmask(m, select & IA32_PERFEVTSEL_EQ,
+					   (u8)(select >> IA32_PERFEVTSEL_CMASK_SHIFT)),
 		.os = select & IA32_PERFEVTSEL_OS,
 		.usr = select & IA32_PERFEVTSEL_USR,
 		.edge = select & IA32_PERFEVTSEL_E,

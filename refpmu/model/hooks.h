@@ -414,10 +414,11 @@ HOOK_VALUE(u64, fault_lbr_inserts, n, struct model *m, const struct model_retire
 
 /* ---- archpebs/: faults/archpebs/ ---- */
 
-/* CPUID leaf 23H, and sub-leaf 1 of leaf 7. UMASK2 of select n; is EQ set? */
+/* CPUID leaf 23H, and sub-leaf 1 of leaf 7. UMASK2 of select n; is EQ set; CMASK beside EQ. */
 HOOK(fault_cpuid_ext, struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 HOOK_VALUE(u64, fault_umask2, umask2, struct model *m, unsigned n)
 HOOK_VALUE(bool, fault_equal, equal, struct model *m)
+HOOK_VALUE(u8, fault_equal_cmask, cmask, struct model *m, u64 equal)
 /* Is what ECX names hidden from RDPMC at CPL > 0? */
 HOOK_VALUE(bool, fault_rdpmc_hidden, hidden, struct model *m, u32 ecx)
 /* What RDPMC returns there. */

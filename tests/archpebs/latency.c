@@ -135,34 +135,42 @@ TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
  *         MSR_PEBS_LD_LAT_THRESHOLD.
  *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
  *
- * Given  loads of a line that has just been flushed
- * When   each counter that does load latency samples them with a threshold of FFFFH cycles, and of
- *        3
- * Then   there is no record with the first
- * Control: there are with the second
+ * Given  loads of a line that has just been flushed; loads of one line, which hit the L1
+ * When   each counter that does load latency samples the first with a threshold of FFFFH cycles,
+ *        and the others with 255, 256, 1000H and 8003H: each bit of the threshold counts
+ * Then   there is no record
+ * Control: there are of both with a threshold of 3
  */
 TEST(archpebs, no_load_below_the_latency_threshold_is_recorded, REQS(ADP_49),
      NEEDS(need_perfmon, need_latencies, need_events))
 {
-	static const unsigned thresholds[] = { 0xffff, LEAST_THRESHOLD };
+	static const struct {
+		const struct workload *workload;
+		unsigned threshold;
+	} rows[] = {
+		{ &workload_uncached, 0xffff }, { &workload_uncached, LEAST_THRESHOLD },
+		{ &workload_load, LEAST_THRESHOLD }, { &workload_load, 255 },
+		{ &workload_load, 256 }, { &workload_load, 0x1000 }, { &workload_load, 0x8003 },
+	};
 	enum { WINDOWS = 4 };
 	struct event event;
 
-	FOR_EACH_COUNTER (c, counters_of(EK_LOAD_LATENCY, &event)) {
-		u64 bytes[2];
+	FOR_EACH_COUNTER (c, counters_of(EK_LOAD_LATENCY, &event))
+		for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			const bool least = rows[i].threshold == LEAST_THRESHOLD;
 
-		for (unsigned i = 0; i < 2; i++) {
-			take(&workload_uncached, c, event.code, thresholds[i],
-			     i ? WINDOWS_MOST : WINDOWS);
-			bytes[i] = arch_pebs_written();
+			take(rows[i].workload, c, event.code, rows[i].threshold,
+			     least ? WINDOWS_MOST : WINDOWS);
+			if (least)
+				CONTROL_RANGE(t, ADP_49, 1, ~0ULL, arch_pebs_written(),
+					      "bytes of records, threshold 3, IA32_PMC%u", c);
+			else
+				CHECK_EQ(t, ADP_49, 0, arch_pebs_written(),
+					 "bytes of records, threshold %#x, IA32_PMC%u",
+					 rows[i].threshold, c);
 			arch_pebs_close();
 			counter_reset();
 		}
-		CHECK_EQ(t, ADP_49, 0, bytes[0], "bytes of records, threshold FFFFH, IA32_PMC%u",
-			 c);
-		CONTROL_RANGE(t, ADP_49, 1, ~0ULL, bytes[1],
-			      "bytes of records, threshold 3, IA32_PMC%u", c);
-	}
 }
 
 enum part { NONE, FEWER, MORE, EACH };

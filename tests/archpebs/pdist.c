@@ -7,6 +7,7 @@
 #include "tests/archpebs/archpebs.h"
 #include "tests/frame/calibration.h"
 #include "tests/measure/overflow.h"
+#include "tests/pebs/precise_user.h"
 
 static bool need_pdist_counter(char *reason, size_t size)
 {
@@ -21,25 +22,58 @@ static bool need_pdist_counter(char *reason, size_t size)
 
 #define PDIST_MARKS	8u
 
-/* Let the counter overflow on each marked event of the workload in turn. */
-static bool check_marks(struct test *t, unsigned c, const struct workload *w, u16 event, u64 groups)
+/* Let the counter overflow on each marked event of the workload in turn; LVTPC is masked. In every
+ * other window another counter counts too (tests/measure/window.h). */
+static bool check_marks(struct test *t, unsigned c, const struct workload *w, u16 event, u64 groups,
+			u64 flags)
 {
+	static const struct pmi_options masked = { .masked = true };
 	enum { LEAST_PERIOD = 128 };	/* with a smaller one it may work as without PDist */
 	const u64 n = 2 * LEAST_PERIOD;
 
 	for (unsigned mark = 0; mark < PDIST_MARKS; mark++) {
+		pmi_open(&masked);
 		arch_pebs_open(0, ARCH_PEBS_NEVER);
-		arch_pebs_arm(c, event, COUNT_BOTH, calibration_period(event, n + mark + 1), groups,
+		arch_pebs_arm(c, event, flags, calibration_period(event, n + mark + 1), groups,
 			      NEVER);
 		workload_run(w, n, pmc_one(c));
 		arch_pebs_disarm();
 		counter_program_disabled(c, 0, 0);
 		counters_clear(BIT(c));
+		pmi_close();
 		if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
 			return false;
 		CHECK_EQ(t, APEBS_34, workload_mark(w, mark), arch_at(AT_EVENTING_IP),
-			 "EventingIP, IA32_PMC%u, event %#x, overflow on mark %u, CFG_C %#lx", c,
-			 event, mark, groups);
+			 "EventingIP, IA32_PMC%u, event %#x, overflow on mark %u, CFG_C %#lx, "
+			 "flags %#lx",
+			 c, event, mark, groups, flags);
+		arch_pebs_close();
+	}
+	return true;
+}
+
+/* The same for branches at CPL 3. */
+static bool check_marks_at_cpl_3(struct test *t, unsigned c)
+{
+	const u64 before = precise_user_branches();
+
+	if (before != precise_user_branches() || before < PDIST_LEAST_PERIOD) {
+		test_inconclusive(t, "%lu branches are counted before the marked ones", before);
+		return false;
+	}
+	for (unsigned mark = 0; mark < PDIST_MARKS; mark++) {
+		arch_pebs_open(0, ARCH_PEBS_NEVER);
+		arch_pebs_arm(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_USR, before + 1 + mark,
+			      0, NEVER);
+		precise_user_run(&workload_precise_jumps, PRECISE_USER_BRANCHES, pmc_one(c));
+		arch_pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
+		if (!arch_one_record(t, CONTROL_AT(APEBS_34), 0))
+			return false;
+		CHECK_EQ(t, APEBS_34, workload_mark(&workload_precise_jumps, mark),
+			 arch_at(AT_EVENTING_IP),
+			 "EventingIP at CPL 3, IA32_PMC%u, overflow on mark %u", c, mark);
 		arch_pebs_close();
 	}
 	return true;
@@ -51,8 +85,10 @@ static bool check_marks(struct test *t, unsigned c, const struct workload *w, u1
  *           README: PDist; Linux
  *
  * Given  the general-purpose counters of CPUID.(23H,5):EBX that count loads; CFG_C asks for no
- *        group, for AUX, for GPR, for all available groups
- * When   one overflows on a marked load, then on a marked branch, each of eight in turn
+ *        group, for AUX, for GPR, for all available groups; without INT and with it, alone and
+ *        beside another counter
+ * When   one overflows on a marked load, then on a marked branch, each of eight in turn; then on a
+ *        marked branch at CPL 3
  * Then   EventingIP is exactly that one
  * Control: there is one record
  */
@@ -67,12 +103,15 @@ TEST(archpebs, counter_with_pdist_records_the_event_that_overflowed, REQS(APEBS_
 	const u64 there = (u64)counter_caps()->v6.groups << 32;
 	const u64 groups[] = { 0, there & GROUP_AUX, there & GROUP_GPR, there };
 
-	FOR_EACH_COUNTER (c, counter_caps()->v6.pdist & arch_load_counters())
+	FOR_EACH_COUNTER (c, counter_caps()->v6.pdist & arch_load_counters()) {
 		for (unsigned i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
 			for (unsigned p = 0; p < sizeof(pieces) / sizeof(pieces[0]); p++)
 				if (!check_marks(t, c, pieces[p].workload, pieces[p].event,
-						 groups[i]))
+						 groups[i], COUNT_BOTH | (i % 2 ? COUNT_INT : 0)))
 					return;
+		if (!check_marks_at_cpl_3(t, c))
+			return;
+	}
 }
 
 /*

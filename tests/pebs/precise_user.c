@@ -9,6 +9,7 @@
 #include "spec/x86.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
+#include "tests/pebs/precise_user.h"
 
 #define READER		1u	/* workload_precise reads this counter by RDPMC */
 #define NOPS_TRIED	3u	/* the overflow is on each of them in turn */
@@ -16,11 +17,11 @@
 #define PDIST_PERIOD	PDIST_LEAST_PERIOD
 
 #define BRANCH		EVENT_BR_INST_RETIRED_ALL_BRANCHES
-#define BRANCHES_BEFORE 320u	/* more than PDIST_LEAST_PERIOD */
+#define BRANCHES_BEFORE	PRECISE_USER_BRANCHES
 
 /* Run the piece at CPL 3, after so many branches there, while these counters are enabled. The piece
  * reads READER. */
-__attribute__((noinline)) static void run_piece(const struct workload *w, u64 branches,
+__attribute__((noinline)) void precise_user_run(const struct workload *w, u64 branches,
 						struct pmc_mask on)
 {
 	const u64 cr4 = cr4_read();
@@ -37,7 +38,7 @@ __attribute__((noinline)) static void run_piece(const struct workload *w, u64 br
 /* Run the NOPs of workload_precise. */
 static void run_nops(struct pmc_mask on)
 {
-	run_piece(&workload_precise, 0, on);
+	precise_user_run(&workload_precise, 0, on);
 }
 
 /* How many events are counted at these levels before the window's first instruction: the counter's
@@ -164,11 +165,11 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_at_cpl_3_is_as_precise, REQS(FIX_
 }
 
 /* Branches at CPL 3 before the first marked one, read by RDPMC. */
-static u64 branches_before(void)
+u64 precise_user_branches(void)
 {
 	counter_program(READER, BRANCH, COUNT_USR);
 	counter_write(READER, 0);
-	run_piece(&workload_precise_jumps, BRANCHES_BEFORE, pmc_one(READER));
+	precise_user_run(&workload_precise_jumps, BRANCHES_BEFORE, pmc_one(READER));
 	counter_program_disabled(READER, 0, 0);
 	return (u32)workload_memory()[0];
 }
@@ -176,9 +177,9 @@ static u64 branches_before(void)
 /* The counter overflows at CPL 3 on each of several marked branches in turn. */
 static void check_branches(struct test *t, struct test_claim claim, unsigned counter)
 {
-	const u64 before = branches_before();
+	const u64 before = precise_user_branches();
 
-	if (before != branches_before() || before < PDIST_PERIOD) {
+	if (before != precise_user_branches() || before < PDIST_PERIOD) {
 		test_inconclusive(t, "%lu branches are counted before the marked ones", before);
 		return;
 	}
@@ -188,7 +189,7 @@ static void check_branches(struct test *t, struct test_claim claim, unsigned cou
 
 		ds_open(&setup);
 		pebs_arm(counter, BRANCH, COUNT_USR, before + 1 + mark);
-		run_piece(&workload_precise_jumps, BRANCHES_BEFORE, pmc_one(counter));
+		precise_user_run(&workload_precise_jumps, BRANCHES_BEFORE, pmc_one(counter));
 		pebs_disarm();
 		counter_program_disabled(counter, 0, 0);
 		counters_clear(counters_status());

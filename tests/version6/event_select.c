@@ -51,6 +51,30 @@ static void check_equal(struct test *t, u16 event, const struct workload *work, 
 		counter_program_disabled(counter_from(first, n), 0, 0);
 }
 
+/* No cycle has so many instructions: each bit of CMASK is compared. */
+static void check_more_than_a_cycle_has(struct test *t, unsigned first)
+{
+	static const u8 cmasks[] = { 1, 0x21, 0x41, 0x81 };
+
+	for (unsigned n = 0; n < sizeof(cmasks); n++) {
+		counter_program(counter_from(first, n), EVENT_INST_RETIRED_ANY_P,
+				COUNT_BOTH | COUNT_CMASK(cmasks[n]) | (n ? IA32_PERFEVTSEL_EQ : 0));
+		counter_write(counter_from(first, n), 0);
+	}
+	workload_run(&workload_load, ROUNDS, counters_gp());
+	for (unsigned n = 0; n < sizeof(cmasks); n++) {
+		const unsigned c = counter_from(first, n);
+
+		if (n)
+			CHECK_EQ(t, V6_09, 0, counter_read(c),
+				 "cycles with exactly %u instructions, IA32_PMC%u", cmasks[n], c);
+		else
+			CONTROL_RANGE(t, V6_09, 1, ~0ULL, counter_read(c),
+				      "cycles with an instruction, IA32_PMC%u", c);
+		counter_program_disabled(c, 0, 0);
+	}
+}
+
 /*
  * V6-09  With IA32_PERFEVTSELx[36] a counter with CMASK must count the cycles whose events are
  *        CMASK, not those with more.
@@ -59,9 +83,10 @@ static void check_equal(struct test *t, u16 event, const struct workload *work, 
  * Given  eight counters of retired instructions, then of slots if that event is there, then of
  *        loads, two of an instruction, if all count them; CMASK = 1, CMASK = 1 to 6 with the Equal
  *        flag, CMASK = 7; each counter has each part in turn, and bit 37, RDPMC user disable, where
- *        that is there
+ *        that is there; then instructions and CMASK = 21H, 41H and 81H with the Equal flag
  * When   they count one window together
- * Then   cycles with exactly 1 to 6 and those with 7 or more add up to those with 1 or more
+ * Then   cycles with exactly 1 to 6 and those with 7 or more add up to those with 1 or more; the
+ *        last three count 0, as no cycle has so many instructions
  * Control: there are cycles with 1 or more
  */
 TEST(version6, equal_flag_counts_cycles_with_exactly_cmask_events, REQS(V6_09),
@@ -72,6 +97,7 @@ TEST(version6, equal_flag_counts_cycles_with_exactly_cmask_events, REQS(V6_09),
 
 	FOR_EACH_COUNTER (first, counters_gp().bits) {
 		check_equal(t, EVENT_INST_RETIRED_ANY_P, &workload_load, first);
+		check_more_than_a_cycle_has(t, first);
 		/* Each cycle has several slots, if the event exists. */
 		if (!(caps->events_absent & BIT(SLOTS_EVENT)))
 			check_equal(t, SLOTS, &workload_load, first);

@@ -52,8 +52,8 @@ static void hide(u64 set)
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, fixed);
 }
 
-/* What RDPMC of counter c reads at CPL 3 with CR4.PCE = 1. */
-static u64 read_at_cpl_3(struct test *t, unsigned c)
+/* What RDPMC of counter c reads at this CPL with CR4.PCE = 1. */
+static u64 read_at(struct test *t, unsigned cpl, unsigned c)
 {
 	struct user_probe *probe = user_probe_get();
 	const u64 cr4 = cr4_read();
@@ -61,11 +61,42 @@ static u64 read_at_cpl_3(struct test *t, unsigned c)
 
 	probe->ecx = index_of(c);
 	cr4_write(cr4 | CR4_PCE);
-	seen = user_call(user_rdpmc, (u64)(uintptr_t)probe);
+	seen = user_call_at(cpl, user_rdpmc, (u64)(uintptr_t)probe);
 	cr4_write(cr4);
-	CHECK(t, V6_11, !probe->fault.raised, "RDPMC at CPL 3, ECX = %#x: vector %u", index_of(c),
-	      probe->fault.vector);
+	CHECK(t, V6_11, !probe->fault.raised, "RDPMC at CPL %u, ECX = %#x: vector %u", cpl,
+	      index_of(c), probe->fault.vector);
 	return seen;
+}
+
+/* Hide the counters of the set, and read all. */
+static void check_hidden(struct test *t, u64 set)
+{
+	const u64 all = counters_all().bits;
+	u64 value;
+
+	hide(set);
+	FOR_EACH_COUNTER (c, all)
+		counter_write(c, own(c));
+	FOR_EACH_COUNTER (c, all)
+		for (unsigned cpl = 1; cpl <= 3; cpl++) {
+			const u64 seen = read_at(t, cpl, c);
+
+			if (set & BIT(c))
+				CHECK_EQ(t, V6_11, 0, seen, "hidden counter %u at CPL %u", c, cpl);
+			else
+				CONTROL_EQ(t, V6_11, own(c), seen,
+					   "counter %u at CPL %u, without the bit; hidden: %#lx", c,
+					   cpl, set);
+		}
+	FOR_EACH_COUNTER (c, set) {
+		CHECK(t, V6_11, !rdpmc_try(index_of(c), &value).raised,
+		      "RDPMC of hidden counter %u at CPL 0", c);
+		CHECK_EQ(t, V6_11, own(c), value, "hidden counter %u at CPL 0", c);
+		counters_enable(pmc_one(c));
+		CHECK_EQ(t, V6_11, 0, read_at(t, 3, c),
+			 "hidden counter %u at CPL 3 while it is enabled", c);
+		counters_disable();
+	}
 }
 
 /*
@@ -74,49 +105,29 @@ static u64 read_at_cpl_3(struct test *t, unsigned c)
  *        Linux mailing list: rdpmc user disable, which quotes the manual; lkvs
  *
  * Given  CPUID.(23H,0):EBX[2] is 1; each counter has a different value, as wide as can be written;
- *        one in turn has IA32_PERFEVTSELx[37] or IA32_FIXED_CTR_CTRL[33 + 4i] set;
+ *        one in turn has IA32_PERFEVTSELx[37] or IA32_FIXED_CTR_CTRL[33 + 4i] set, then all have;
  *        IA32_PERF_GLOBAL_CTRL is 0
- * When   RDPMC reads each counter at CPL 3 with CR4.PCE = 1, and the hidden one at CPL 0; then the
- *        hidden one counts instructions, and is read at CPL 3 again
- * Then   the hidden one reads 0 at CPL 3 without #GP, and its value at CPL 0
- * Control: the others, without the bit, read their values at CPL 3; each counter that counts does
- *        too, and a general-purpose one has counted
+ * When   RDPMC reads each counter at CPL 1, 2 and 3 with CR4.PCE = 1, and a hidden one at CPL 0;
+ *        then a hidden one counts instructions, and is read at CPL 3 again
+ * Then   a hidden one reads 0 at CPL 1, 2 and 3 without #GP, and its value at CPL 0
+ * Control: those without the bit read their values at CPL 1, 2 and 3; each counter that counts
+ *          does at CPL 3 too, and a general-purpose one has counted
  */
 TEST(msr, hidden_counter_reads_0_at_cpl_3_alone, REQS(V6_11),
      NEEDS(need_perfmon, need_instructions, need_user_disable))
 {
 	const u64 all = counters_all().bits;
-	u64 value;
 
-	FOR_EACH_COUNTER (hidden, all) {
-		hide(BIT(hidden));
-		FOR_EACH_COUNTER (c, all)
-			counter_write(c, own(c));
-		FOR_EACH_COUNTER (c, all) {
-			const u64 seen = read_at_cpl_3(t, c);
-
-			if (c == hidden)
-				CHECK_EQ(t, V6_11, 0, seen, "hidden counter %u at CPL 3", c);
-			else
-				CONTROL_EQ(t, V6_11, own(c), seen,
-					   "counter %u at CPL 3, without the bit; %u is hidden", c,
-					   hidden);
-		}
-		CHECK(t, V6_11, !rdpmc_try(index_of(hidden), &value).raised,
-		      "RDPMC of hidden counter %u at CPL 0", hidden);
-		CHECK_EQ(t, V6_11, own(hidden), value, "hidden counter %u at CPL 0", hidden);
-		counters_enable(pmc_one(hidden));
-		CHECK_EQ(t, V6_11, 0, read_at_cpl_3(t, hidden),
-			 "hidden counter %u at CPL 3 while it is enabled", hidden);
-		counters_disable();
-	}
+	FOR_EACH_COUNTER (hidden, all)
+		check_hidden(t, BIT(hidden));
+	check_hidden(t, all);
 	hide(0);
 	FOR_EACH_COUNTER (c, all) {
 		counter_write(c, own(c));
 		counters_enable(pmc_one(c));
 		/* A general-purpose counter has counted instructions by then. */
 		CONTROL_RANGE(t, V6_11, own(c) + !PMC_IS_FIXED(c), own(c) + BIT(30),
-			      read_at_cpl_3(t, c),
+			      read_at(t, 3, c),
 			      "counter %u at CPL 3 while it is enabled, without the bit", c);
 		counters_disable();
 	}

@@ -127,7 +127,8 @@ TEST(version6, overflow_reloads_each_counter_that_names_the_one_that_overflowed,
  *
  * Given  two counters of one event; CFG_B of the first names the second and another one,
  *        CFG_C[31:0] is a value far below 0; the second has INT = 1
- * When   the second overflows in a window, for each that can cause it
+ * When   the second overflows in a window, for each that can cause it; where every requirement is
+ *        judged, also with IA32_DEBUGCTL[12], so that its interrupt freezes the counters
  * Then   the first holds that value, with all higher bits 1, plus its later events; there is one
  *        interrupt
  * Control: the second's status bit is 1 in the handler
@@ -138,33 +139,56 @@ TEST(version6, overflow_that_reloads_another_counter_interrupts, REQS(V6_18, PMI
 	const struct version6 *v = &counter_caps()->v6;
 	const u64 general = counter_caps()->gp_mask;
 
-	FOR_EACH_COUNTER (cause, v->causes & general) {
-		const unsigned reloaded = counter_next(v->reloadable & general & ~BIT(cause), 0);
-		const struct pmi_log *log;
+	for (unsigned i = 0; i < (test_is_strict(t) ? 2 : 1); i++)
+		FOR_EACH_COUNTER (cause, v->causes & general) {
+			const unsigned reloaded = counter_next(v->reloadable & general &
+								       ~BIT(cause),
+							       0);
+			const struct pmi_log *log;
 
-		if (reloaded >= COUNTERS_END)
-			continue;
-		pmi_open(NULL);
-		counter_program(reloaded, EVENT, COUNT_BOTH);
-		counter_write(reloaded, 0);
-		counter_program(cause, EVENT, COUNT_BOTH | COUNT_INT);
-		counter_preset(cause, CAUSE_PERIOD);
-		msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
-		msr_write(version6_cfg_b(reloaded), v->causes);
-		workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(reloaded), pmc_one(cause)));
-		log = pmi_end();
-		CHECK_RANGE(t, V6_18, loaded(reloaded), loaded(reloaded) + ROUNDS,
-			    counter_read(reloaded),
-			    "IA32_PMC%u after an overflow of IA32_PMC%u, which has INT", reloaded,
-			    cause);
-		if (CHECK_EQ(t, PMI_01, 1, log->count,
-			     "interrupts of IA32_PMC%u, whose overflow reloads IA32_PMC%u", cause,
-			     reloaded))
-			CONTROL_EQ(t, IDS(V6_18, PMI_01), BIT(cause),
-				   log->entry[0].status & BIT(cause),
-				   "status bit of IA32_PMC%u in the handler", cause);
-		stop_pair(reloaded, cause);
-	}
+			if (reloaded >= COUNTERS_END)
+				continue;
+			msr_write(MSR_IA32_DEBUGCTL, i ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0);
+			pmi_open(NULL);
+			counter_program(reloaded, EVENT, COUNT_BOTH);
+			counter_write(reloaded, 0);
+			counter_program(cause, EVENT, COUNT_BOTH | COUNT_INT);
+			counter_preset(cause, CAUSE_PERIOD);
+			msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
+			msr_write(version6_cfg_b(reloaded), v->causes);
+			workload_run(&workload_load, ROUNDS,
+				     pmc_or(pmc_one(reloaded), pmc_one(cause)));
+			log = pmi_end();
+			msr_write(MSR_IA32_DEBUGCTL, 0);
+			CHECK_RANGE(t, V6_18, loaded(reloaded), loaded(reloaded) + ROUNDS,
+				    counter_read(reloaded),
+				    "IA32_PMC%u after an overflow of IA32_PMC%u, which has INT, "
+				    "IA32_DEBUGCTL[12] = %u",
+				    reloaded, cause, i);
+			if (CHECK_EQ(t, PMI_01, 1, log->count,
+				     "interrupts of IA32_PMC%u, whose overflow reloads IA32_PMC%u",
+				     cause, reloaded))
+				CONTROL_EQ(t, IDS(V6_18, PMI_01), BIT(cause),
+					   log->entry[0].status & BIT(cause),
+					   "status bit of IA32_PMC%u in the handler", cause);
+			stop_pair(reloaded, cause);
+		}
+}
+
+/* CFG_B of `reloaded` is `before`, and `names` once both count; `cause` overflows at CPL 3. */
+static void run_at_cpl_3(unsigned reloaded, unsigned cause, u64 before, u64 names)
+{
+	counter_program(reloaded, EVENT, COUNT_USR);
+	counter_write(reloaded, 0);
+	counter_program(cause, EVENT, COUNT_USR);
+	counter_preset(cause, CAUSE_PERIOD);
+	msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
+	msr_write(version6_cfg_b(reloaded), before);
+	counters_enable(pmc_or(pmc_one(reloaded), pmc_one(cause)));
+	if (names != before)
+		msr_write(version6_cfg_b(reloaded), names);
+	workload_run_user(&workload_load, ROUNDS);
+	counters_disable();
 }
 
 /*
@@ -173,8 +197,10 @@ TEST(version6, overflow_that_reloads_another_counter_interrupts, REQS(V6_18, PMI
  *        Linux intel_pmu_enable_acr; Linux mailing list: auto counter reload
  *
  * Given  a counter that counts at CPL 3, as the one that its CFG_B names does
- * When   that one overflows at CPL 3, each two of CPUID.(23H,2) next to each other
- * Then   the first holds CFG_C[31:0], with all higher bits 1, plus its later events
+ * When   that one overflows at CPL 3, each two of CPUID.(23H,2) next to each other; where every
+ *        requirement is judged, also with a CFG_B that is written while both are enabled
+ * Then   the first holds CFG_C[31:0], with all higher bits 1, plus its later events; it counts on
+ *        from 0 if CFG_B has become 0
  * Control: the other one's status bit is 1
  */
 TEST(version6, overflow_at_cpl_3_reloads_the_counter_that_names_it, REQS(V6_18),
@@ -185,24 +211,25 @@ TEST(version6, overflow_at_cpl_3_reloads_the_counter_that_names_it, REQS(V6_18),
 
 	FOR_EACH_COUNTER (cause, v->causes & general) {
 		const unsigned reloaded = counter_next(v->reloadable & general & ~BIT(cause), 0);
+		const u64 one = BIT(cause);
+		const struct {
+			u64 before, names;
+		} rows[] = { { one, one }, { 0, one }, { one, 0 } };
 
 		if (reloaded >= COUNTERS_END)
 			continue;
-		counter_program(reloaded, EVENT, COUNT_USR);
-		counter_write(reloaded, 0);
-		counter_program(cause, EVENT, COUNT_USR);
-		counter_preset(cause, CAUSE_PERIOD);
-		msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
-		msr_write(version6_cfg_b(reloaded), BIT(cause));
-		counters_enable(pmc_or(pmc_one(reloaded), pmc_one(cause)));
-		workload_run_user(&workload_load, ROUNDS);
-		counters_disable();
-		CONTROL_EQ(t, V6_18, BIT(cause), counters_status() & BIT(cause),
-			   "status bit of IA32_PMC%u", cause);
-		CHECK_RANGE(t, V6_18, loaded(reloaded), loaded(reloaded) + ROUNDS,
-			    counter_read(reloaded),
-			    "IA32_PMC%u after an overflow of IA32_PMC%u at CPL 3", reloaded, cause);
-		stop_pair(reloaded, cause);
+		for (unsigned i = 0; i < (test_is_strict(t) ? 3 : 1); i++) {
+			const u64 least = rows[i].names ? loaded(reloaded) : 1;
+
+			run_at_cpl_3(reloaded, cause, rows[i].before, rows[i].names);
+			CONTROL_EQ(t, V6_18, one, counters_status() & one,
+				   "status bit of IA32_PMC%u", cause);
+			CHECK_RANGE(t, V6_18, least, least + ROUNDS + SLACK, counter_read(reloaded),
+				    "IA32_PMC%u after an overflow of IA32_PMC%u at CPL 3, CFG_B "
+				    "%#lx, then %#lx",
+				    reloaded, cause, rows[i].before, rows[i].names);
+			stop_pair(reloaded, cause);
+		}
 	}
 }
 
@@ -396,10 +423,10 @@ TEST(version6, overflow_of_each_counter_reloads_each_other_that_names_it, REQS(V
 }
 
 /*
- * `first` counts from 0, and its CFG_B names `named`, which stays far from its overflow. Windows
- * run until `beside` overflows.
+ * `first` counts from 0, and its CFG_B names `named`, which stays far from its overflow. CFG_B of
+ * `named` is `names`. Windows run until `beside` overflows.
  */
-static void run_beside(unsigned first, unsigned named, unsigned beside)
+static void run_beside(unsigned first, unsigned named, unsigned beside, u64 names)
 {
 	const bool slow = beside == OVERFLOW_SLOW;
 	const struct pmc_mask on = pmc_or(pmc_one(first), pmc_or(pmc_one(named), pmc_one(beside)));
@@ -412,6 +439,8 @@ static void run_beside(unsigned first, unsigned named, unsigned beside)
 	counter_preset(beside, slow ? SLOW_PERIOD : CAUSE_PERIOD);
 	msr_write(version6_cfg_c(first), RELOAD_VALUE);
 	msr_write(version6_cfg_b(first), BIT(named));
+	msr_write(version6_cfg_c(named), RELOAD_VALUE);
+	msr_write(version6_cfg_b(named), names);
 	for (unsigned windows = 0; overflow_needs_window(beside, windows); windows++)
 		workload_run(&workload_load, slow ? SLOW_ROUNDS : ROUNDS, on);
 }
@@ -439,8 +468,9 @@ static bool overflowed(struct test *t, struct test_claim control, unsigned named
  * Given  three counters of one event; CFG_B of the first names the third, which is far from its
  *        overflow
  * When   the second overflows: each other counter, general-purpose and fixed, of CPUID.(23H,2):ECX
- *        and EDX or not; of the former each that can be named is named in turn
- * Then   the first counts on from 0
+ *        and EDX or not; of the former each that can be named is named in turn, and CFG_B of the
+ *        third names the second
+ * Then   the first counts on from 0; the third is loaded by a counter that it names
  * Control: the second's status bit is 1, the third's is 0; that an overflow of the third reloads
  *          the first
  */
@@ -468,16 +498,23 @@ TEST(version6, overflow_that_cfg_b_does_not_name_reloads_nothing, REQS(V6_18, V6
 			if ((!listed || beside >= PMC_FIXED(0)) &&
 			    named != counter_next(both & ~BIT(first), 0))
 				continue;
-			run_beside(first, named, beside);
+			run_beside(first, named, beside, listed ? BIT(beside) : 0);
 			if (overflowed(t, listed ? CONTROL_AT(V6_18) : CONTROL_AT(V6_20), named,
-				       beside))
+				       beside)) {
 				test_check_range(t, listed ? AT(V6_18) : AT(V6_20), ROUNDS, COUNTED,
 						 counter_read(first),
 						 "IA32_PMC%u, CFG_B names IA32_PMC%u, after an "
 						 "overflow of counter %u",
 						 first, named, beside);
+				if (listed)
+					CHECK_RANGE(t, V6_18, loaded(named),
+						    loaded(named) + COUNTED - 1,
+						    counter_read(named),
+						    "IA32_PMC%u after an overflow of counter %u",
+						    named, beside);
+			}
 			stop_pair(first, named);
-			stop_pair(first, beside);
+			stop_pair(named, beside);
 		}
 	}
 }

@@ -108,6 +108,17 @@ static bool eq_wants_as_many(struct fixture *r)
 	return !PMC(0) && PMC(1);
 }
 
+/* No cycle has 21H instructions. */
+static bool eq_compares_each_bit(struct fixture *r)
+{
+	fixture_program(r, 0, INST, BIT(36) | 0x21ULL << 24, 0);
+	fixture_program(r, 1, INST, BIT(36) | 1ULL << 24, 0);
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_nops(r, 100);
+	fixture_stop(r);
+	return !PMC(0) && PMC(1);
+}
+
 /* The knob has the value that some seeds draw. */
 static bool hidden(struct fixture *r, bool by_register)
 {
@@ -116,7 +127,10 @@ static bool hidden(struct fixture *r, bool by_register)
 		return TAKEN(0x187, BIT(37)) && TAKEN(0x38d, BIT(33)) && get(r, 0x187) == BIT(37);
 	fixture_wrmsr(r, 0xc2, 5);
 	fixture_wrmsr(r, 0x187, BIT(37));
-	return !model_rdpmc_user(&r->m, 1).value && model_rdpmc(&r->m, 1).value == 5;
+	fixture_wrmsr(r, 0xc3, 6);
+	fixture_wrmsr(r, 0x188, BIT(37));
+	return !model_rdpmc_user(&r->m, 1).value && !model_rdpmc_user(&r->m, 2).value &&
+	       model_rdpmc(&r->m, 1).value == 5;
 }
 RULE(counters_can_be_hidden, hidden(r, true))
 RULE(hidden_counters_read_0, hidden(r, false))
@@ -308,6 +322,35 @@ static bool one_that_isnt_named_reloads(struct fixture *r, unsigned cause)
 RULE(a_cause_that_isnt_named_reloads_nothing, !one_that_isnt_named_reloads(r, 4))
 RULE(fixed_counter_2_reloads_nothing, !one_that_isnt_named_reloads(r, FIXED_2))
 
+/* Counter 3, which counter 2 names, names counter 4. */
+static bool each_has_names_of_its_own(struct fixture *r)
+{
+	fixture_wrmsr(r, CFG_B(3), BIT(4));
+	fixture_wrmsr(r, CFG_C(3), -100ULL & 0xffffffff);
+	return !one_that_isnt_named_reloads(r, 4);
+}
+
+/* CFG_B of counter 2 is written while the two count. */
+static bool one_named_while_it_counts_reloads(struct fixture *r)
+{
+	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
+	fixture_wrmsr(r, CFG_C(2), -100ULL & 0xffffffff);
+	fixture_program(r, 2, INST, 0, 200);
+	fixture_program(r, 3, INST, 0, 5);
+	fixture_start(r, BIT(2) | BIT(3));
+	fixture_wrmsr(r, CFG_B(2), BIT(3));
+	fixture_nops(r, 9);
+	return PMC(2) >= MINUS(100) && PMC(2) < MINUS(90);
+}
+
+/* With IA32_DEBUGCTL[12]. */
+static bool a_cause_that_freezes_reloads(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x1d9, BIT(12));
+	reloaded_by(r, 3, INT, 200);
+	return PMC(2) >= MINUS(100) && PMC(2) < MINUS(90);
+}
+
 static bool a_cause_interrupts(struct fixture *r)
 {
 	reloaded_by(r, 3, INT, 100);
@@ -343,6 +386,9 @@ rule *const version6_smaller_core_rules[FAULT_COUNT] = {
 	[FAULT_RELOAD_NOT_BESIDE_WRAP] = one_that_overflows_too_is_reloaded,
 	[FAULT_RELOAD_UNNAMED] = without_a_mask_none_is,
 	[FAULT_RELOAD_BY_ANY_CAUSE] = a_cause_that_isnt_named_reloads_nothing,
+	[FAULT_RELOAD_ONE_SET] = each_has_names_of_its_own,
+	[FAULT_RELOAD_LATCHED] = one_named_while_it_counts_reloads,
+	[FAULT_RELOAD_NOT_WITH_FREEZE] = a_cause_that_freezes_reloads,
 	[FAULT_RELOAD_BY_FIXED_2] = fixed_counter_2_reloads_nothing,
 	[FAULT_RELOAD_BY_PMC0] = what_is_no_cause_is_refused,
 	[FAULT_RELOAD_NOT_BY_FIXED] = a_fixed_cause_reloads,
@@ -424,8 +470,11 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_UMASK2_RECORDS_ANY] = umask2_is_of_what_is_recorded,
 	[FAULT_EQ_REFUSED] = eq_is_taken,
 	[FAULT_EQ_AT_LEAST] = eq_wants_as_many,
+	[FAULT_EQ_3_BITS] = eq_compares_each_bit,
 	[FAULT_RDPMC_HIDE_REFUSED] = counters_can_be_hidden,
 	[FAULT_RDPMC_HIDE_LEAKS] = hidden_counters_read_0,
+	[FAULT_RDPMC_HIDE_CPL_3_ALONE] = hidden_counters_read_0,
+	[FAULT_RDPMC_HIDE_LOWEST_ALONE] = hidden_counters_read_0,
 	[FAULT_V6_CTR_DROPPED] = banks_are_the_counters,
 	[FAULT_V6_CTR_42_BITS] = banks_take_each_bit,
 	[FAULT_V6_CTR_EXTENDED] = a_bank_takes_values_as_they_are,

@@ -81,10 +81,35 @@ bool fault_equal(struct model *m, bool equal)
 	return equal && !broken(m, FAULT_EQ_AT_LEAST);
 }
 
+u8 fault_equal_cmask(struct model *m, u64 equal, u8 cmask)
+{
+	const u8 low = cmask & 7;
+
+	return equal && low != cmask && broken(m, FAULT_EQ_3_BITS) ? low : cmask;
+}
+
+/* Is a counter hidden that is before the one that ECX names? */
+static bool is_lower_hidden(const struct model *m, u32 ecx)
+{
+	const u32 i = ecx & ~(u32)RDPMC_FIXED;
+
+	for (u32 n = 0; n < (ecx & RDPMC_FIXED ? FIRST_FIXED : i); n++)
+		if (m->perfevtsel[n] & IA32_PERFEVTSEL_RDPMC_USER_DISABLE)
+			return true;
+	for (u32 n = 0; ecx & RDPMC_FIXED && n < i; n++)
+		if (m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_RDPMC_USER_DISABLE0 << 4 * n)
+			return true;
+	return false;
+}
+
 bool fault_rdpmc_hidden(struct model *m, u32 ecx, bool hidden)
 {
 	if (ecx == RDPMC_METRICS && broken(m, FAULT_METRICS_USER_ZERO))
 		return true;
+	if (hidden && faults_of(m)->cpl < 3 && broken(m, FAULT_RDPMC_HIDE_CPL_3_ALONE))
+		return false;
+	if (hidden && is_lower_hidden(m, ecx) && broken(m, FAULT_RDPMC_HIDE_LOWEST_ALONE))
+		return false;
 	return hidden && !broken(m, FAULT_RDPMC_HIDE_LEAKS);
 }
 
@@ -244,9 +269,20 @@ static u64 recording(const struct model *m, u64 counters)
 	return all;
 }
 
+/* Do these counters, one of which interrupts, freeze the counters? */
+static bool freezes(const struct model *m, u64 wrapped)
+{
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (wrapped & BIT(i) && m->counter[i].rule.interrupt)
+			return m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+	return false;
+}
+
 u64 fault_reload_causes(struct model *m, u64 wrapped, u64 causes)
 {
 	if (causes && broken(m, FAULT_RELOAD_NEVER))
+		return 0;
+	if (causes && freezes(m, wrapped) && broken(m, FAULT_RELOAD_NOT_WITH_FREEZE))
 		return 0;
 	if (causes & ~BITS(0, FIRST_FIXED - 1) && broken(m, FAULT_RELOAD_NOT_BY_FIXED))
 		causes &= BITS(0, FIRST_FIXED - 1);
@@ -268,6 +304,9 @@ static bool is_lower_reloaded(const struct model *m, unsigned i, u64 causes)
 
 bool fault_reloads(struct model *m, unsigned i, u64 causes, bool reloads)
 {
+	if (reloads != !!(faults_of(m)->cfg_b_latched[i] & model_status_bits(causes)) &&
+	    broken(m, FAULT_RELOAD_LATCHED))
+		return !reloads;
 	if (reloads && !(causes & BIT(i)) && is_lower_reloaded(m, i, causes) &&
 	    broken(m, FAULT_RELOAD_LOWEST_ALONE))
 		return false;
@@ -277,6 +316,9 @@ bool fault_reloads(struct model *m, unsigned i, u64 causes, bool reloads)
 	if (reloads && recording(m, BIT(i)) && broken(m, FAULT_RELOAD_NOT_OF_PEBS))
 		return false;
 	if (!reloads && m->cfg_b[i] && broken(m, FAULT_RELOAD_BY_ANY_CAUSE))
+		return true;
+	if (!reloads && m->cfg_b[i] && is_lower_reloaded(m, MODEL_MAX_COUNTERS, causes) &&
+	    broken(m, FAULT_RELOAD_ONE_SET))
 		return true;
 	return reloads || (model_reloadable(m) & ~causes & BIT(i) && !m->cfg_b[i] &&
 			   broken(m, FAULT_RELOAD_UNNAMED));
