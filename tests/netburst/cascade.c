@@ -524,8 +524,9 @@ TEST(netburst, cascaded_counter_starts_the_next_one, REQS(NB_09, NB_33), NEEDS(n
  * Given  counters 12, 15, 16 and 17 wait with bit 11 of their CCCRs set
  * When   the counter that Table 18-65 names overflows, doesn't overflow, or another one of the IQ
  *        group does
- * Then   the waiting counter counts in the first case only; with bit 11 and the cascade flag both
- *        set it counts when that counter or its alternate counter overflows
+ * Then   the waiting counter counts in the first case only. Where every requirement is judged: with
+ *        bit 11 and the cascade flag both set, of which no sentence speaks together, it counts when
+ *        that counter or its alternate counter overflows
  */
 TEST(netburst, extended_cascading_starts_as_table_18_65_says, REQS(NB_09, NB_33),
      NEEDS(need_netburst))
@@ -536,8 +537,10 @@ TEST(netburst, extended_cascading_starts_as_table_18_65_says, REQS(NB_09, NB_33)
 		if (extended[i] == NO)
 			continue;
 		check_starts(t, AT(NB_33), extended[i], i, NB_CCCR_EXTENDED_CASCADE);
-		check_starts(t, AT(NB_33), extended[i], i, both);
-		check_starts(t, AT(NB_09), alternate[i], i, both);
+		if (test_is_strict(t)) {
+			check_starts(t, AT(NB_33), extended[i], i, both);
+			check_starts(t, AT(NB_09), alternate[i], i, both);
+		}
 		CHECK_EQ(t, NB_33, 0,
 			 cascade(extended[i], NETBURST_NEVER, i, NB_CCCR_EXTENDED_CASCADE),
 			 "counter %u, counter %u not overflowing", i, extended[i]);

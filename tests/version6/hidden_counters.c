@@ -113,7 +113,7 @@ static void check_hidden(struct test *t, u64 set)
  * Control: those without the bit read their values at CPL 1, 2 and 3; each counter that counts
  *          does at CPL 3 too, and a general-purpose one has counted
  */
-TEST(msr, hidden_counter_reads_0_at_cpl_3_alone, REQS(V6_11),
+TEST(msr, hidden_counter_reads_0_above_cpl_0_alone, REQS(V6_11),
      NEEDS(need_perfmon, need_instructions, need_user_disable))
 {
 	const u64 all = counters_all().bits;
