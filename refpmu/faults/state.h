@@ -89,8 +89,8 @@ struct fault_state {
 	/* Load latency. */
 	u64 threshold_before;	/* ld_lat_threshold before its last write */
 	u64 threshold_latched;	/* ld_lat_threshold when IA32_PEBS_ENABLE was written last */
-	u64 cfg_b_latched[MODEL_MAX_COUNTERS]; /* CFG_B when IA32_PERF_GLOBAL_CTRL was written last
-						*/
+	/* CFG_B when IA32_PERF_GLOBAL_CTRL was written last. */
+	u64 cfg_b_latched[MODEL_MAX_COUNTERS];
 	u64 offcore_latched[2];	/* MSR_OFFCORE_RSP_x at a write of an IA32_PERFEVTSELx */
 	/* A copy of model.tagged; the tagged load before it; a load that didn't retire. */
 	struct fault_load {

@@ -279,11 +279,11 @@ static bool check_bits(struct test *t, const struct bit_row *row, unsigned c)
  *        with the memory group
  * Then   this core's bit of an STLB miss is 1 in more than half of the first records, its lock bit
  *        in each of the second. Of the plain stores no record has the lock bit, and fewer than half
- *        have the other bit
+ *        have the other bit (at CPL 3 the lock bit alone is looked at)
  * Control: stores of each loop are recorded
  */
 TEST(adaptive, sampled_store_has_the_stlb_and_lock_bits_of_its_type_of_core, REQS(HYB_24),
-     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
+     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 20000)
 {
 	const struct bit_row rows[] = {
 		{ &workload_fresh_page_store, "after INVLPG", latency_stlb_bit(), MORE, false },

@@ -137,7 +137,7 @@ TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
  *
  * Given  loads of a line that has just been flushed; loads of one line, which hit the L1
  * When   each counter that does load latency samples the first with a threshold of FFFFH cycles,
- *        and the others with 255, 256, 1000H and 8003H: each bit of the threshold counts
+ *        and the others with 255, 256, 1000H and 8003H: both bytes of the threshold count
  * Then   there is no record
  * Control: there are of both with a threshold of 3
  */

@@ -285,7 +285,7 @@ static void check_parts(struct test *t, unsigned first, u16 event, const struct 
  * When   four counters count the same cycles: one all events, the others the cycles of at least 1,
  *        of at least 2 and of at least 3; each counter in turn
  * Then   the cycles add up to the events, within a sixteenth and 16; where cycles have 3 events or
- *        more, each of these may have up to 9 more
+ *        more, each of these may have up to MOST_EVENTS - 3 more
  * Control: there are cycles with an event, and where every requirement is judged also cycles with
  *          two, unless the event counts instructions
  */

@@ -102,7 +102,7 @@ static u64 more_events(const struct mem_sample_setup *setup, const struct cache_
  * When   64 rounds more are counted by each event of all loads, all stores, locked loads, split
  *        loads and stores, and STLB misses of loads and stores that this processor has
  * Then   each counts what a round has of its kind, within an eighth; an event of instructions
- *        counts one with two loads once
+ *        counts one with two loads once. With an erratum it may count too few locked loads
  */
 TEST(count, each_event_of_accesses_counts_each_form_of_an_access, REQS(CNT_49),
      NEEDS(need_perfmon, need_pebs, need_events), .deadline_ms = 5000)

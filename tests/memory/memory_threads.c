@@ -201,8 +201,8 @@ static void count_off_core(void *arg)
  *         SDM Tables 35-13 and 35-18 (scope: Thread) against Linux, which takes them as shared by
  *         the threads of a core
  *
- * Given  both threads of a core load flushed lines, and count the first off-core event, or the
- *        second where it exists
+ * Given  both threads of a core load flushed lines, and count the first off-core event, then
+ *        the second where it exists
  * When   its MSR_OFFCORE_RSP_x of one names a demand read of data and every response, that of the
  *        other one nothing; then with the roles exchanged
  * Then   the one whose register names them counts at least half of its loads, the other one none

@@ -13,6 +13,7 @@
 #include "tests/measure/window.h"
 
 #define ROUNDS		64
+#define OFF_CORE_REGISTERS 2u	/* MSR_OFFCORE_RSP_0 and _1, at most */
 #define WINDOWS		3		/* the minimum of these counts */
 #define REQUEST		BIT(0)		/* demand data read, in both layouts */
 #define REQUEST_RFO	BIT(1)		/* read for ownership: of a store, in both layouts */
@@ -367,13 +368,27 @@ static u64 count_at_cpl_3(u16 event, unsigned counter, const struct cache_worklo
 	return value;
 }
 
+static void check_requests(struct test *t, const struct event *event, enum access access)
+{
+	struct cache_workload h;
+
+	if (!cache_workload_or_skip(t, access, &h))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		CHECK_RANGE(t, MSR_40, ROUNDS / 2, ~0ULL, off_core_count(event->code, c, &h),
+			    "%s of %u %s, IA32_PMC%u", event->name, ROUNDS, h.name, c);
+		CHECK_RANGE(t, MSR_40, ROUNDS / 2, ~0ULL, count_at_cpl_3(event->code, c, &h),
+			    "%s of %u %s at CPL 3, IA32_PMC%u", event->name, ROUNDS, h.name, c);
+	}
+}
+
 /*
  * MSR-40  An off-core response event must count a request by the response that it got, and not
  *         where other responses alone are named.
  *         SDM Off-core Response Performance Monitoring, response types; supplier and snoop
  *         information
  *
- * Given  MSR_OFFCORE_RSP_0, or MSR_OFFCORE_RSP_1 where it exists, names demand reads of data and
+ * Given  MSR_OFFCORE_RSP_0, then MSR_OFFCORE_RSP_1 where it exists, names demand reads of data and
  *        reads for ownership, both at once, and every response
  * When   a flushed line is loaded, or stored to, at CPL 0 and at CPL 3
  * Then   its off-core event counts at least half of the accesses on each counter
@@ -385,23 +400,16 @@ TEST(offcore, each_counter_counts_both_requests_that_its_register_names, REQS(MS
 	u64 responses = counter_caps()->facilities & FAC_OFFCORE_SNB ? ANY_RESPONSE : NHM_RESPONSES;
 	struct event event;
 
-	for (unsigned i = 0; i < 4 && event_get(EK_OFFCORE_0 + (i >> 1), 0, &event); i++) {
-		const u32 msr = MSR_OFFCORE_RSP_0 + (i >> 1);
-		struct cache_workload h;
+	for (unsigned n = 0; n < OFF_CORE_REGISTERS && event_get(EK_OFFCORE_0 + n, 0, &event);
+	     n++) {
+		const u32 msr = MSR_OFFCORE_RSP_0 + n;
 
 		if (!off_core_set(msr, REQUEST | REQUEST_RFO | responses)) {
 			test_inconclusive(t, "MSR 0x%x refuses two requests", msr);
 			return;
 		}
-		if (!cache_workload_or_skip(t, accesses[i & 1], &h))
-			break;
-		for (unsigned c = 0; c < 4; c++) {
-			CHECK_RANGE(t, MSR_40, ROUNDS / 2, ~0ULL, off_core_count(event.code, c, &h),
-				    "%s of %u %s, IA32_PMC%u", event.name, ROUNDS, h.name, c);
-			CHECK_RANGE(t, MSR_40, ROUNDS / 2, ~0ULL, count_at_cpl_3(event.code, c, &h),
-				    "%s of %u %s at CPL 3, IA32_PMC%u", event.name, ROUNDS, h.name,
-				    c);
-		}
+		for (unsigned i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++)
+			check_requests(t, &event, accesses[i]);
 		off_core_set(msr, 0);
 	}
 }
@@ -461,8 +469,8 @@ TEST(offcore, off_core_responses_are_told_by_supplier_for_each_register_and_requ
  *         response.
  *         SDM 18.8.1.3 Off-core Response Performance Monitoring in the Processor Core
  *
- * Given  IA32_PMC0, programmed once with an off-core event, while its register, MSR_OFFCORE_RSP_0
- *        or where it exists MSR_OFFCORE_RSP_1, names a request and every response; loads of a
+ * Given  IA32_PMC0, programmed once with an off-core event, while its register, MSR_OFFCORE_RSP_0,
+ *        then MSR_OFFCORE_RSP_1 where it exists, names a request and every response; loads of a
  *        flushed line, which are demand reads of data
  * When   between windows nothing but that register is written: the same, 0, the same
  * Then   nothing is counted with 0
@@ -479,7 +487,8 @@ TEST(offcore, off_core_register_acts_while_the_event_stays_programmed, REQS(MSR_
 
 	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
-	for (unsigned n = 0; n < 2 && event_get(EK_OFFCORE_0 + n, 0, &event); n++) {
+	for (unsigned n = 0; n < OFF_CORE_REGISTERS && event_get(EK_OFFCORE_0 + n, 0, &event);
+	     n++) {
 		for (unsigned i = 0; i < 3; i++) {
 			if (!off_core_set(MSR_OFFCORE_RSP_0 + n, i == 1 ? 0 : all)) {
 				test_inconclusive(t, "MSR_OFFCORE_RSP_%u refuses 0x%lx", n,
@@ -540,7 +549,8 @@ TEST(offcore, off_core_event_counts_no_access_of_another_request, REQS(MSR_18),
 		return;
 	flush = h;
 	flush.workload = &workload_flush;
-	for (unsigned n = 0; n < 2 && event_get(EK_OFFCORE_0 + n, 0, &event); n++) {
+	for (unsigned n = 0; n < OFF_CORE_REGISTERS && event_get(EK_OFFCORE_0 + n, 0, &event);
+	     n++) {
 		for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 			u64 without;
 

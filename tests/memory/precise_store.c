@@ -457,6 +457,9 @@ TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
 }
 
 /*
+ * ARM-03  A PEBS-enabled counter that wraps with its INT bit clear must raise no overflow
+ *         interrupt.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
  * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
  *         record.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
@@ -474,8 +477,8 @@ TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
  *        counter's overflow bit is 0 at its entry
  * Control: there is one record each time
  */
-TEST(ps, precise_store_record_interrupts_by_threshold_and_by_int, REQS(DS_05, DS_22, PMI_01),
-     NEEDS(need_perfmon, need_pebs, need_precise_store))
+TEST(ps, precise_store_record_interrupts_by_threshold_and_by_int,
+     REQS(ARM_03, DS_05, DS_22, PMI_01), NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	static const struct {
 		bool threshold, by_int;
@@ -483,19 +486,22 @@ TEST(ps, precise_store_record_interrupts_by_threshold_and_by_int, REQS(DS_05, DS
 	struct mem_sample_setup setup = mem_sample_stores();
 	struct cache_workload h;
 
-	if (!find_rounds(t, CONTROL_AT(DS_05, DS_22, PMI_01), &setup, &h))
+	if (!find_rounds(t, CONTROL_AT(ARM_03, DS_05, DS_22, PMI_01), &setup, &h))
 		return;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const bool threshold = cases[i].threshold, by_int = cases[i].by_int;
 		const struct mem_sample_end end = mem_sample_one(&setup, &h, threshold, by_int);
 		const unsigned wanted = threshold || by_int;
 
-		if (!CONTROL_EQ(t, IDS(DS_05, DS_22, PMI_01), 1, end.records,
+		if (!CONTROL_EQ(t, IDS(ARM_03, DS_05, DS_22, PMI_01), 1, end.records,
 				"records, threshold %s, INT = %u",
 				threshold ? "reached" : "out of reach", by_int))
 			return;
-		test_check_range(t, threshold ? AT(DS_05) : AT(PMI_01), wanted,
-				 by_int ? overflow_allowed(t, 1, end.interrupts) : wanted,
+		test_check_range(t,
+				 threshold ? AT(DS_05) :
+				 by_int	   ? AT(PMI_01) :
+					     AT(ARM_03),
+				 wanted, by_int ? overflow_allowed(t, 1, end.interrupts) : wanted,
 				 end.interrupts, "interrupts of a record, threshold %s, INT = %u",
 				 threshold ? "reached" : "out of reach", by_int);
 		if (threshold && end.interrupts && sampling_clears_status(t))
