@@ -26,15 +26,10 @@ u64 overflow_rounds(unsigned counter)
 	return counter == OVERFLOW_SLOW ? SLOW_ROUNDS : PERIOD;
 }
 
-static bool has_wrapped(unsigned counter)
-{
-	return overflow_has_wrapped(counter, counter_read(counter));
-}
-
 bool overflow_needs_window(unsigned counter, unsigned windows)
 {
-	return !windows ||
-	       (counter == OVERFLOW_SLOW && windows < SLOW_WINDOWS && !has_wrapped(counter));
+	return !windows || (counter == OVERFLOW_SLOW && windows < SLOW_WINDOWS &&
+			    !overflow_has_wrapped(counter, counter_read(counter)));
 }
 
 unsigned overflow_extra(const struct test *t, unsigned counter)

@@ -47,16 +47,22 @@ static bool need_pair(char *reason, size_t size)
 			     reason, size);
 }
 
-/* Run one window: `cause` overflows on branch CAUSE_PERIOD, `reloaded` counts from 0, and its CFG_B
+/* `cause` overflows on branch CAUSE_PERIOD at these levels, `reloaded` counts from 0, and its CFG_B
  * names the counters in mask. */
-static void run_pair(unsigned reloaded, unsigned cause, u64 mask)
+static void program_pair(unsigned reloaded, unsigned cause, u64 levels, u64 mask)
 {
-	counter_program(reloaded, EVENT, COUNT_BOTH);
+	counter_program(reloaded, EVENT, levels);
 	counter_write(reloaded, 0);
-	counter_program(cause, EVENT, COUNT_BOTH);
+	counter_program(cause, EVENT, levels);
 	counter_preset(cause, CAUSE_PERIOD);
 	msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
 	msr_write(version6_cfg_b(reloaded), mask);
+}
+
+/* Run one window of these. */
+static void run_pair(unsigned reloaded, unsigned cause, u64 mask)
+{
+	program_pair(reloaded, cause, COUNT_BOTH, mask);
 	workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(reloaded), pmc_one(cause)));
 }
 
@@ -178,12 +184,7 @@ TEST(version6, overflow_that_reloads_another_counter_interrupts, REQS(V6_18, PMI
 /* CFG_B of `reloaded` is `before`, and `names` once both count; `cause` overflows at CPL 3. */
 static void run_at_cpl_3(unsigned reloaded, unsigned cause, u64 before, u64 names)
 {
-	counter_program(reloaded, EVENT, COUNT_USR);
-	counter_write(reloaded, 0);
-	counter_program(cause, EVENT, COUNT_USR);
-	counter_preset(cause, CAUSE_PERIOD);
-	msr_write(version6_cfg_c(reloaded), RELOAD_VALUE);
-	msr_write(version6_cfg_b(reloaded), before);
+	program_pair(reloaded, cause, COUNT_USR, before);
 	counters_enable(pmc_or(pmc_one(reloaded), pmc_one(cause)));
 	if (names != before)
 		msr_write(version6_cfg_b(reloaded), names);
