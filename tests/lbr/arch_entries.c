@@ -240,6 +240,7 @@ TEST(lbr, each_processor_has_a_depth_of_its_own, REQS(ALBR_28),
 
 struct both_record {
 	struct two_cpus both;
+	u64 other;			/* IA32_LBR_CTL of the other processor */
 	struct lbr_stack stack[2];
 	u64 control[2];
 };
@@ -257,7 +258,7 @@ static void record(void *arg)
 		arch_lbr_go_on(&lbr_piece_lbr_chain, 2, all, &r->stack[0]);
 	two_cpus_barrier(&r->both);
 	if (side)
-		arch_lbr_go_on(&lbr_piece_lbr_kinds, 0, all, &r->stack[1]);
+		arch_lbr_go_on(&lbr_piece_lbr_kinds, 0, r->other, &r->stack[1]);
 	two_cpus_barrier(&r->both);
 	arch_lbr_read(&r->stack[side]);
 	two_cpus_barrier(&r->both);
@@ -291,7 +292,8 @@ TEST(lbr, each_processor_has_architectural_records_of_its_own, REQS(ALBR_28),
 	const struct lbr_row last = lbr_chain_row(2, 0);
 
 	FOR_EACH_PARTNER (cpu) {
-		struct both_record r = { .control = { ~0ULL, ~0ULL } };
+		struct both_record r = { .other = arch_lbr_everything(),
+					 .control = { ~0ULL, ~0ULL } };
 
 		if (!two_cpus_run(t, &r.both, cpu, record, &r))
 			return;
@@ -309,4 +311,66 @@ TEST(lbr, each_processor_has_architectural_records_of_its_own, REQS(ALBR_28),
 		CHECK_EQ(t, ALBR_28, arch_lbr_everything() & ~IA32_LBR_CTL_LBREN, r.control[1],
 			 "IA32_LBR_CTL of %s", two_cpus_name(cpu));
 	}
+}
+
+/* The branches of the kinds piece that the other processor must record with this IA32_LBR_CTL. */
+static unsigned recorded_with(u64 control)
+{
+	const struct lbr_piece *kinds = &lbr_piece_lbr_kinds;
+	unsigned n = 0;
+
+	if (!(control & IA32_LBR_CTL_OS))
+		return 0;
+	for (const struct lbr_row *row = kinds->rows; row < kinds->end; row++)
+		n += !!(control & arch_lbr_filter(row->kind));
+	return n;
+}
+
+#define CONTROLS_MOST	(2 * (LBR_KINDS_END - LBR_CONDITIONAL) + 1)
+
+/* Values of IA32_LBR_CTL that leave branches out: each kind alone, all kinds but that, and no OS,
+ * as far as the leaf lists these filters. Returns their number. */
+static unsigned filters(u64 *controls)
+{
+	const struct lbr_leaf leaf = arch_lbr_leaf();
+	const u64 all = arch_lbr_everything();
+	unsigned n = 0;
+
+	for (u64 kind = LBR_CONDITIONAL; leaf.branch_filtering && kind < LBR_KINDS_END; kind++) {
+		controls[n++] = arch_lbr_only(arch_lbr_filter(kind));
+		controls[n++] = all & ~arch_lbr_filter(kind);
+	}
+	if (leaf.cpl_filtering)
+		controls[n++] = all & ~IA32_LBR_CTL_OS;
+	return n;
+}
+
+/*
+ * ALBR-28  Each logical processor must have its own entries, IA32_LBR_CTL and IA32_LBR_DEPTH.
+ *          SDM tables of chapter 35 for last branch records (scope: Thread)
+ *
+ * Given  two processors; the first one records each kind of branch at each level
+ * When   the other one records branches of each kind at CPL 0 with one kind enabled, then with all
+ *        kinds but that, for each kind; then without OS. What the leaf doesn't list is left out
+ * Then   it records the kinds that its own IA32_LBR_CTL lets in, and no other
+ * Control: the first one records each branch of its code
+ */
+TEST(lbr, each_processor_filters_by_its_own_lbr_ctl, REQS(ALBR_28),
+     NEEDS(need_arch_lbr, need_second_processor))
+{
+	u64 controls[CONTROLS_MOST];
+	const unsigned n = filters(controls);
+
+	FOR_EACH_PARTNER (cpu)
+		for (unsigned i = 0; i < n; i++) {
+			struct both_record r = { .other = controls[i] };
+
+			if (!two_cpus_run(t, &r.both, cpu, record, &r))
+				return;
+			CONTROL_EQ(t, ALBR_28, 3, arch_lbr_count(&r.stack[0]),
+				   "entries in use of the first processor");
+			CHECK_EQ(t, ALBR_28, recorded_with(r.other), arch_lbr_count(&r.stack[1]),
+				 "entries in use of %s, its IA32_LBR_CTL = %#lx",
+				 two_cpus_name(cpu), r.other);
+		}
 }
