@@ -34,7 +34,7 @@ struct ds_setup {
 /* Allocate this processor's memory, once. false: no memory. */
 bool ds_init(void);
 
-/* There are two areas, each with its own buffer. ds_select() chooses the one that the functions
+/* There are two areas, each with its own buffer. ds_use() chooses the one that the functions
  * below use, 0 or 1; at first it is 0. It doesn't write IA32_DS_AREA. */
 #define DS_AREAS 2
 /* A third area, for up to DS_HIGH_CAPACITY records, at linear addresses above 4 GiB; the same

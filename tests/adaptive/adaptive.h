@@ -52,7 +52,7 @@ void adaptive_window(const struct adaptive_run *run);
  * (fixed counters; branches on the general-purpose ones), until there is a record.
  */
 void adaptive_any_window(const struct adaptive_run *run, struct ds_setup *setup);
-/* A buffer of 8 records of the run's size, every reload out of reach. */
+/* A buffer of `capacity` records of the run's size (4 by default), every reload out of reach. */
 struct ds_setup adaptive_setup(const struct adaptive_run *run, struct adaptive_layout *layout);
 
 /*

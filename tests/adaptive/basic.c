@@ -161,11 +161,11 @@ TEST(adaptive, adaptive_bit_of_one_counter_is_of_its_records_alone, REQS(ADP_11,
  *         instruction.
  *         Linux masks the field with the counters that do PEBS
  *
- * Given  a PEBS counter; another one with the same event and start, and fixed counter 0, both
+ * Given  a PEBS counter; another one with the same event and start value, and fixed counter 0, both
  *        without PEBS
  * When   each of IA32_PMC0 to IA32_PMC3 makes a record
  * Then   the applicable counters are that counter alone
- * Control: the two others' bits are set in the status
+ * Control: the status bits of the two others are 1: both have overflowed
  */
 TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, ADP_36),
      NEEDS(need_perfmon, need_format4, need_fixed_0_to_2, need_loads_or_branches))
@@ -179,7 +179,8 @@ TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, AD
 		struct adaptive_layout layout;
 		struct ds_setup setup = adaptive_setup(&run, &layout);
 
-		/* The same event, with the same start; and one counter that wraps before. */
+		/* `plain` overflows on the same event as the PEBS counter, fixed counter 0 earlier.
+		 */
 		ds_open(&setup);
 		counter_program(plain, event, COUNT_BOTH);
 		counter_preset(plain, calibration_period(event, PERIOD));
@@ -207,7 +208,7 @@ TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, AD
  *         by two.
  *         Linux setup_pebs_adaptive_sample_data and its callers
  *
- * Given  PEBS on IA32_PMC0 and IA32_PMC1, with one event and one start value
+ * Given  PEBS on IA32_PMC0 and IA32_PMC1, with the same event and the same start value
  * When   they overflow
  * Then   one record, or two, name both of them
  * Control: there are one or two records

@@ -46,8 +46,8 @@ static bool overflows_here(unsigned c)
  * ADP-41  Where baseline is 1, each general-purpose counter must be usable for PEBS.
  *         KVM, kvm-unit-tests: IA32_PERF_CAPABILITIES[14], PEBS_BASELINE
  *
- * Given  PEBS with baseline
- * When   each general-purpose counter overflows in branches
+ * Given  IA32_PERF_CAPABILITIES[14] = 1; MSR_PEBS_DATA_CFG asks for the GPR group
+ * When   each general-purpose counter counts branches and overflows
  * Then   there is a record, whose applicable counters are that counter alone
  */
 TEST(adaptive, each_general_purpose_counter_makes_records, REQS(ADP_35, ADP_41),

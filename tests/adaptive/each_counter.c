@@ -10,7 +10,7 @@
 #define AT_WORD		0u	/* ADAPTIVE_BASIC_*, as literal numbers */
 #define AT_APPLICABLE	0x10u
 #define PAIR_ROUNDS	(4 * ROUNDS_PERIOD)	/* rounds of three instructions each */
-#define PAIR_SLACK	(4 * PAIR_ROUNDS)	/* most instructions after the record */
+#define PAIR_SLACK	(4 * PAIR_ROUNDS)	/* upper limit of instructions after a record */
 
 /* Set or clear IA32_PERFEVTSELx[34] of each general-purpose counter except this one. */
 static void set_adaptive_of_others(unsigned counter, bool on)
@@ -65,9 +65,9 @@ static u64 reset_of(unsigned counter)
  *         reset value.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  PEBS on a general-purpose counter of instructions and on fixed counter 0, which counts
- *        them too, with one start value, and reset values that differ
- * When   both overflow, each general-purpose counter in turn
+ * Given  PEBS on a general-purpose counter of instructions, each in turn, and on fixed counter 0,
+ *        which counts them too; the same start value, and reset values that differ
+ * When   both overflow
  * Then   one record, or two, name both of them, and each counter reads its own reset value plus its
  *        later events
  * Control: there are one or two records
@@ -94,11 +94,13 @@ TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both
 			return;
 		}
 		sampling_want(t, 1);
+		/* Both counters count the same instructions from the same value: they overflow
+		 * together. */
 		if (CONTROL_RANGE(t, ADP_37, 1, 2, ds_records(),
 				  "records of IA32_PMC%u and fixed counter 0", c))
 			for (unsigned i = 0; i < ds_records(); i++)
 				named |= adaptive_at(i * BASIC_BYTES + AT_APPLICABLE);
-		/* A host may leave one of the counters off (tests/adaptive/basic.c). */
+		/* KVM doesn't run a guest's counter if it has another number on the host. */
 		if (counter_caps()->hypervisor && both.bits & ~named) {
 			CHECK_EQ(t, ADP_37, 0, named & ~both.bits,
 				 "counters too many in the records");

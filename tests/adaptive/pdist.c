@@ -92,8 +92,8 @@ TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13
  *         on which it overflowed.
  *         intel/perfmon README: PDist, Precise Distribution
  *
- * Given  IA32_PMC0 with INT = 1, LVTPC open; loads, then branches, each marked one at a different
- *        address
+ * Given  IA32_PMC0 with INT = 1, LVTPC unmasked; loads, then branches; the last ones are marked,
+ *        each at an address of its own
  * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
  * Then   EventingIP is exactly that one; whether there is an interrupt isn't judged
  */
@@ -111,7 +111,7 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_with_its_interrupt, REQS(FIX_1
  *         intel/perfmon README: PDist, Precise Distribution
  *
  * Given  IA32_PMC0 with Adaptive_Record = 0, so that the record is the basic group; loads, then
- *        branches, each marked one at a different address
+ *        branches; the last ones are marked, each at an address of its own
  * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
  * Then   EventingIP is exactly that one
  */

@@ -499,8 +499,10 @@ static void freeze_and_count(void *arg)
 	}
 	counters_enable(pmc_one(0));
 	two_cpus_barrier(&f->both);
-	if (side == f->freezer)
+	if (side == f->freezer) {
 		workload_run_user(&workload_branch, PERIOD);
+		pmi_settle();
+	}
 	two_cpus_barrier(&f->both);
 	f->control[side] = msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
 	f->status[side] = overflow_status();
@@ -524,9 +526,11 @@ static void freeze_and_count(void *arg)
  *         others.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 35-13 (scope: Thread)
  *
- * Given  two processors count at CPL 3, one of them with IA32_DEBUGCTL[12] = 1 and an overflow
- * When   that one overflows; the other one works on
- * Then   the other one's IA32_PERF_GLOBAL_CTRL is unchanged, and it counts all its instructions
+ * Given  two processors count at CPL 3; one has IA32_DEBUGCTL[12] = 1 and a counter near its
+ *        overflow, the other one IA32_DEBUGCTL = 0
+ * When   the counter overflows; then the other processor runs more code
+ * Then   the other one's IA32_PERF_GLOBAL_CTRL is unchanged, and it counts at least the
+ *        instructions of that code
  * Control: IA32_PERF_GLOBAL_CTRL of the one that overflowed is 0
  */
 TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
@@ -541,7 +545,8 @@ TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
 			if (!two_cpus_run(t, &f.both, cpu, freeze_and_count, &f))
 				return;
 			CONTROL_EQ(t, PMI_23, 0, f.control[freezer],
-				   "IA32_PERF_GLOBAL_CTRL of the side that froze (%u)", freezer);
+				   "IA32_PERF_GLOBAL_CTRL of %s, which has the interrupt",
+				   two_cpus_whose(cpu, freezer));
 			CHECK_EQ(t, PMI_23, 1, f.control[!freezer],
 				 "IA32_PERF_GLOBAL_CTRL of the other side, paired with %s",
 				 two_cpus_name(cpu));

@@ -21,8 +21,8 @@
 #define CALL_STACK_KINDS \
 	(IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET)
 
-/* Start recording. `freeze` is written to IA32_DEBUGCTL too, which also enables the legacy
- * records. */
+/* Write `freeze` to IA32_DEBUGCTL and start recording. The legacy records are enabled in
+ * IA32_DEBUGCTL too. */
 static void start(u64 freeze)
 {
 	const struct lbr_switch recording = lbr_any_switch();
@@ -411,42 +411,41 @@ TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
 	lbr_any_close();
 }
 
-/* Record a chain of branches at CPL 3, with recording as start() has set it. */
-static void record_at_cpl_3(struct lbr_stack *stack)
-{
-	start(0);
-	workload_run_user(lbr_piece_lbr_chain.workload, FEW_LINKS);
-	stop();
-	lbr_any_read(stack);
-}
-
 /*
  * FRZ-12  Setting LBR_Frz through IA32_PERF_GLOBAL_STATUS_SET must stop branch recording.
  *         SDM 18.2.4.2 IA32_PERF_GLOBAL_STATUS_RESET and IA32_PERF_GLOBAL_STATUS_SET
  * FRZ-14  Clearing LBR_Frz must resume recording without a write to IA32_DEBUGCTL.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Linux
  *
- * Given  a stack of known branches, LBR_Frz and CTR_Frz set by software
- * When   others are executed at CPL 3 with recording enabled; one write clears both bits, as a
- *        handler does, and they are executed again
- * Then   the stack is unchanged, FROM, TO and INFO; then they are recorded
+ * Given  a stack of known branches, LBR_Frz and CTR_Frz set by software; then recording is enabled,
+ *        and stays so
+ * When   a chain of branches runs at CPL 3; one write clears both bits, as a handler does, and the
+ *        chain runs again
+ * Then   FROM, TO and INFO of each entry are unchanged after the first run; the second run is
+ *        recorded
+ * Control: the second run is recorded, which shows that the first one could have been
  */
 TEST(lbr, lbr_frz_stops_recording_at_cpl_3_until_it_is_cleared_with_ctr_frz, REQS(FRZ_12, FRZ_14),
      NEEDS(need_perfmon, need_any_lbr, need_version_4))
 {
 	const u64 both = LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+	const struct lbr_switch recording = lbr_any_switch();
 	const u64 last = lbr_chain_row(FEW_LINKS, 0).from;
 	struct lbr_stack before, after;
 
 	lbr_any_open();
 	lbr_any_go_on(&lbr_piece_lbr_kinds, 0, &before);
 	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, both);
-	record_at_cpl_3(&after);
+	start(0);
+	workload_run_user(lbr_piece_lbr_chain.workload, FEW_LINKS);
+	lbr_any_read(&after);
 	CHECK(t, FRZ_12, lbr_same(&before, &after),
 	      "the stack is unchanged after branches at CPL 3; FROM of the newest entry %#lx",
 	      after.branch[0].from);
 	counters_clear(both);
-	record_at_cpl_3(&after);
+	workload_run_user(lbr_piece_lbr_chain.workload, FEW_LINKS);
+	msr_write(recording.msr, 0);
+	lbr_any_read(&after);
 	CHECK_RANGE(t, FRZ_14, 0, after.depth - 1, lbr_find(&after, last),
 		    "entry of the last branch at CPL 3, LBR_FRZ and CTR_FRZ cleared by one write");
 	lbr_any_close();

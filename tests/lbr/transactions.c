@@ -109,9 +109,10 @@ TEST(lbr, abort_of_a_transaction_is_an_entry_with_tsx_abort, REQS(LBR_29, LBR_31
  *         in TO where the processor goes on.
  *         SDM 17.9, Table 17-14; 17.10, Table 17-16
  *
- * Given  a transaction that XABORT ends, above 4 GiB; then in the upper half of the address space
- * When   its abort is recorded; until EAX says XABORT
- * Then   FROM and TO of the abort have each bit of the addresses
+ * Given  a transaction that XABORT ends, at the top of the lower half of the address space; then in
+ *        the upper half
+ * When   its abort is recorded; repeated until EAX shows that XABORT ended it
+ * Then   FROM and TO of the abort hold all bits of the addresses, FROM except those of its flags
  * Control: the entry has TSX_ABORT
  */
 TEST(lbr, abort_in_either_half_is_an_entry_with_whole_addresses, REQS(LBR_29),

@@ -355,8 +355,9 @@ TEST(ds, assist_changes_only_the_index_of_the_ds_area, REQS(DS_17, DS_20),
  *        SDM 17.4.9 BTS and DS Save Area
  *
  * Given  two DS areas with a buffer each
- * When   a record is made with either area's address in IA32_DS_AREA
- * Then   it is in that area's buffer, that index has advanced, and the other one stays
+ * When   a record is made with the address of each area in IA32_DS_AREA, in turn
+ * Then   it is in the buffer of that area; the index of that area has advanced, and the index of
+ *        the other area hasn't
  * Control: neither buffer is written before its turn
  */
 TEST(ds, record_goes_to_the_buffer_of_the_area_in_ia32_ds_area, REQS(DS_01),
@@ -366,12 +367,13 @@ TEST(ds, record_goes_to_the_buffer_of_the_area_in_ia32_ds_area, REQS(DS_01),
 	u64 index[DS_AREAS];
 	int64_t offset = 0;
 
-	for (unsigned area = DS_AREAS; area-- > 0;) {
-		ds_use(area);
+	for (unsigned area = 0; area < DS_AREAS; area++) {
+		ds_use(area);	/* the area that functions of pmu/ds.h are about */
 		ds_open(&setup);
 		index[area] = ds_index();
 	}
 	for (unsigned area = 0; area < DS_AREAS; area++) {
+		pebs_disarm();
 		ds_use(area);
 		CONTROL(t, DS_01, !ds_written_outside(0, 0, &offset), "buffer %u before its turn",
 			area);
