@@ -123,6 +123,37 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_without_adaptive_record, REQS(
 
 #define FIRST_PERIOD	300u	/* more than PDIST_LEAST_PERIOD, as is the second one */
 
+/* The counter is reloaded by its first record, so that it overflows again on a marked load. The
+ * second record must name a marked load; `exactly` says that it must be the expected one. */
+static void check_after_a_reload(struct test *t, struct test_claim claim, unsigned counter,
+				 bool exactly)
+{
+	const struct workload *w = &workload_sample;
+
+	for (unsigned mark = 0; mark < MARKS; mark++) {
+		const struct adaptive_run run = { .counter = counter, .config = CONFIG_GPR };
+		const unsigned size = adaptive_bytes(run.config);
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+		u64 second;
+
+		setup.reset[counter] = pebs_reset_value(counter,
+							2ULL * ROUNDS + 1 + mark - FIRST_PERIOD);
+		ds_open(&setup);
+		pebs_arm(counter, LOADS, COUNT_BOTH, calibration_period(LOADS, FIRST_PERIOD));
+		workload_run(w, 2ULL * ROUNDS, pmc_one(counter));
+		pebs_disarm();
+		counter_program_disabled(counter, 0, 0);
+		counters_clear(counters_status());
+		if (!test_check_eq(t, claim, 2ULL * size, (u64)ds_bytes(), "bytes of two records"))
+			return;
+		second = adaptive_at(size + AT_EVENTING_IP);
+		test_check_range(t, claim, workload_mark(w, exactly ? mark : 0),
+				 workload_mark(w, exactly ? mark : SAMPLE_MARKS - 1), second,
+				 "EventingIP of the second record, overflow on mark %u", mark);
+	}
+}
+
 /*
  * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
  *         on which it overflowed.
@@ -136,33 +167,23 @@ TEST(adaptive, pdist_record_of_pmc0_is_as_precise_without_adaptive_record, REQS(
 TEST(adaptive, pdist_record_of_pmc0_is_as_precise_after_a_reload, REQS(FIX_13),
      NEEDS(need_perfmon, need_baseline, need_events, need_pdist))
 {
-	const struct workload *w = &workload_sample;
+	check_after_a_reload(t, AT(FIX_13), 0, test_sees_exactly(t, REQ_FIX_13));
+}
 
-	for (unsigned mark = 0; mark < MARKS; mark++) {
-		const struct adaptive_run run = { .counter = 0, .config = CONFIG_GPR };
-		const unsigned size = adaptive_bytes(run.config);
-		struct adaptive_layout layout;
-		struct ds_setup setup = adaptive_setup(&run, &layout);
-		u64 second;
-
-		setup.reset[0] = pebs_reset_value(0, 2ULL * ROUNDS + 1 + mark - FIRST_PERIOD);
-		ds_open(&setup);
-		pebs_arm(0, LOADS, COUNT_BOTH, calibration_period(LOADS, FIRST_PERIOD));
-		workload_run(w, 2ULL * ROUNDS, pmc_one(0));
-		pebs_disarm();
-		counter_program_disabled(0, 0, 0);
-		counters_clear(counters_status());
-		if (!CHECK_EQ(t, FIX_13, 2ULL * size, (u64)ds_bytes(), "bytes of two records"))
-			return;
-		second = adaptive_at(size + AT_EVENTING_IP);
-		if (test_sees_exactly(t, REQ_FIX_13))
-			CHECK_EQ(t, FIX_13, workload_mark(w, mark), second,
-				 "EventingIP of the second record, overflow on mark %u", mark);
-		else
-			CHECK_RANGE(t, FIX_13, workload_mark(w, 0),
-				    workload_mark(w, SAMPLE_MARKS - 1), second,
-				    "EventingIP of the second record, overflow on mark %u", mark);
-	}
+/*
+ * FIX-14  On Crestmont and Skymont IA32_PMC1 that overflows 256 events at least after its start
+ *         must record the very event on which it overflowed.
+ *         Linux cmt_get_event_constraints: fixed counter 0, IA32_PMC0 and IA32_PMC1
+ *
+ * Given  IA32_PMC1 is reloaded by its first record, so that it overflows again on a marked load
+ * When   both records are made in one window
+ * Then   EventingIP of the second record is a marked load too; where nothing else occurs, it is
+ *        exactly the expected one
+ */
+TEST(adaptive, pdist_record_of_pmc1_is_as_precise_after_a_reload, REQS(FIX_14),
+     NEEDS(need_perfmon, need_baseline, need_events, need_pdist_of_pmc1))
+{
+	check_after_a_reload(t, AT(FIX_14), 1, test_sees_exactly(t, REQ_FIX_14));
 }
 
 /*
@@ -270,5 +291,44 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overfl
 		CHECK_RANGE(t, FIX_12, first, first + 1, adaptive_at(AT_EVENTING_IP),
 			    "EventingIP, overflow on NOP %u, %lu instructions after the start", nop,
 			    period);
+	}
+}
+
+/*
+ * FIX-12  Fixed counter 0 that overflows on instruction N, 256 at least after its start, must
+ *         record that instruction or the next one.
+ *         intel/perfmon README: PDist; Linux mailing list: KVM, PEBS for SPR, PDIR++
+ *
+ * Given  each general-purpose counter in turn, enabled for PEBS too, and far from its overflow
+ * When   fixed counter 0 overflows on one of the NOPs, 256 instructions after its start and more
+ * Then   EventingIP is that NOP or the next one
+ * Control: the other counter counts
+ */
+TEST(adaptive, pdist_record_of_fixed_counter_0_is_as_precise_beside_another_counter_with_pebs,
+     REQS(FIX_12),
+     NEEDS(need_perfmon, need_two_counters, need_fixed_0_to_2, need_baseline, need_instructions,
+	   need_pdist))
+{
+	u64 before;
+
+	if (!sampling_counted_before(t, PERIOD, &before))
+		return;
+	FOR_EACH_COUNTER (c, counter_caps()->pebs_mask) {
+		const u64 period = PDIST_LEAST_PERIOD + c % 4;
+		const unsigned nop = (unsigned)(period - before - PRECISE_FIRST);
+		const u64 first = workload_mark(&workload_precise, nop);
+		u64 start;
+
+		pebs_arm(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, NEVER);
+		start = counter_read(c);
+		if (!take(t, AT(FIX_12), PMC_FIXED(0), 0, period, &workload_precise, 0,
+			  pmc_or(pmc_one(1), pmc_one(c))))
+			return;
+		CHECK_RANGE(t, FIX_12, first, first + 1, adaptive_at(AT_EVENTING_IP),
+			    "EventingIP, overflow on NOP %u, IA32_PMC%u with PEBS beside it", nop,
+			    c);
+		CONTROL_RANGE(t, FIX_12, start + 1, ~0ULL, counter_read(c),
+			      "count of IA32_PMC%u beside fixed counter 0", c);
+		counter_reset();
 	}
 }

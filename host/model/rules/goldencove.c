@@ -293,16 +293,26 @@ static bool entries_are_right(struct fixture *r)
 
 #define MEM	1
 
-/* The record of the 300th load is of that one. */
-static bool fixed_0_is_precise(struct fixture *r)
+/* The record of the 300th load is of that one, with these counters enabled for PEBS. */
+static bool fixed_0_is_precise_among(struct fixture *r, u64 enabled)
 {
 	empty_buffer(r);
-	fixture_wrmsr(r, 0x3f1, BIT(32));
+	fixture_wrmsr(r, 0x3f1, enabled);
 	fixture_wrmsr(r, 0x38d, 3);
 	fixture_wrmsr(r, 0x309, MINUS(300));
 	fixture_start(r, BIT(32));
 	loads(r, 300);
 	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
+}
+
+static bool fixed_0_is_precise(struct fixture *r)
+{
+	return fixed_0_is_precise_among(r, BIT(32));
+}
+
+static bool fixed_0_is_precise_beside_another(struct fixture *r)
+{
+	return fixed_0_is_precise_among(r, BIT(32) | BIT(2));
 }
 
 static bool fixed_0_is_precise_at_cpl_3(struct fixture *r)
@@ -496,6 +506,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_PDIST_SKIDS_AT_CPL_3] = fixed_0_is_precise_at_cpl_3,
 	[FAULT_PDIST_PMC0_SKIDS_AT_CPL_3] = pmc0_is_precise_at_cpl_3,
 	[FAULT_PDIST_FIXED_LATE] = fixed_0_is_precise,
+	[FAULT_PDIST_FIXED_ALONE] = fixed_0_is_precise_beside_another,
 	[FAULT_PDIST_ADAPTIVE_ONLY] = pmc0_is_precise,
 	[FAULT_PDIST_PMC0_NEXT] = pmc0_is_precise,
 	[FAULT_THRESHOLD_CLEARS_LBREN] = a_threshold_leaves_lbren,

@@ -75,7 +75,7 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 	}
 	if (!i && overflow->due && is_least(m, i) && broken(m, FAULT_PDIST_FROM_257))
 		overflow->due = false;
-	if (!i && faults_of(m)->precise & BIT(i) && overflow->due &&
+	if (i < FIRST_FIXED && faults_of(m)->precise & BIT(i) && overflow->due &&
 	    broken(m, FAULT_PDIST_FIRST_RECORD))
 		overflow->due = false;
 	if (i == 1 && overflow->due && m->pebs_enable & BIT(0) &&
@@ -89,6 +89,11 @@ void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *ov
 		overflow->due = false;
 	if (!i && overflow->due && m->pebs_enable & ~1ULL && broken(m, FAULT_PDIST_PMC0_ALONE))
 		overflow->due = false;
+	if (i == FIRST_FIXED && (u32)m->pebs_enable &&
+	    broken(m, FAULT_PDIST_FIXED_ALONE)) {
+		overflow->due = false;
+		overflow->shadow = INSTRUCTIONS_LATE;
+	}
 }
 
 u64 fault_glc_latency(struct model *m, bool locked, u64 value)
