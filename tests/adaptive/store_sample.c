@@ -222,13 +222,11 @@ static void count_bits(const struct store_run *run, unsigned records, u64 bits, 
 	}
 }
 
-enum part { NONE, FEWER, MORE, EACH };
-
 struct bit_row {
 	const struct workload *workload;
 	const char *name;
 	u64 bit;
-	enum part part;		/* of the records that have the bit */
+	enum mem_sample_share share;	/* of the records that have the bit */
 	bool user;
 };
 
@@ -255,15 +253,10 @@ static bool check_bits(struct test *t, const struct bit_row *row, unsigned c)
 	if (!CONTROL_RANGE(t, HYB_24, 1, MEM_SAMPLE_MOST, stores,
 			   "records of stores %s, IA32_PMC%u", row->name, c))
 		return false;
-	CHECK_RANGE(t, HYB_24,
-		    row->part == EACH ? stores :
-		    row->part == MORE ? stores / 2 + 1 :
-					0,
-		    row->part == NONE  ? 0 :
-		    row->part == FEWER ? (stores - 1) / 2 :
-					 stores,
-		    with, "of %u records of stores %s, IA32_PMC%u, have bits %#lx", stores,
-		    row->name, c, row->bit);
+	CHECK_RANGE(t, HYB_24, mem_sample_share_least(row->share, stores),
+		    mem_sample_share_most(row->share, stores), with,
+		    "of %u records of stores %s, IA32_PMC%u, have bits %#lx", stores, row->name, c,
+		    row->bit);
 	return true;
 }
 
@@ -286,12 +279,14 @@ TEST(adaptive, sampled_store_has_the_stlb_and_lock_bits_of_its_type_of_core, REQ
      NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 20000)
 {
 	const struct bit_row rows[] = {
-		{ &workload_fresh_page_store, "after INVLPG", latency_stlb_bit(), MORE, false },
-		{ &workload_lock, "of a locked addition", latency_lock_bit(), EACH, false },
-		{ &workload_store, "of eight bytes", latency_stlb_bit(), FEWER, false },
-		{ &workload_store, "of eight bytes", latency_lock_bit(), NONE, false },
-		{ &workload_lock, "of a locked addition, CPL 3", latency_lock_bit(), EACH, true },
-		{ &workload_store, "of eight bytes, CPL 3", latency_lock_bit(), NONE, true },
+		{ &workload_fresh_page_store, "after INVLPG", latency_stlb_bit(), SHARE_MORE,
+		  false },
+		{ &workload_lock, "of a locked addition", latency_lock_bit(), SHARE_EACH, false },
+		{ &workload_store, "of eight bytes", latency_stlb_bit(), SHARE_FEWER, false },
+		{ &workload_store, "of eight bytes", latency_lock_bit(), SHARE_NONE, false },
+		{ &workload_lock, "of a locked addition, CPL 3", latency_lock_bit(), SHARE_EACH,
+		  true },
+		{ &workload_store, "of eight bytes, CPL 3", latency_lock_bit(), SHARE_NONE, true },
 	};
 	struct event event = { .counters = 0 };
 

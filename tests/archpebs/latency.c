@@ -51,7 +51,7 @@ static void take_at(const struct workload *w, const struct workload_place *place
 
 	arch_pebs_open(wanted > RECORDS ? ARCH_PEBS_LARGEST : 0, ARCH_PEBS_NEVER);
 	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, threshold);
-	arch_pebs_arm(c, event, COUNT_BOTH, EACH, GROUP_AUX | GROUP_GPR, EACH);
+	arch_pebs_arm(c, event, COUNT_BOTH, EACH, GROUP_AUX | GROUP_GPR, SHARE_EACH);
 	for (unsigned i = 0; i < windows && arch_pebs_written() < wanted * BYTES; i++)
 		workload_run_at(w, ROUNDS, place, pmc_one(c));
 	arch_pebs_disarm();
@@ -173,12 +173,10 @@ TEST(archpebs, no_load_below_the_latency_threshold_is_recorded, REQS(ADP_49),
 		}
 }
 
-enum part { NONE, FEWER, MORE, EACH };
-
 /* Count how many records of the piece's loads or stores have the bit. false: there are too few
  * records. */
 static bool check_bit(struct test *t, struct test_claim claim, enum event_kind kind, unsigned c,
-		      const struct workload *w, u64 bit, enum part part)
+		      const struct workload *w, u64 bit, enum mem_sample_share share)
 {
 	unsigned records = 0, with = 0;
 	struct event event = { .code = 0 };
@@ -204,14 +202,9 @@ static bool check_bit(struct test *t, struct test_claim claim, enum event_kind k
 	if (!test_check_range(t, test_control(claim), 1, ~0ULL, records,
 			      "records of accesses of %s, IA32_PMC%u", w->name, c))
 		return false;
-	return test_check_range(t, claim,
-				part == EACH ? records :
-				part == MORE ? records / 2 + 1 :
-					       0,
-				part == NONE  ? 0 :
-				part == FEWER ? (records - 1) / 2 :
-						records,
-				with, "of %u records of %s, IA32_PMC%u, have bits %#lx of AUX+28H",
+	return test_check_range(t, claim, mem_sample_share_least(share, records),
+				mem_sample_share_most(share, records), with,
+				"of %u records of %s, IA32_PMC%u, have bits %#lx of AUX+28H",
 				records, w->name, c, bit);
 }
 
@@ -240,10 +233,10 @@ TEST(archpebs, source_of_a_load_has_the_lock_and_stlb_bits_of_its_type_of_core,
 	struct event event;
 
 	FOR_EACH_COUNTER (c, counters_of(kind, &event))
-		if (!check_bit(t, AT(HYB_11), kind, c, &workload_lock, lock, EACH) ||
-		    !check_bit(t, AT(HYB_11), kind, c, &workload_uncached, lock, NONE) ||
-		    !check_bit(t, AT(HYB_12), kind, c, &workload_fresh_page, stlb, MORE) ||
-		    !check_bit(t, AT(HYB_12), kind, c, &workload_load, stlb, FEWER))
+		if (!check_bit(t, AT(HYB_11), kind, c, &workload_lock, lock, SHARE_EACH) ||
+		    !check_bit(t, AT(HYB_11), kind, c, &workload_uncached, lock, SHARE_NONE) ||
+		    !check_bit(t, AT(HYB_12), kind, c, &workload_fresh_page, stlb, SHARE_MORE) ||
+		    !check_bit(t, AT(HYB_12), kind, c, &workload_load, stlb, SHARE_FEWER))
 			return;
 }
 
@@ -437,9 +430,10 @@ TEST(archpebs, source_of_a_store_has_the_lock_and_stlb_bits_of_its_type_of_core,
 	struct event event;
 
 	FOR_EACH_COUNTER (c, counters_of(kind, &event))
-		if (!check_bit(t, AT(HYB_24), kind, c, &workload_lock, lock, EACH) ||
-		    !check_bit(t, AT(HYB_24), kind, c, &workload_store, lock, NONE) ||
-		    !check_bit(t, AT(HYB_24), kind, c, &workload_fresh_page_store, stlb, MORE) ||
-		    !check_bit(t, AT(HYB_24), kind, c, &workload_store, stlb, FEWER))
+		if (!check_bit(t, AT(HYB_24), kind, c, &workload_lock, lock, SHARE_EACH) ||
+		    !check_bit(t, AT(HYB_24), kind, c, &workload_store, lock, SHARE_NONE) ||
+		    !check_bit(t, AT(HYB_24), kind, c, &workload_fresh_page_store, stlb,
+			       SHARE_MORE) ||
+		    !check_bit(t, AT(HYB_24), kind, c, &workload_store, stlb, SHARE_FEWER))
 			return;
 }

@@ -507,6 +507,16 @@ struct mem_sample_end mem_sample_one(struct mem_sample_setup *setup, const struc
 	return end;
 }
 
+u64 mem_sample_share_least(enum mem_sample_share share, u64 records)
+{
+	return share == SHARE_EACH ? records : share == SHARE_MORE ? records / 2 + 1 : 0;
+}
+
+u64 mem_sample_share_most(enum mem_sample_share share, u64 records)
+{
+	return share == SHARE_NONE ? 0 : share == SHARE_FEWER ? (records - 1) / 2 : records;
+}
+
 bool retire_latencies_there(struct test *t, struct test_claim claim,
 			    const struct retire_latencies *l)
 {

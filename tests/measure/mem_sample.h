@@ -167,6 +167,11 @@ bool mem_sample_memory_is_local(const struct test *t);
 /* cache_workload_get(); if it fails, the test has ended. */
 bool mem_sample_prepare(struct test *t, enum access access, struct cache_workload *h);
 
+/* How many of the records must have a bit: none, fewer or more than half, or each. */
+enum mem_sample_share { SHARE_NONE, SHARE_FEWER, SHARE_MORE, SHARE_EACH };
+u64 mem_sample_share_least(enum mem_sample_share share, u64 records);
+u64 mem_sample_share_most(enum mem_sample_share share, u64 records);
+
 /*
  * Retire latencies of sampled loads: times between the retirement of an instruction and of the one
  * before it, in core cycles (intel/perfmon README: timed PEBS).
