@@ -237,6 +237,9 @@ void fault_not_selected(struct model *m, struct retire_ctx *s, unsigned i, bool 
 
 	if (m->config.fault == FAULT_NONE)
 		return;
+	if (scope && s->cpl && s->cpl < 3 && rule->os && rule->kind == EK_CORE_CYCLES &&
+	    broken(m, FAULT_CYCLES_OF_RINGS_BY_OS))
+		model_set_counter(m, i, c->value + m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 	if (scope && rule->invert && rule->cmask && broken(m, FAULT_INV_COUNTS_EVERY_LEVEL))
 		model_set_counter(m, i, c->value + m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 	if (scope && occurred && m->lbr.logs & BIT(i) && broken(m, FAULT_LBR_LOG_ANY_LEVEL))

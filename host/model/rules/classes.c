@@ -60,6 +60,17 @@ static bool rings_between_are_user(struct fixture *r)
 	return PMC(0) == 6;
 }
 
+static bool cycles_of_rings_are_user(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_PERFEVTSEL0,
+		    EVENT_UNHALTED_CORE_CYCLES | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
+	fixture_start(r, BIT(0));
+	r->cpl = 1;
+	fixture_nops(r, 3);
+	r->cpl = 0;
+	return !PMC(0);
+}
+
 static bool rings_between_make_records(struct fixture *r)
 {
 	bool recorded;
@@ -513,6 +524,7 @@ rule *const class_rules[FAULT_COUNT] = {
 	[FAULT_SEVERAL_LOSE_CARRY_32] = several_carry,
 	[FAULT_FIXED_LOSES_CARRY_32] = fixed_carry,
 	[FAULT_RINGS_BETWEEN_AS_OS] = rings_between_are_user,
+	[FAULT_CYCLES_OF_RINGS_BY_OS] = cycles_of_rings_are_user,
 	[FAULT_CMASK_SEVEN_BITS] = cmask_has_eight_bits,
 	[FAULT_EDGE_CMASK_ONE] = edge_goes_by_cmask,
 	[FAULT_INV_AT_CMASK] = inv_is_below_cmask,
