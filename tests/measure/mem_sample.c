@@ -11,7 +11,8 @@
 #define BATCH_GROWTH	4
 #define WINDOWS		3
 
-/* The largest batch has given no record on this processor: later tests use a smaller batch. */
+/* The largest batch gave no record: smaller ones are used until there is a record again. A batch
+ * whose accesses are never tagged says nothing about others. */
 static bool silent;
 /* The last records are of loads, of which the processor tags some "randomly". false: of stores. */
 static bool taken_of_loads;
@@ -148,7 +149,10 @@ unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_work
 	mem_sample_off(setup);
 	all = ds_records();
 	count = 0;
-	silent |= !all && !setup->most;
+	if (all)
+		silent = false;
+	else if (!setup->most)
+		silent = true;
 	for (unsigned i = 0; i < all; i++) {
 		if (!is_of_workload(h, i))
 			continue;

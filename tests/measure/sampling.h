@@ -149,6 +149,11 @@ u64 sampling_user_loads(void);
  * or the number is larger than `most`. */
 bool sampling_counted_before(struct test *t, u64 most, u64 *before);
 
+/* How many instructions that value may miss: RDPMC "does not imply that all the events caused by
+ * the preceding instructions have been completed" (SDM volume 2), and the LFENCE right before it is
+ * one of these. 0 in strict runs. */
+unsigned sampling_rdpmc_misses(const struct test *t);
+
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
 
 /* The counters that a record names: in its status field, or as its applicable counters. */

@@ -168,8 +168,8 @@ end_user_sample:
 ; PRECISE name, fourth instruction: five instructions, then the marks.
 %macro PRECISE 2
 	BEGIN	%1
-	lfence
 	mov	ecx, 1
+	lfence			; RDPMC isn't serializing: it may miss events before it
 	rdpmc
 	%2
 	mov	[rsi], rax

@@ -18,6 +18,7 @@
 #define LINE		64u
 #define ROUNDS_MOST	20000u
 #define RECORDS_NEAR	2	/* of each shape, all with one address */
+#define ROUNDS_BEFORE	512	/* uncounted; then the lines of the accesses have arrived */
 #define RECORDS_FAR	4	/* of accesses that missed, each with one of several addresses */
 #define CPL3_ROUNDS	4000u
 #define CPL3_TURNS	8u
@@ -98,7 +99,7 @@ static void check_each(struct test *t, struct test_claim claim, const struct cac
 			      i, which == STORES_OF_IT ? "stores" : "loads", h->name);
 }
 
-/* Take records of one facility; all must have the address. */
+/* Take records of one facility; all must have the address. The line has come before. */
 static bool check_addresses(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 			    const struct shape *s, enum accesses which)
 {
@@ -106,6 +107,7 @@ static bool check_addresses(struct test *t, struct test_claim claim, struct mem_
 	unsigned count;
 
 	lay_out(&h, s, which);
+	cache_workload_run(&h, ROUNDS_BEFORE, NO_OTHERS);
 	setup->wanted = RECORDS_NEAR;
 	/* If an event doesn't count these accesses, other tests must not use shorter runs because
 	 * of that. */

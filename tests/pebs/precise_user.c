@@ -125,11 +125,12 @@ TEST(arm, pdir_record_at_cpl_3_names_the_instruction_that_overflowed, REQS(ARM_0
 			if (!take(t, AT(ARM_09, SKL_09), READER, EVENT_INST_RETIRED_PREC_DIST,
 				  levels[l], period, &record))
 				return;
-			CHECK_EQ(t, IDS(ARM_09, SKL_09), nop(period, before),
-				 sampling_ip(&workload_precise, &record),
-				 "recorded instruction at CPL 3, overflow on instruction %lu of "
-				 "the window, OS and USR %#lx",
-				 period - before, levels[l]);
+			CHECK_RANGE(t, IDS(ARM_09, SKL_09),
+				    nop(period, before) - sampling_rdpmc_misses(t),
+				    nop(period, before), sampling_ip(&workload_precise, &record),
+				    "recorded instruction at CPL 3, overflow on instruction %lu "
+				    "of the window, OS and USR %#lx",
+				    period - before, levels[l]);
 		}
 	}
 }

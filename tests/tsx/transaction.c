@@ -37,6 +37,19 @@ unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times)
 	return committed;
 }
 
+bool transaction_ended(u64 status)
+{
+	return status == COMMITTED || (status & ~EAX_NESTED) == BY_XABORT;
+}
+
+bool transaction_judge_last(struct test *t, const struct transaction *piece)
+{
+	if (!test_is_strict(t))
+		test_inconclusive(t, "some of %s aborted early in each of %u windows", piece->name,
+				  TRANSACTION_WINDOWS);
+	return test_is_strict(t);
+}
+
 struct writer {
 	volatile u64 *word;
 	volatile bool runs, stop;
@@ -144,9 +157,9 @@ bool transaction_record_own(struct test *t, struct test_claim claim,
 	for (unsigned i = 0; i < TRIES; i++) {
 		if (!transaction_record(t, claim, 0, piece, n, abort))
 			return false;
-		if (test_is_strict(t) ||
-		    (piece->elides ? abort->tx & TX_INSTRUCTION :
-				     (abort->status & ~EAX_NESTED) == BY_XABORT))
+		if (test_is_strict(t) || (piece->elides ? abort->tx & TX_INSTRUCTION :
+							  abort->status != COMMITTED &&
+								  transaction_ended(abort->status)))
 			return true;
 	}
 	test_inconclusive(t, "none of %u records is of the abort that %s ends with", TRIES,

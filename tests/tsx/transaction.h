@@ -95,6 +95,15 @@ u64 *transaction_words(void);
 /* That many runs; how many of them committed. */
 unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times);
 
+/* A transaction may abort at any time. Did one that returns this status end by its own XEND or
+ * XABORT? */
+bool transaction_ended(u64 status);
+/* Windows that are tried for one in which each transaction ended so. */
+#define TRANSACTION_WINDOWS 100
+/* There was none: the test is INCONCLUSIVE. In a strict run nothing aborts by chance, and the last
+ * window is judged: true. */
+bool transaction_judge_last(struct test *t, const struct transaction *piece);
+
 /* Between these two calls another processor stores to word TRANSACTION_WATCHED. false: it
  * didn't. */
 #define WATCHED 2000	/* loads of transaction_watch: a store comes between two */
