@@ -42,15 +42,16 @@ bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct w
 
 /*
  * For each counter the difference of the counts with n = more and n = fewer. The constant that
- * opening and closing add cancels. false: disturbed, and the test is INCONCLUSIVE.
+ * opening and closing add cancels. In a guest each count is the middle one of three, because a host
+ * may take a counter for a while. false: disturbed, and the test is INCONCLUSIVE.
  */
 bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
 		       const struct workload *w, u64 fewer, u64 more, u64 value[WINDOW_COUNTERS]);
 
 /*
  * The same with the least counts of WINDOW_LEAST_OF windows each, for events to which a busy
- * sibling or microcode may add. Nothing can make such a count too small, so one quiet window in
- * five is enough.
+ * sibling or microcode may add. Nothing on a processor can make such a count too small, so one
+ * quiet window in five is enough. In a guest it is the middle one of three here too.
  */
 #define WINDOW_LEAST_OF 5
 bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
