@@ -95,7 +95,7 @@ void nbfixture_open_config(struct netburst_fixture *r, const struct model_config
 		r->ip[t] = 0x401000 + 0x100000 * t;
 		for (unsigned i = 0; i < REG_COUNT; i++)
 			r->regs[t].gpr[i] = 0x0101010101010101ULL * (i + 1 + 0x20 * t);
-		r->regs[t].rflags = 2;
+		r->regs[t].rflags = 2 | BIT(21);	/* ID */
 		model_init(&r->m[t], config, &r->host[t]);
 	}
 }

@@ -41,6 +41,11 @@ static inline u64 rflags_read(void)
 	return value;
 }
 
+static inline void rflags_write(u64 value)
+{
+	__asm__ volatile("push %0; popfq" ::"r"(value) : "cc", "memory");
+}
+
 static inline void port_write8(u16 port, u8 value)
 {
 	__asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port) : "memory");

@@ -290,6 +290,8 @@ static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
 		return true;
 	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
 		return true;
+	if (faults_of(m)->delivered_by_write && broken(m, FAULT_KEPT_PMI_LEAVES_UNMASKED))
+		return true;
 	/* Every second time. */
 	return broken(m, FAULT_LVTPC_MASK_LATE) && faults_of(m)->tick++ % 2 == 0;
 }
@@ -319,6 +321,7 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 	faults_of(m)->nmi_comes = d->kind == PMI_NMI;
 	if (leaves_unmasked(m, d->kind))
 		d->lvtpc &= ~(u32)LVT_MASKED;
+	faults_of(m)->delivered_by_write = false;
 	if (broken(m, FAULT_LVTPC_REWRITTEN))
 		d->lvtpc &= (u32)LVT_MASKED;
 	if (broken(m, FAULT_LVTPC_RESERVED_SET))
@@ -338,6 +341,7 @@ bool fault_lvt_written(struct model *m, u32 lvtpc, bool delivers)
 	faults_of(m)->lvt_vector_before = faults_of(m)->lvt_vector;
 	faults_of(m)->lvt_vector = (u8)(lvtpc & LVT_VECTOR);
 	faults_of(m)->lvt_mask_written = lvtpc & LVT_MASKED;
+	faults_of(m)->delivered_by_write = delivers;
 	if (delivers && broken(m, FAULT_THRESHOLD_LAST))
 		faults_of(m)->hidden_status = 0;
 	return delivers;

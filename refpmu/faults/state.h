@@ -29,6 +29,7 @@ struct fault_state {
 	struct pmi raising;	/* the interrupt being raised, or waiting in the local APIC */
 	u8 lvt_vector, lvt_vector_before;	/* last vector that software wrote; one before */
 	bool lvt_mask_written;	/* last mask bit that software wrote */
+	bool delivered_by_write;	/* a write of LVTPC delivers a PMI that was kept */
 	u64 overflowed;		/* counters that have ever overflowed */
 	u64 was_shown;		/* counters whose status bit was set before their last overflow */
 	bool ovfbuf_was_set;	/* before the last assist */

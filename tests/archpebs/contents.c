@@ -222,11 +222,6 @@ struct gpr_values {
 	struct sampling_sum sum;
 };
 
-static void flags_write(u64 flags)
-{
-	__asm__ volatile("push %0; popfq" ::"r"(flags) : "memory", "cc");
-}
-
 /* RFLAGS without the flags that the check of GPR leaves out or takes from elsewhere. */
 static u64 flags_kept(void)
 {
@@ -274,10 +269,10 @@ TEST(archpebs, gpr_group_holds_the_registers_after_the_load, REQS(APEBS_20),
 		int mark;
 
 		sampling_fill(expected, SAMPLE_MARKS);
-		flags_write(found ^ inverted[c % INVERTED]);
+		rflags_write(found ^ inverted[c % INVERTED]);
 		wanted.flags = flags_kept();
 		arch_window(&run);
-		flags_write(found);
+		rflags_write(found);
 		if (!arch_one_record(t, AT(APEBS_20), 0))
 			return;
 		gpr = arch_group(0, ARCH_GPR, &f);

@@ -136,6 +136,44 @@ TEST(pmi, overflow_on_or_around_hlt_interrupts, REQS(PMI_01, PMI_02),
 		check_around_hlt(t, PMC_FIXED(0));
 }
 
+/*
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  LVTPC masked, as a fixed interrupt and as an NMI; a handler that doesn't write it
+ * When   IA32_PMC0 overflows with INT; then software clears the mask bit. The manual doesn't say
+ *        whether the interrupt is kept until then. If it isn't, nothing is decided
+ * Then   the mask bit is set at the handler's entry and after it
+ * Control: while LVTPC is masked there is no interrupt
+ */
+TEST(pmi, pmi_that_waited_for_the_unmasking_of_lvtpc_masks_it, REQS(PMI_04),
+     NEEDS(need_perfmon, need_branches))
+{
+	for (unsigned nmi = 0; nmi < 2; nmi++) {
+		const struct pmi_options options = { .nmi = nmi, .masked = true,
+						     .stay_masked = true };
+		const struct pmi_log *log;
+
+		pmi_open(&options);
+		overflow(0, COUNT_INT);
+		CONTROL_EQ(t, PMI_04, 0, pmi_settle()->count, "interrupts, LVTPC masked, NMI = %u",
+			   nmi);
+		pmi_unmask();
+		log = pmi_settle();
+		if (!log->count) {
+			test_inconclusive(t, "the interrupt isn't kept while LVTPC is masked");
+			return;
+		}
+		CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
+			 "LVTPC's mask bit at the handler's entry, NMI = %u", nmi);
+		CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
+			 "LVTPC's mask bit after the handler, NMI = %u", nmi);
+		overflow_off(0);
+		pmi_close();
+	}
+}
+
 #define PAIRS_OF_WRITES	2
 #define MOST_TRIED	(100 * PAIRS_OF_WRITES)	/* most instructions that are tried */
 #define COUNTS		5

@@ -16,11 +16,6 @@
 #define LOADS_BEFORE (PERIOD - 4)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-static void flags_write(u64 flags)
-{
-	__asm__ volatile("push %0; popfq" ::"r"(flags) : "memory", "cc");
-}
-
 /* Fixed counter i wraps long before the record of IA32_PMCi; no other counter wraps. */
 static void check_fixed_image(struct test *t, unsigned i)
 {
@@ -137,10 +132,10 @@ TEST(record, flags_of_a_record_have_no_bits_of_rax, REQS(REC_11),
 		struct pebs_record record;
 		u64 wanted;
 
-		flags_write(found ^ inverted[i]);
+		rflags_write(found ^ inverted[i]);
 		wanted = rflags_read() & ~(RFLAGS_RF | RFLAGS_STATUS);
 		sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-		flags_write(found);
+		rflags_write(found);
 		counters_clear(BIT(0));
 		if (sampling_one_record(t, AT(REC_11), &record))
 			CHECK_EQ(t, REC_11, wanted,

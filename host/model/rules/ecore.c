@@ -98,7 +98,7 @@ static bool slots_are_by_what_becomes_of_them(struct fixture *r)
 	fixture_nops(r, 100);
 	fixture_branch(r, BRANCH_CONDITIONAL, true);
 	fixture_wrmsr(r, 0x38f, 0);
-	return get(r, 0x30d) < get(r, 0x30f) && get(r, 0x30e) && get(r, 0x30f);
+	return get(r, 0x30d) < get(r, 0x30f) && get(r, 0x30e) && get(r, 0x30e) < get(r, 0x30f);
 }
 
 /* Fixed counter 5 has PMI, and its value is read by RDPMC. */
@@ -138,6 +138,7 @@ rule *const skymont_rules[FAULT_COUNT] = {
 	[FAULT_SLOT_COUNTERS_COUNT_INSTRUCTIONS] = slots_are_by_what_becomes_of_them,
 	[FAULT_FRONT_END_SLOTS_STAND] = slots_are_by_what_becomes_of_them,
 	[FAULT_RETIRING_SLOTS_STAND] = slots_are_by_what_becomes_of_them,
+	[FAULT_FIXED_5_AND_6_EXCHANGED] = slots_are_by_what_becomes_of_them,
 	[FAULT_FIXED_5_STATUS] = fixed_5_overflows,
 	[FAULT_FIXED_5_NO_PMI] = fixed_5_overflows,
 	[FAULT_RDPMC_FIXED5_READS_4] = fixed_5_overflows,

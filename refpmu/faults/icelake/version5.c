@@ -216,6 +216,10 @@ void fault_v5_setting(struct model *m, unsigned i, struct counter_setting *setti
 	if (i >= BAD_SPECULATION && i <= BAD_SPECULATION + 2 &&
 	    broken(m, FAULT_SLOT_COUNTERS_COUNT_INSTRUCTIONS))
 		setting->rule.kind = EK_INSTRUCTIONS;
+	if (i > BAD_SPECULATION && i <= BAD_SPECULATION + 2 &&
+	    broken(m, FAULT_FIXED_5_AND_6_EXCHANGED))
+		setting->rule.kind = i == BAD_SPECULATION + 1 ? EK_SLOTS_RETIRING :
+								EK_SLOTS_FRONTEND_BOUND;
 	if (i == BAD_SPECULATION + 1 && broken(m, FAULT_FIXED_5_NO_PMI))
 		setting->rule.interrupt = false;
 	if (i != SLOTS_COUNTER)

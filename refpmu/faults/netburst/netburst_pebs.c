@@ -144,6 +144,8 @@ void fault_nb_record(struct model *m, unsigned thread, unsigned form, bool first
 		return;
 	if (broken(m, FAULT_NB_RIP_32) || (thread && broken(m, FAULT_NB_RIP_32_T1)))
 		__builtin_memset(bytes + AT_NB64_rip + FIELD / 2, 0, FIELD / 2);
+	if (broken(m, FAULT_NB_FLAGS_16))
+		__builtin_memset(bytes + AT_NB64_rflags + sizeof(u16), 0, FIELD - sizeof(u16));
 	if (broken(m, FAULT_NB_STATUS_FLAGS)) {
 		u16 flags;
 
