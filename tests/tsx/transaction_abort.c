@@ -12,6 +12,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
+#include "tests/pebs/shared_assist.h"
 #include "tests/tsx/transaction.h"
 
 #define FEW	4	/* loads in a transaction whose number of loads doesn't matter */
@@ -610,8 +611,9 @@ TEST(tsx, record_that_aborts_leaves_the_overflow_interrupt_of_its_counter, REQS(
  * Given  two counters, each and its next one, sample loads from the same start, nearly all of which
  *        are inside of transactions; their reset values differ
  * When   the transactions run until a load inside is recorded, which aborts its transaction
- * Then   each holds its own reset value plus at most the events after it
- * Control: EventingIP of the record is inside
+ * Then   each holds its own reset value plus at most the events after it; on a processor from
+ * record format 3 on, one of the two may still wait for its record Control: EventingIP of the
+ * record is inside
  */
 TEST(tsx, record_that_aborts_reloads_both_counters_that_have_overflowed, REQS(DS_13),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
@@ -621,15 +623,24 @@ TEST(tsx, record_that_aborts_reloads_both_counters_that_have_overflowed, REQS(DS
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		const struct record_setup how = { .counter = c, .threshold = 8, .pair = true };
 		struct record_left left;
+		bool may_wait;
 
 		if (!CONTROL(t, DS_13, record_that_aborts(&how, &left),
 			     "a load inside is recorded, IA32_PMC%u and IA32_PMC%u", c, paired(c)))
 			return;
-		for (unsigned k = 0; k < 2; k++)
+		/* One of the two may still wait for a record of its own, with a few events since
+		 * its overflow. */
+		may_wait = !shared_assist_covers_waiting(t);
+		for (unsigned k = 0; k < 2; k++) {
+			if (may_wait && left.value[k] <= RELOAD / 2) {
+				may_wait = false;
+				continue;
+			}
 			CHECK_RANGE(t, DS_13, left.start[k], left.start[k] + RELOAD / 2,
 				    left.value[k],
 				    "IA32_PMC%u after a record that aborts, whose reset value is "
 				    "%#lx",
 				    k ? paired(c) : c, left.start[k]);
+		}
 	}
 }
