@@ -100,7 +100,7 @@ TEST(adaptive, general_purpose_and_fixed_counter_that_overflow_together_are_both
 				  "records of IA32_PMC%u and fixed counter 0", c))
 			for (unsigned i = 0; i < ds_records(); i++)
 				named |= adaptive_at(i * BASIC_BYTES + AT_APPLICABLE);
-		/* KVM doesn't run a guest's counter if it has another number on the host. */
+		/* KVM leaves a guest's PEBS counter off if it has another number on the host. */
 		if (counter_caps()->hypervisor && both.bits & ~named) {
 			CHECK_EQ(t, ADP_37, 0, named & ~both.bits,
 				 "counters too many in the records");

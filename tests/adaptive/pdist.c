@@ -288,7 +288,8 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overfl
 		if (!take_with(t, AT(FIX_12), PMC_FIXED(0), 0, flags, period, &workload_precise, 0,
 			       pmc_one(1)))
 			return;
-		CHECK_RANGE(t, FIX_12, first, first + 1, adaptive_at(AT_EVENTING_IP),
+		CHECK_RANGE(t, FIX_12, first - sampling_rdpmc_misses(t), first + 1,
+			    adaptive_at(AT_EVENTING_IP),
 			    "EventingIP, overflow on NOP %u, %lu instructions after the start", nop,
 			    period);
 	}
@@ -324,7 +325,8 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_is_as_precise_beside_another_coun
 		if (!take(t, AT(FIX_12), PMC_FIXED(0), 0, period, &workload_precise, 0,
 			  pmc_or(pmc_one(1), pmc_one(c))))
 			return;
-		CHECK_RANGE(t, FIX_12, first, first + 1, adaptive_at(AT_EVENTING_IP),
+		CHECK_RANGE(t, FIX_12, first - sampling_rdpmc_misses(t), first + 1,
+			    adaptive_at(AT_EVENTING_IP),
 			    "EventingIP, overflow on NOP %u, IA32_PMC%u with PEBS beside it", nop,
 			    c);
 		CONTROL_RANGE(t, FIX_12, start + 1, ~0ULL, counter_read(c),

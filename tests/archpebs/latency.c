@@ -47,11 +47,11 @@ static bool need_latencies(char *reason, size_t size)
 static void take_at(const struct workload *w, const struct workload_place *place, unsigned c,
 		    u16 event, unsigned threshold, unsigned windows, unsigned wanted)
 {
-	enum { ROUNDS = 512, EACH = 8, BYTES = 0x120 };
+	enum { ROUNDS = 512, EVERY = 8, BYTES = 0x120 };
 
 	arch_pebs_open(wanted > RECORDS ? ARCH_PEBS_LARGEST : 0, ARCH_PEBS_NEVER);
 	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, threshold);
-	arch_pebs_arm(c, event, COUNT_BOTH, EACH, GROUP_AUX | GROUP_GPR, SHARE_EACH);
+	arch_pebs_arm(c, event, COUNT_BOTH, EVERY, GROUP_AUX | GROUP_GPR, EVERY);
 	for (unsigned i = 0; i < windows && arch_pebs_written() < wanted * BYTES; i++)
 		workload_run_at(w, ROUNDS, place, pmc_one(c));
 	arch_pebs_disarm();

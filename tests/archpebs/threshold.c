@@ -9,7 +9,6 @@
 #include "tests/lbr/arch.h"
 #include "tests/measure/overflow.h"
 
-#define THRESHOLD	BIT(54)
 #define OVF_BUF		BIT(62)
 #define RECORD_UNITS	4u	/* of 16 bytes: a record of BASIC */
 #define RECORD_BYTES	(RECORD_UNITS * 16)

@@ -423,7 +423,6 @@ TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
  *        chain runs again
  * Then   FROM, TO and INFO of each entry are unchanged after the first run; the second run is
  *        recorded
- * Control: the second run is recorded, which shows that the first one could have been
  */
 TEST(lbr, lbr_frz_stops_recording_at_cpl_3_until_it_is_cleared_with_ctr_frz, REQS(FRZ_12, FRZ_14),
      NEEDS(need_perfmon, need_any_lbr, need_version_4))

@@ -51,7 +51,8 @@ bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 
 /*
  * The same with the least counts of WINDOW_LEAST_OF windows each, for events to which a busy
  * sibling or microcode may add. Nothing on a processor can make such a count too small, so one
- * quiet window in five is enough. In a guest it is the middle one of three here too.
+ * quiet window in five is enough. In a guest it is the second one of five, because the least may
+ * have lost events.
  */
 #define WINDOW_LEAST_OF 5
 bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
@@ -60,6 +61,16 @@ bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event
 
 /* The general-purpose counters on which an event can be counted. */
 struct pmc_mask counters_for(u16 event);
+
+/*
+ * A counter of the level of some work counts `less` events, and `more` over more of that work. What
+ * the counter of another level may count then: `way`, its count over less work, which is that of
+ * the way there and back, and half of the growth.
+ */
+static inline u64 window_other_level_most(u64 way, u64 less, u64 more)
+{
+	return way + (more > less ? (more - less) / 2 : 0);
+}
 
 /* Does a counter count with this setting of OS and USR, or does an erratum prevent it? */
 bool level_counts_despite_errata(struct test *t, unsigned counter, u64 level);

@@ -99,7 +99,8 @@ static void check_each(struct test *t, struct test_claim claim, const struct cac
 			      i, which == STORES_OF_IT ? "stores" : "loads", h->name);
 }
 
-/* Take records of one facility; all must have the address. The line has come before. */
+/* Take records of one facility; all must have the address. The line is fetched before, uncounted.
+ */
 static bool check_addresses(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 			    const struct shape *s, enum accesses which)
 {

@@ -10,8 +10,7 @@
 #include "tests/netburst/sampling.h"
 
 #define AT_RFLAGS	0x00
-/* Flags of which no sentence says that a record has them as the program set them, or that the
- * marked loads change. */
+/* Flags that the marked loads change, or that a record needn't have. */
 #define LEFT_OUT	(RFLAGS_RF | RFLAGS_STATUS)
 
 static const u64 inverted[] = { 0, RFLAGS_ID, RFLAGS_AC, RFLAGS_IOPL, RFLAGS_NT };

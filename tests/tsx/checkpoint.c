@@ -67,7 +67,8 @@ TEST(tsx, in_txcp_takes_back_counts_at_each_level_and_under_each_condition, REQS
 	} each[] = {
 		{ "loads", 0, 0, N },
 		{ "clocks with a load", CMASK(1), 2, N / MOST_A_CLOCK },
-		{ "clocks without 255 loads", CMASK(255) | IA32_PERFEVTSEL_INV, N / 2, N },
+		{ "clocks without 255 loads", CMASK(255) | IA32_PERFEVTSEL_INV, N / 2,
+		  N / MOST_A_CLOCK },
 		{ "times that loads begin", CMASK(1) | IA32_PERFEVTSEL_E, 2, 1 },
 	};
 
@@ -94,4 +95,70 @@ TEST(tsx, in_txcp_takes_back_counts_at_each_level_and_under_each_condition, REQS
 			      "with both, %s of a committed transaction, CPL %u", each[k].name,
 			      cpl);
 	}
+}
+
+#define FEWER	10		/* loads in a transaction; the counts of two sizes are compared */
+#define MORE	40
+#define RUNS	4u		/* transactions that commit, and as many that abort */
+
+/*
+ * The manual's example has three counters of one event. IA32_PMC0 with IN_TX counts inside
+ * transactions, IA32_PMC1 counts everything, and IA32_PMC2 with IN_TXCP leaves out aborted
+ * transactions. Each transaction ends by its XEND or XABORT. false: the test is INCONCLUSIVE.
+ */
+static bool three_counters(struct test *t, u64 n, u64 value[3])
+{
+	static const u64 flags[3] = { IA32_PERFEVTSEL_IN_TX, 0, IA32_PERFEVTSEL_IN_TXCP };
+
+	for (unsigned i = 0; i < TRANSACTION_WINDOWS; i++) {
+		unsigned ended;
+
+		for (unsigned c = 0; c < 3; c++) {
+			counter_program(c, LOADS, COUNT_BOTH | flags[c]);
+			counter_write(c, 0);
+		}
+		counters_enable((struct pmc_mask){ 7 });
+		ended = transaction_run_ended(&transaction_commit, n, RUNS) +
+			transaction_run_ended(&transaction_xabort, n, RUNS);
+		counters_disable();
+		for (unsigned c = 0; c < 3; c++) {
+			value[c] = counter_read(c);
+			counter_program_disabled(c, 0, 0);
+		}
+		if (ended == 2 * RUNS)
+			return true;
+	}
+	return transaction_judge_last(t, &transaction_xabort);
+}
+
+/*
+ * TSX-06  A counter with IN_TX set must count inside transactions only.
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  the manual's example: IA32_PMC0 with IN_TX, IA32_PMC1 without a filter and IA32_PMC2 with
+ *        IN_TXCP count loads
+ * When   the same number of transactions commit and are ended by XABORT, with 10 and with 40 loads
+ *        each
+ * Then   by the difference of the two sizes IA32_PMC0 counts the loads of all transactions, and
+ *        IA32_PMC2 those of transactions that commit
+ * Control: IA32_PMC1 counts all of them
+ */
+TEST(tsx, three_filtered_counters_split_loads_by_transaction_outcome, REQS(TSX_06, TSX_07),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
+{
+	u64 fewer[3], more[3], each = (MORE - FEWER) * (u64)RUNS;
+
+	if (!transaction_works(t) || !three_counters(t, FEWER, fewer) ||
+	    !three_counters(t, MORE, more))
+		return;
+	if (!test_sees_exactly(t, REQ_TSX_07)) {
+		CHECK_RANGE(t, TSX_06, 0, more[1], more[0], "IA32_PMC0 with IN_TX, of IA32_PMC1");
+		CHECK_RANGE(t, TSX_07, 0, more[1] - each / 2, more[2],
+			    "IA32_PMC2 with IN_TXCP, half of %u transactions committed", 2 * RUNS);
+		return;
+	}
+	CHECK_EQ(t, TSX_06, 2 * each, more[0] - fewer[0], "loads in transactions");
+	CONTROL_EQ(t, TSX_06, 2 * each, more[1] - fewer[1], "all loads");
+	CHECK_EQ(t, TSX_07, each, more[2] - fewer[2], "loads but those of aborted transactions");
 }

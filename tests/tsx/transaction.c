@@ -42,6 +42,15 @@ bool transaction_ended(u64 status)
 	return status == COMMITTED || (status & ~EAX_NESTED) == BY_XABORT;
 }
 
+unsigned transaction_run_ended(const struct transaction *piece, u64 n, unsigned times)
+{
+	unsigned ended = 0;
+
+	while (times--)
+		ended += transaction_ended(piece->run(transaction_words(), n));
+	return ended;
+}
+
 bool transaction_judge_last(struct test *t, const struct transaction *piece)
 {
 	if (!test_is_strict(t))

@@ -15,7 +15,8 @@
 bool need_rtm(char *reason, size_t size);
 bool need_hle(char *reason, size_t size);
 
-#define TRANSACTION_LINES	1024	/* twice the first-level data cache of Haswell to Skylake */
+/* Twice the L1 of Haswell to Skylake, and more than that of later ones. */
+#define TRANSACTION_LINES	1024
 #define COMMITTED		(~0ULL)
 /* "RTM Abort Status Definition": EAX after XABORT with the code of those here; its bits. */
 #define BY_XABORT		0x5a000001ULL
@@ -94,6 +95,9 @@ u64 *transaction_words(void);
 
 /* That many runs; how many of them committed. */
 unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times);
+
+/* The same; how many of them ended as transaction_ended() says. */
+unsigned transaction_run_ended(const struct transaction *piece, u64 n, unsigned times);
 
 /* A transaction may abort at any time. Did one that returns this status end by its own XEND or
  * XABORT? */
