@@ -261,6 +261,24 @@ TEST(adaptive, pdist_record_of_pmc1_is_as_precise_beside_another_counter_with_pe
 	check_beside_each(t, AT(FIX_14), 1);
 }
 
+/* Fixed counter 0 overflows on a NOP, so many instructions after its start; `before` of them are
+ * counted before the window. The record must name that NOP or the next one. `others` are enabled
+ * too. false: there is no record. */
+static bool check_nop(struct test *t, u64 flags, u64 period, u64 before, struct pmc_mask others)
+{
+	const unsigned nop = (unsigned)(period - before - PRECISE_FIRST);
+	const u64 first = workload_mark(&workload_precise, nop);
+
+	if (!take_with(t, AT(FIX_12), PMC_FIXED(0), 0, flags, period, &workload_precise, 0,
+		       pmc_or(pmc_one(1), others)))
+		return false;
+	CHECK_RANGE(t, FIX_12, first - sampling_rdpmc_misses(t), first + 1,
+		    adaptive_at(AT_EVENTING_IP),
+		    "EventingIP, overflow on NOP %u, %lu instructions after the start, beside %#lx",
+		    nop, period, others.bits);
+	return true;
+}
+
 /*
  * FIX-12  Fixed counter 0 that overflows on instruction N, 256 at least after its start, must
  *         record that instruction or the next one.
@@ -280,19 +298,10 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overfl
 
 	if (!sampling_counted_before(t, PERIOD, &before))
 		return;
-	for (u64 period = PDIST_LEAST_PERIOD; period < PDIST_LEAST_PERIOD + 4; period++) {
-		const unsigned nop = (unsigned)(period - before - PRECISE_FIRST);
-		const u64 first = workload_mark(&workload_precise, nop);
-		const u64 flags = COUNT_BOTH | (period & 1 ? 0 : COUNT_ADAPTIVE);
-
-		if (!take_with(t, AT(FIX_12), PMC_FIXED(0), 0, flags, period, &workload_precise, 0,
-			       pmc_one(1)))
+	for (u64 period = PDIST_LEAST_PERIOD; period < PDIST_LEAST_PERIOD + 4; period++)
+		if (!check_nop(t, COUNT_BOTH | (period & 1 ? 0 : COUNT_ADAPTIVE), period, before,
+			       NO_OTHERS))
 			return;
-		CHECK_RANGE(t, FIX_12, first - sampling_rdpmc_misses(t), first + 1,
-			    adaptive_at(AT_EVENTING_IP),
-			    "EventingIP, overflow on NOP %u, %lu instructions after the start", nop,
-			    period);
-	}
 }
 
 /*
@@ -315,20 +324,13 @@ TEST(adaptive, pdist_record_of_fixed_counter_0_is_as_precise_beside_another_coun
 	if (!sampling_counted_before(t, PERIOD, &before))
 		return;
 	FOR_EACH_COUNTER (c, counter_caps()->pebs_mask) {
-		const u64 period = PDIST_LEAST_PERIOD + c % 4;
-		const unsigned nop = (unsigned)(period - before - PRECISE_FIRST);
-		const u64 first = workload_mark(&workload_precise, nop);
 		u64 start;
 
 		pebs_arm(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, NEVER);
 		start = counter_read(c);
-		if (!take(t, AT(FIX_12), PMC_FIXED(0), 0, period, &workload_precise, 0,
-			  pmc_or(pmc_one(1), pmc_one(c))))
+		if (!check_nop(t, COUNT_BOTH | COUNT_ADAPTIVE, PDIST_LEAST_PERIOD + c % 4, before,
+			       pmc_one(c)))
 			return;
-		CHECK_RANGE(t, FIX_12, first - sampling_rdpmc_misses(t), first + 1,
-			    adaptive_at(AT_EVENTING_IP),
-			    "EventingIP, overflow on NOP %u, IA32_PMC%u with PEBS beside it", nop,
-			    c);
 		CONTROL_RANGE(t, FIX_12, start + 1, ~0ULL, counter_read(c),
 			      "count of IA32_PMC%u beside fixed counter 0", c);
 		counter_reset();

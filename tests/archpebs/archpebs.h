@@ -12,9 +12,6 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-/* IA32_PERF_GLOBAL_STATUS: a record has reached the threshold. */
-#define THRESHOLD	BIT(54)
-
 #define GROUP_AUX	IA32_PMC_GP0_CFG_C_AUX
 #define GROUP_GPR	IA32_PMC_GP0_CFG_C_GPR
 #define GROUP_XMM	BIT(49)

@@ -92,7 +92,8 @@ TEST(archpebs, each_processor_interrupts_at_its_own_threshold, REQS(APEBS_28, AP
 				      "interrupts of %s, whose THRESH is after one record",
 				      two_cpus_whose(cpu, reaches)))
 				return;
-			CHECK_EQ(t, APEBS_28, THRESHOLD, r.status[reaches] & THRESHOLD,
+			CHECK_EQ(t, APEBS_28, IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
+				 r.status[reaches] & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
 				 "IA32_PERF_GLOBAL_STATUS[54] in the handler of %s",
 				 two_cpus_whose(cpu, reaches));
 			CHECK_EQ(t, APEBS_28, RECORD_BYTES,

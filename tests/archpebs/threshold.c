@@ -64,7 +64,8 @@ TEST(archpebs, record_that_reaches_the_threshold_interrupts, REQS(APEBS_28, APEB
 			if (!CHECK_EQ(t, APEBS_28, 1, log->count,
 				      "interrupts of record %u, threshold after it", i))
 				return;
-			CHECK_EQ(t, APEBS_28, THRESHOLD, log->entry[0].status & THRESHOLD,
+			CHECK_EQ(t, APEBS_28, IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
+				 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
 				 "IA32_PERF_GLOBAL_STATUS[54] in the handler");
 			CHECK_EQ(t, APEBS_31, 0, log->entry[0].status & OVF_BUF,
 				 "IA32_PERF_GLOBAL_STATUS[62] in the handler");
@@ -120,7 +121,8 @@ TEST(archpebs, record_of_each_counter_reaches_the_threshold,
 					  c)) {
 				const struct pmi_entry *e = &log->entry[0];
 
-				CHECK_EQ(t, APEBS_28, THRESHOLD, e->status & THRESHOLD,
+				CHECK_EQ(t, APEBS_28, IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
+					 e->status & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
 					 "IA32_PERF_GLOBAL_STATUS[54] in the handler, counter %u",
 					 c);
 				CHECK_EQ(t, APEBS_31, 0, e->status & OVF_BUF,
@@ -369,17 +371,19 @@ TEST(archpebs, status_reset_clears_the_threshold_bit, REQS(APEBS_32),
 	arch_pebs_open(0, 2 * RECORD_UNITS);
 	one_more(&options);
 	one_more(&options);
-	CONTROL_EQ(t, APEBS_32, THRESHOLD, counters_status() & THRESHOLD,
+	CONTROL_EQ(t, APEBS_32, IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
+		   counters_status() & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
 		   "IA32_PERF_GLOBAL_STATUS[54] after the record at THRESH");
 	arch_pebs_set_write(0);
 	one_more(&options);
 	if (!arch_one_record(t, CONTROL_AT(APEBS_32), 0))
 		return;
 	if (test_is_strict(t))
-		CHECK_EQ(t, APEBS_32, THRESHOLD, counters_status() & THRESHOLD,
+		CHECK_EQ(t, APEBS_32, IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
+			 counters_status() & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
 			 "IA32_PERF_GLOBAL_STATUS[54] after a record below THRESH");
-	counters_clear(THRESHOLD);
-	CHECK_EQ(t, APEBS_32, 0, counters_status() & THRESHOLD,
+	counters_clear(IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD);
+	CHECK_EQ(t, APEBS_32, 0, counters_status() & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD,
 		 "IA32_PERF_GLOBAL_STATUS[54] after its bit was written to 390H");
 	arch_pebs_close();
 }

@@ -351,12 +351,12 @@ static unsigned holding(const struct mem_sample_record *records, unsigned count,
 }
 
 void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
-			   enum access access, enum share share,
+			   enum access access, enum mem_sample_share share,
 			   bool (*holds)(const struct mem_sample_record *record, u64 arg), u64 arg,
 			   const char *what)
 {
 	static struct mem_sample_record records[MEM_SAMPLE_MOST];
-	const bool most = share == MOST;
+	const bool most = share == SHARE_MORE;
 	unsigned count, hits, clear;
 	struct cache_workload h;
 

@@ -75,14 +75,16 @@ u64 mem_sample_count(const struct mem_sample_setup *setup, const struct cache_wo
 u64 mem_sample_count_least(const struct mem_sample_setup *setup, const struct cache_workload *h,
 			   u64 n);
 
+/* How many of the records must have a property: none, fewer or more than half, or each. */
+enum mem_sample_share { SHARE_NONE, SHARE_FEWER, SHARE_MORE, SHARE_EACH };
+
 /*
  * A property of most records of a workload, or of few: at least 3 of 4 of the first few records
  * have it (don't have it); otherwise more than half (fewer than half) of MEM_SAMPLE_RECORDS_SURE.
- * `holds` checks one record.
+ * `holds` checks one record. share: SHARE_MORE or SHARE_FEWER.
  */
-enum share { FEW, MOST };
 void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
-			   enum access access, enum share share,
+			   enum access access, enum mem_sample_share share,
 			   bool (*holds)(const struct mem_sample_record *record, u64 arg), u64 arg,
 			   const char *what);
 
@@ -167,8 +169,7 @@ bool mem_sample_memory_is_local(const struct test *t);
 /* cache_workload_get(); if it fails, the test has ended. */
 bool mem_sample_prepare(struct test *t, enum access access, struct cache_workload *h);
 
-/* How many of the records must have a bit: none, fewer or more than half, or each. */
-enum mem_sample_share { SHARE_NONE, SHARE_FEWER, SHARE_MORE, SHARE_EACH };
+/* The least and the most of so many records that may have it. */
 u64 mem_sample_share_least(enum mem_sample_share share, u64 records);
 u64 mem_sample_share_most(enum mem_sample_share share, u64 records);
 

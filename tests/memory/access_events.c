@@ -37,10 +37,10 @@ TEST(ll, latency_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(LL_28),
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_PAGE_WALK, MOST,
+	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_PAGE_WALK, SHARE_MORE,
 			      mem_sample_has_bit, STLB_MISS, "have bit 4");
-	mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_STLB, FEW, mem_sample_has_bit, STLB_MISS,
-			      "have bit 4");
+	mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_STLB, SHARE_FEWER, mem_sample_has_bit,
+			      STLB_MISS, "have bit 4");
 }
 
 /*
@@ -58,10 +58,10 @@ TEST(ps, precise_store_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(PS_06),
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 
-	mem_sample_check_most(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, MOST,
+	mem_sample_check_most(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, SHARE_MORE,
 			      mem_sample_has_bit, STLB_MISS, "have bit 4");
-	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_STORE_STLB, FEW, mem_sample_has_bit,
-			      STLB_MISS, "have bit 4");
+	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_STORE_STLB, SHARE_FEWER,
+			      mem_sample_has_bit, STLB_MISS, "have bit 4");
 }
 
 /*
@@ -79,7 +79,7 @@ TEST(ll, load_of_a_device_register_has_data_source_0eh_or_0fh, REQS(LL_44),
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, AT(LL_44), &setup, ACCESS_DEVICE, MOST, mem_sample_has_code,
+	mem_sample_check_most(t, AT(LL_44), &setup, ACCESS_DEVICE, SHARE_MORE, mem_sample_has_code,
 			      CODE_IO | CODE_UNCACHEABLE, "have code 0EH or 0FH");
 }
 
@@ -97,8 +97,8 @@ TEST(ll, load_of_uncacheable_memory_has_data_source_0fh, REQS(LL_45),
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, AT(LL_45), &setup, ACCESS_UNCACHEABLE, MOST, mem_sample_has_code,
-			      CODE_UNCACHEABLE, "have code 0FH");
+	mem_sample_check_most(t, AT(LL_45), &setup, ACCESS_UNCACHEABLE, SHARE_MORE,
+			      mem_sample_has_code, CODE_UNCACHEABLE, "have code 0FH");
 }
 
 /* ------------------------------------------------------------------ counts of Table 18-45 */
@@ -482,7 +482,7 @@ TEST(dla, record_of_a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
 	struct mem_sample_setup setup;
 
 	if (setup_of(EK_STORES, COUNTER, &setup))
-		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_LOCKED, MOST,
+		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_LOCKED, SHARE_MORE,
 				      mem_sample_has_bit, DCU_HIT, "have bit 0");
 }
 

@@ -198,7 +198,7 @@ TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
 				 "address of record %u of IA32_PMC%u, 3F1H = 0x%lx", i,
 				 setup.counter, setup.enable.bits);
 		}
-		mem_sample_check_most(t, AT(LL_30), &setup, ACCESS_L1, MOST, is_of_l1, 0,
+		mem_sample_check_most(t, AT(LL_30), &setup, ACCESS_L1, SHARE_MORE, is_of_l1, 0,
 				      "have code 01H in bits 3:0");
 	}
 }

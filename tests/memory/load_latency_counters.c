@@ -18,15 +18,15 @@ static void check_sources(struct test *t, struct mem_sample_setup *setup)
 {
 	char reason[96];
 
-	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_MEMORY, MOST, mem_sample_has_code,
+	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_MEMORY, SHARE_MORE, mem_sample_has_code,
 			      mem_sample_codes_of_memory(t), "have a code of memory");
-	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_L2, MOST, mem_sample_has_code, BIT(0x3),
-			      "have code 03H");
+	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_L2, SHARE_MORE, mem_sample_has_code,
+			      BIT(0x3), "have code 03H");
 	if (!need_stlb_lock(reason, sizeof(reason)))
 		return;
-	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_LOCKED, MOST, mem_sample_has_bit, LOCK,
-			      "have bit 5");
-	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_PAGE_WALK, MOST, mem_sample_has_bit,
+	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_LOCKED, SHARE_MORE, mem_sample_has_bit,
+			      LOCK, "have bit 5");
+	mem_sample_check_most(t, AT(LL_30), setup, ACCESS_PAGE_WALK, SHARE_MORE, mem_sample_has_bit,
 			      STLB_MISS, "have bit 4");
 }
 

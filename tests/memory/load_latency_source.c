@@ -41,7 +41,8 @@ static void check_codes(struct test *t, struct test_claim claim, enum access acc
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, claim, &setup, access, MOST, mem_sample_has_code, codes, what);
+	mem_sample_check_most(t, claim, &setup, access, SHARE_MORE, mem_sample_has_code, codes,
+			      what);
 }
 
 /*
@@ -265,13 +266,14 @@ TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL
 	struct mem_sample_setup setup = mem_sample_loads();
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, MOST,
+		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, SHARE_MORE,
 				      mem_sample_has_bit, STLB_MISS, "have bit 4");
 		/* Its store may have walked before. */
 		if (test_is_strict(t))
 			mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_LOCKED_PAGE_WALK,
-					      MOST, mem_sample_has_bit, STLB_MISS, "have bit 4");
-		mem_sample_check_most(t, AT(LL_28, SKL_21), &setup, ACCESS_L1, FEW,
+					      SHARE_MORE, mem_sample_has_bit, STLB_MISS,
+					      "have bit 4");
+		mem_sample_check_most(t, AT(LL_28, SKL_21), &setup, ACCESS_L1, SHARE_FEWER,
 				      mem_sample_has_bit, STLB_MISS, "have bit 4");
 	}
 }
@@ -296,10 +298,10 @@ TEST(ll, latency_record_of_a_split_load_has_the_stlb_miss_bit, REQS(LL_28),
 	struct mem_sample_setup setup = mem_sample_loads();
 
 	for (unsigned i = 0; i < sizeof(walking) / sizeof(walking[0]); i++)
-		mem_sample_check_most(t, AT(LL_28), &setup, walking[i], MOST, mem_sample_has_bit,
-				      STLB_MISS, "have bit 4");
-	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_L1, FEW, mem_sample_has_bit,
-			      STLB_MISS, "have bit 4");
+		mem_sample_check_most(t, AT(LL_28), &setup, walking[i], SHARE_MORE,
+				      mem_sample_has_bit, STLB_MISS, "have bit 4");
+	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_L1, SHARE_FEWER,
+			      mem_sample_has_bit, STLB_MISS, "have bit 4");
 }
 
 /*

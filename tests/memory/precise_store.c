@@ -218,10 +218,11 @@ static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum acc
 	struct mem_sample_setup setup = mem_sample_stores();
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		mem_sample_check_most(t, claim, &setup, with, MOST, mem_sample_has_bit, bit, what);
+		mem_sample_check_most(t, claim, &setup, with, SHARE_MORE, mem_sample_has_bit, bit,
+				      what);
 		if (bit != L1D_HIT || test_is_strict(t))
-			mem_sample_check_most(t, claim, &setup, without, FEW, mem_sample_has_bit,
-					      bit, what);
+			mem_sample_check_most(t, claim, &setup, without, SHARE_FEWER,
+					      mem_sample_has_bit, bit, what);
 	}
 }
 
@@ -253,7 +254,7 @@ TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_SPLIT, ACCESS_STORE_MISS_SPLIT, "have bit 0");
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i] != ACCESS_LOCKED_SPLIT || test_is_strict(t))
-			mem_sample_check_most(t, AT(PS_05), &setup, others[i], MOST,
+			mem_sample_check_most(t, AT(PS_05), &setup, others[i], SHARE_MORE,
 					      mem_sample_has_bit, L1D_HIT, "have bit 0");
 }
 
@@ -277,7 +278,7 @@ TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
 
 	for (unsigned i = 0; i < sizeof(walking) / sizeof(walking[0]); i++)
 		check_bit(t, AT(PS_06), STLB_MISS, walking[i], ACCESS_STORE_HIT, "have bit 4");
-	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_LOCKED, FEW, mem_sample_has_bit,
+	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_LOCKED, SHARE_FEWER, mem_sample_has_bit,
 			      STLB_MISS, "have bit 4");
 }
 

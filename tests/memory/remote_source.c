@@ -304,13 +304,13 @@ static const struct remote_lines *const places[] = {
 };
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-/* MOST: most of the loads are counted. FEW: hardly any. */
+/* SHARE_MORE: most of the loads are counted. SHARE_FEWER: hardly any. */
 static void check_lines(struct test *t, struct test_claim claim, const struct remote_lines *place,
-			enum remote_lines_witness by, enum share share, u64 value,
+			enum remote_lines_witness by, enum mem_sample_share share, u64 value,
 			const char *event, const char *setting)
 {
-	u64 low = share == MOST ? REMOTE_LINES_MANY : 0;
-	u64 high = share == MOST ? ~0ULL : REMOTE_LINES_FEW;
+	u64 low = share == SHARE_MORE ? REMOTE_LINES_MANY : 0;
+	u64 high = share == SHARE_MORE ? ~0ULL : REMOTE_LINES_FEW;
 
 	if ((value < low || value > high) && !remote_lines_confirmed(t, place, by))
 		return;
@@ -353,11 +353,11 @@ TEST(count, load_events_count_loads_by_where_the_line_was, REQS(CNT_48),
 			if (!remote_lines_count(t, &place, by_turns(p + e), event.code, &value))
 				return;
 			if (e == p)
-				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, MOST, value,
+				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, SHARE_MORE, value,
 					    event.name, "");
 			else if (is_told_apart(places[e]->event, place.event))
-				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, FEW, value,
-					    event.name, "");
+				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, SHARE_FEWER,
+					    value, event.name, "");
 		}
 	}
 }
@@ -453,10 +453,10 @@ static bool check_response(struct test *t, const struct remote_lines *place, u64
 		return false;
 	/* Judge only if the setting selects all possible responses, or none of them. */
 	if (!(got & ~asked))
-		check_lines(t, AT(MSR_40), place, SEEN_BY_OFFCORE, MOST, value, event->name,
+		check_lines(t, AT(MSR_40), place, SEEN_BY_OFFCORE, SHARE_MORE, value, event->name,
 			    settings[s].name);
 	else if (!(got & asked))
-		check_lines(t, AT(MSR_40), place, SEEN_BY_OFFCORE, FEW, value, event->name,
+		check_lines(t, AT(MSR_40), place, SEEN_BY_OFFCORE, SHARE_FEWER, value, event->name,
 			    settings[s].name);
 	return true;
 }

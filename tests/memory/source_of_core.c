@@ -81,9 +81,9 @@ TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12)
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_PAGE_WALK, MOST, mem_sample_has_bit,
-			      latency_stlb_bit(), "have the bit");
-	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_L1, FEW, mem_sample_has_bit,
+	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_PAGE_WALK, SHARE_MORE,
+			      mem_sample_has_bit, latency_stlb_bit(), "have the bit");
+	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_L1, SHARE_FEWER, mem_sample_has_bit,
 			      latency_stlb_bit(), "have the bit");
 }
 
@@ -91,7 +91,7 @@ static void check_codes(struct test *t, struct test_claim claim, enum access acc
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, claim, &setup, access, MOST, mem_sample_has_code_of_core,
+	mem_sample_check_most(t, claim, &setup, access, SHARE_MORE, mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, access), "have a code of this core");
 }
 
@@ -178,7 +178,7 @@ static void check_outcomes(struct test *t, enum access access, u64 codes)
 
 	if (!test_is_strict(t))
 		codes |= latency_codes(MEM_UNKNOWN_L3_MISS);
-	mem_sample_check_most(t, AT(LL_55), &setup, access, MOST, mem_sample_has_code_of_core,
+	mem_sample_check_most(t, AT(LL_55), &setup, access, SHARE_MORE, mem_sample_has_code_of_core,
 			      codes, "have a code of this core");
 }
 

@@ -45,16 +45,16 @@ TEST(ll, data_source_at_cpl_3_is_that_of_the_line, REQS(LL_31, LL_32, LL_33, LL_
 {
 	struct mem_sample_setup setup = loads_at_cpl_3();
 
-	mem_sample_check_most(t, AT(LL_31), &setup, ACCESS_L1, MOST, mem_sample_has_code, BIT(0x1),
-			      "have code 01H, CPL 3");
-	mem_sample_check_most(t, AT(LL_32), &setup, ACCESS_PENDING, MOST, mem_sample_has_code,
+	mem_sample_check_most(t, AT(LL_31), &setup, ACCESS_L1, SHARE_MORE, mem_sample_has_code,
+			      BIT(0x1), "have code 01H, CPL 3");
+	mem_sample_check_most(t, AT(LL_32), &setup, ACCESS_PENDING, SHARE_MORE, mem_sample_has_code,
 			      BIT(0x2) | (test_is_strict(t) ? 0 : mem_sample_codes_of_memory(t)),
 			      "have code 02H, CPL 3");
-	mem_sample_check_most(t, AT(LL_33), &setup, ACCESS_L2, MOST, mem_sample_has_code, BIT(0x3),
-			      "have code 03H, CPL 3");
-	mem_sample_check_most(t, AT(LL_34), &setup, ACCESS_L3, MOST, mem_sample_has_code,
+	mem_sample_check_most(t, AT(LL_33), &setup, ACCESS_L2, SHARE_MORE, mem_sample_has_code,
+			      BIT(0x3), "have code 03H, CPL 3");
+	mem_sample_check_most(t, AT(LL_34), &setup, ACCESS_L3, SHARE_MORE, mem_sample_has_code,
 			      BIT(0x4) | if_lost_by_l2(t), "have code 04H, CPL 3");
-	mem_sample_check_most(t, AT(LL_35), &setup, ACCESS_MEMORY, MOST, mem_sample_has_code,
+	mem_sample_check_most(t, AT(LL_35), &setup, ACCESS_MEMORY, SHARE_MORE, mem_sample_has_code,
 			      mem_sample_codes_of_memory(t), "have a code of memory, CPL 3");
 }
 
@@ -81,17 +81,20 @@ TEST(ll, code_at_cpl_3_is_that_of_the_type_of_core, REQS(LL_47, LL_48, LL_49, LL
 {
 	struct mem_sample_setup setup = loads_at_cpl_3();
 
-	mem_sample_check_most(t, AT(LL_47), &setup, ACCESS_L1, MOST, mem_sample_has_code_of_core,
-			      mem_sample_codes_of_core(t, ACCESS_L1), "have a code of this core");
-	mem_sample_check_most(t, AT(LL_48), &setup, ACCESS_PENDING, MOST,
+	mem_sample_check_most(t, AT(LL_47), &setup, ACCESS_L1, SHARE_MORE,
+			      mem_sample_has_code_of_core, mem_sample_codes_of_core(t, ACCESS_L1),
+			      "have a code of this core");
+	mem_sample_check_most(t, AT(LL_48), &setup, ACCESS_PENDING, SHARE_MORE,
 			      mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, ACCESS_PENDING),
 			      "have a code of this core");
-	mem_sample_check_most(t, AT(LL_49), &setup, ACCESS_L2, MOST, mem_sample_has_code_of_core,
-			      mem_sample_codes_of_core(t, ACCESS_L2), "have a code of this core");
-	mem_sample_check_most(t, AT(LL_50), &setup, ACCESS_L3, MOST, mem_sample_has_code_of_core,
-			      mem_sample_codes_of_core(t, ACCESS_L3), "have a code of this core");
-	mem_sample_check_most(t, AT(LL_51), &setup, ACCESS_MEMORY, MOST,
+	mem_sample_check_most(t, AT(LL_49), &setup, ACCESS_L2, SHARE_MORE,
+			      mem_sample_has_code_of_core, mem_sample_codes_of_core(t, ACCESS_L2),
+			      "have a code of this core");
+	mem_sample_check_most(t, AT(LL_50), &setup, ACCESS_L3, SHARE_MORE,
+			      mem_sample_has_code_of_core, mem_sample_codes_of_core(t, ACCESS_L3),
+			      "have a code of this core");
+	mem_sample_check_most(t, AT(LL_51), &setup, ACCESS_MEMORY, SHARE_MORE,
 			      mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, ACCESS_MEMORY),
 			      "have a code of this core");
@@ -202,7 +205,8 @@ TEST(ps, precise_store_record_of_cpl_3_has_the_hit_bit_for_l1_hits, REQS(PS_05),
 		const bool hits = turns[turn] == ACCESS_STORE_HIT;
 
 		if (hits || test_is_strict(t))
-			mem_sample_check_most(t, AT(PS_05), &setup, turns[turn], hits ? MOST : FEW,
-					      mem_sample_has_bit, L1D_HIT, "have bit 0, CPL 3");
+			mem_sample_check_most(t, AT(PS_05), &setup, turns[turn],
+					      hits ? SHARE_MORE : SHARE_FEWER, mem_sample_has_bit,
+					      L1D_HIT, "have bit 0, CPL 3");
 	}
 }

@@ -250,7 +250,8 @@ static bool hit(const struct mem_sample_record *record, u64 bit)
 static void check_missing(struct test *t, struct mem_sample_setup *setup, enum access access)
 {
 	if (test_is_strict(t))
-		mem_sample_check_most(t, AT(DLA_03), setup, access, FEW, hit, BIT(0), "have bit 0");
+		mem_sample_check_most(t, AT(DLA_03), setup, access, SHARE_FEWER, hit, BIT(0),
+				      "have bit 0");
 }
 
 /*
@@ -278,8 +279,8 @@ TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
 		return;
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
 		setup = profile(&event, c);
-		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, MOST, hit, BIT(0),
-				      "have bit 0");
+		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, SHARE_MORE, hit,
+				      BIT(0), "have bit 0");
 		for (unsigned i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
 			check_missing(t, &setup, missing[i]);
 	}
@@ -287,8 +288,8 @@ TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
 			   "the event is in the table"))
 		return;
 	setup = profile(&event, 0);
-	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, MOST, hit, BIT(0),
-			      "have bit 0");
+	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, SHARE_MORE, hit,
+			      BIT(0), "have bit 0");
 	check_missing(t, &setup, ACCESS_STORE_MISS_WALK);
 	if (!HARNESS_CHECK(t, event_get(EK_SPLIT_STORES, EV_DLA | EV_STORE_L1, &event),
 			   "the event is in the table"))
