@@ -120,33 +120,39 @@ static void set_accessed(struct cpu *cpu, const struct page_walk *walk, unsigned
 		set_bits(cpu, walk->entry[level], PTE_A);
 }
 
-/* The host's address of one byte, or NULL with the page fault's error code. */
-static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
+/* translate() of an address that isn't known. Apart, so that the usual path is short. */
+static __attribute__((noinline)) u8 *translate_new(struct cpu *cpu, u64 linear, enum use use,
+						   u32 *error)
 {
-	enum use use = write ? USE_MICROCODE_WRITE : USE_MICROCODE_READ;
-	const struct vmcb_save *save = &cpu->vmcb->save;
-	const struct translation *page;
+	bool write = use == USE_MICROCODE_WRITE;
 	struct page_walk walk;
 	bool found;
 
-	*error = write ? PF_WRITE : 0;
-	if (!(save->cr0 & CR0_PG))
-		return write ? writable_at(cpu, (u32)linear) : nested_paging_host((u32)linear);
-	page = found_before(cpu, linear, use);
-	if (page)
-		return at_page(cpu, page, linear, write);
 	if (!cpu_long_mode(cpu) || !canonical(linear, 12 + 9 * levels_of(cpu)))
 		return NULL;
 	found = walk_guest(cpu, linear, &walk);
 	set_accessed(cpu, &walk, walk.level + 1);
 	if (!found)
 		return NULL;
-	if (write && !(walk.all & PTE_W) && (save->cr0 & CR0_WP)) {
+	if (write && !(walk.all & PTE_W) && (cpu->vmcb->save.cr0 & CR0_WP)) {
 		*error |= PF_PRESENT;
 		return NULL;
 	}
 	set_bits(cpu, walk.entry[walk.level], write ? PTE_A | PTE_D : PTE_A);
 	return at_page(cpu, keep(cpu, linear, use, walk.physical), linear, write);
+}
+
+/* The host's address of one byte, or NULL with the page fault's error code. */
+static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
+{
+	enum use use = write ? USE_MICROCODE_WRITE : USE_MICROCODE_READ;
+	const struct translation *page;
+
+	*error = write ? PF_WRITE : 0;
+	if (!(cpu->vmcb->save.cr0 & CR0_PG))
+		return write ? writable_at(cpu, (u32)linear) : nested_paging_host((u32)linear);
+	page = found_before(cpu, linear, use);
+	return page ? at_page(cpu, page, linear, write) : translate_new(cpu, linear, use, error);
 }
 
 struct span {
@@ -264,14 +270,12 @@ static bool is_allowed(const struct cpu *cpu, u64 all, u64 any, enum use use)
 	}
 }
 
-static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
+/* page_for() of an address that isn't known; apart for the same reason. */
+static __attribute__((noinline)) u8 *walk_page(struct cpu *cpu, u64 linear, enum use use,
+					       enum use at_level)
 {
-	enum use at_level = cpu_cpl(cpu) == 3 ? use + USE_READ_3 : use;
-	const struct translation *page = found_before(cpu, linear, at_level);
 	struct page_walk walk;
 
-	if (page)
-		return at_page(cpu, page, linear, use == USE_WRITE);
 	if (!walk_guest(cpu, linear, &walk) || !is_allowed(cpu, walk.all, walk.any, use) ||
 	    (walk.physical >= IO_BASE && walk.physical < IO_END))
 		return NULL;
@@ -279,6 +283,15 @@ static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
 		set_bits(cpu, walk.entry[walk.level], PTE_D);
 	set_accessed(cpu, &walk, walk.level);
 	return at_page(cpu, keep(cpu, linear, at_level, walk.physical), linear, use == USE_WRITE);
+}
+
+static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
+{
+	enum use at_level = cpu_cpl(cpu) == 3 ? use + USE_READ_3 : use;
+	const struct translation *page = found_before(cpu, linear, at_level);
+
+	return page ? at_page(cpu, page, linear, use == USE_WRITE) :
+		      walk_page(cpu, linear, use, at_level);
 }
 
 static bool usual_paging(const struct cpu *cpu)
@@ -383,8 +396,13 @@ static bool accessible(struct cpu *cpu, u64 linear, size_t bytes, bool write)
 	return true;
 }
 
+/* guest_read() and guest_write() check two pages before they copy; longer ranges have more. */
+#define CHECKED_BYTES	(PAGE_SIZE + 1)
+
 bool guest_model_read(void *ctx, u64 linear, void *to, size_t bytes)
 {
+	if (bytes <= CHECKED_BYTES)
+		return guest_read(ctx, linear, to, bytes, NULL);
 	if (!accessible(ctx, linear, bytes, false))
 		return false;
 	for (size_t done = 0; done < bytes; done += PAGE_SIZE) {
@@ -398,6 +416,8 @@ bool guest_model_read(void *ctx, u64 linear, void *to, size_t bytes)
 
 bool guest_model_write(void *ctx, u64 linear, const void *from, size_t bytes)
 {
+	if (bytes <= CHECKED_BYTES)
+		return guest_write(ctx, linear, from, bytes, NULL);
 	if (!accessible(ctx, linear, bytes, true))
 		return false;
 	for (size_t done = 0; done < bytes; done += PAGE_SIZE) {
