@@ -57,30 +57,6 @@ static bool decode(struct decode_cache *cache, struct instruction *insn, unsigne
 	return true;
 }
 
-const struct instruction *decode_current(struct cpu *cpu)
-{
-	u64 linear = cpu_code_address(cpu), rip = cpu->vmcb->save.rip;
-	struct decode_entry *entry = entry_of(cpu, linear);
-	struct instruction *insn = &entry->insn;
-	u8 mode = code_bits(cpu);
-	u8 bytes[INSN_MAX_BYTES];
-	unsigned available;
-
-	if (insn->length && insn->linear == linear && insn->rip == rip && insn->mode == mode &&
-	    guest_read_some(cpu, linear, bytes, insn->length) == insn->length &&
-	    !__builtin_memcmp(bytes, insn->bytes, insn->length))
-		return insn;
-
-	available = guest_read_some(cpu, linear, bytes, INSN_MAX_BYTES);
-	*insn = (struct instruction){ .linear = linear, .rip = rip, .mode = mode };
-	entry->emulated.kind = EMULATE_UNKNOWN;
-	__builtin_memcpy(insn->bytes, bytes, available);
-	if (available && decode(cpu->engine->decode_cache, insn, available))
-		return insn;
-	insn->length = 0;
-	return NULL;
-}
-
 /* Does the instruction still have these bytes? left: bytes that may be read there. */
 static bool is_unchanged(const struct instruction *insn, const u8 *host, u64 left)
 {
@@ -97,15 +73,43 @@ static bool is_unchanged(const struct instruction *insn, const u8 *host, u64 lef
 	return true;
 }
 
-const struct instruction *decode_cached(struct cpu *cpu, const u8 *host, u64 left)
+const struct instruction *decode_known(struct cpu *cpu)
 {
-	u64 linear = cpu_code_address(cpu);
+	u64 linear = cpu_code_address(cpu), left = PAGE_SIZE - linear % PAGE_SIZE;
+	const u8 *host = guest_text_at(cpu, linear);
 	const struct instruction *insn = &entry_of(cpu, linear)->insn;
 
-	if (!insn->length || insn->linear != linear || insn->rip != cpu->vmcb->save.rip ||
+	if (!host || !insn->length || insn->linear != linear || insn->rip != cpu->vmcb->save.rip ||
 	    insn->mode != code_bits(cpu) || insn->length > left)
 		return NULL;
 	return is_unchanged(insn, host, left) ? insn : NULL;
+}
+
+const struct instruction *decode_current(struct cpu *cpu)
+{
+	u64 linear = cpu_code_address(cpu), rip = cpu->vmcb->save.rip;
+	struct decode_entry *entry = entry_of(cpu, linear);
+	struct instruction *insn = &entry->insn;
+	u8 mode = code_bits(cpu);
+	u8 bytes[INSN_MAX_BYTES];
+	unsigned available;
+	const struct instruction *known = decode_known(cpu);
+
+	if (known)
+		return known;
+	if (insn->length && insn->linear == linear && insn->rip == rip && insn->mode == mode &&
+	    guest_read_some(cpu, linear, bytes, insn->length) == insn->length &&
+	    !__builtin_memcmp(bytes, insn->bytes, insn->length))
+		return insn;
+
+	available = guest_read_some(cpu, linear, bytes, INSN_MAX_BYTES);
+	*insn = (struct instruction){ .linear = linear, .rip = rip, .mode = mode };
+	entry->emulated.kind = EMULATE_UNKNOWN;
+	__builtin_memcpy(insn->bytes, bytes, available);
+	if (available && decode(cpu->engine->decode_cache, insn, available))
+		return insn;
+	insn->length = 0;
+	return NULL;
 }
 
 const struct emulate_op *decode_emulate_op(struct cpu *cpu, const struct instruction *insn)

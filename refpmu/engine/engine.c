@@ -135,11 +135,6 @@ static bool mode_fits(const struct cpu *cpu)
 	       (cpu_cpl(cpu) != 3 || keys_allow(cpu));
 }
 
-static bool run_transaction(struct cpu *cpu)
-{
-	return transaction_instruction(cpu, decode_current(cpu));
-}
-
 static bool run_direct(struct cpu *cpu)
 {
 	bool delivered;
@@ -153,6 +148,24 @@ static bool goes_on(const struct cpu *cpu)
 	pass_one(cpu);
 	return cpu->epoch == hypervisor.epoch && model_needs_retire(&cpu->model) &&
 	       !may_translate(cpu);
+}
+
+/* In a transaction the model checks each instruction before it runs; a second check changes
+ * nothing. */
+static bool run_in_transaction(struct cpu *cpu)
+{
+	bool delivered = false;
+
+	for (unsigned n = 0; n < EMULATE_IN_ONE_GO; n++) {
+		if (transaction_instruction(cpu, decode_current(cpu)))
+			return true;
+		if (!engine_emulate_fits(cpu) ||
+		    !engine_emulate(cpu, !n || cpu->engine->pmi_raised, &delivered))
+			return n;
+		if (delivered || !goes_on(cpu) || !model_in_tx(&cpu->model))
+			break;
+	}
+	return true;
 }
 
 static bool run_system(struct cpu *cpu)
@@ -169,10 +182,9 @@ static bool run_system(struct cpu *cpu)
 /* Try all methods except a step. *why: the reason for the step. */
 static bool run_without_step(struct cpu *cpu, enum fallback_reason *why)
 {
-	/* The model checks each instruction before it runs; a second check changes nothing. */
 	*why = FALLBACK_MODEL;
 	if (model_in_tx(&cpu->model))
-		return run_transaction(cpu) || run_direct(cpu);
+		return run_in_transaction(cpu);
 	*why = FALLBACK_MODE;
 	if (!mode_fits(cpu))
 		return false;

@@ -9,7 +9,6 @@
 #include "refpmu/engine/engine_cpu.h"
 
 #define MXCSR_MASKS	BITS(7, 12)
-#define IN_ONE_GO	16	/* instructions between two checks for external events */
 
 static u64 linear_of(void *ctx, const struct instruction *insn, const struct insn_access *access,
 		     const u64 gpr[REG_COUNT])
@@ -32,14 +31,12 @@ void engine_emulate_init(struct cpu *cpu)
 static const struct instruction *emulate_fetch(struct cpu *cpu)
 {
 	u64 linear = cpu->vmcb->save.rip, left = PAGE_SIZE - linear % PAGE_SIZE;
-	const u8 *host = guest_text_at(cpu, linear);
-	const struct instruction *insn;
+	const struct instruction *insn = decode_known(cpu);
 
-	if (!host)
-		return NULL;
-	insn = decode_cached(cpu, host, left);
 	if (insn)
 		return insn;
+	if (!guest_text_at(cpu, linear))
+		return NULL;
 	insn = decode_current(cpu);
 	if (insn && insn->length > left && !guest_text_at(cpu, linear + left))
 		return NULL;
@@ -138,7 +135,8 @@ bool engine_emulate_run(struct cpu *cpu, bool (*goes_on)(const struct cpu *cpu))
 	unsigned n = 0;
 
 	/* External interrupts have no exact position; an interrupt of the PMU has. */
-	while (n < IN_ONE_GO && engine_emulate(cpu, !n || cpu->engine->pmi_raised, &delivered)) {
+	while (n < EMULATE_IN_ONE_GO &&
+	       engine_emulate(cpu, !n || cpu->engine->pmi_raised, &delivered)) {
 		n++;
 		if (delivered || !goes_on(cpu))
 			break;

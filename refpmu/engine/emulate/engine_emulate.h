@@ -9,6 +9,8 @@
 
 #include "refpmu/hv/cpu.h"
 
+#define EMULATE_IN_ONE_GO	16	/* instructions between two checks for external events */
+
 /* Once per processor, before its first VMRUN. */
 void engine_emulate_init(struct cpu *cpu);
 

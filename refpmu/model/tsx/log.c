@@ -2,14 +2,15 @@
 /* See tx.h: the lines that a transaction has accessed, with their old contents. */
 #include "refpmu/model/internal.h"
 
-#define COMPARED	4	/* lines compared at each instruction */
+#define COMPARED	4	/* lines compared at a time, */
+#define COMPARE_EVERY	4	/* once in so many instructions */
 #define LINE_MASK	(~(u64)(TX_LINE - 1))
 
 void model_tx_log_begin(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;
 
-	log->n = log->n_written = log->next = log->n_fresh = 0;
+	log->n = log->n_written = log->next = log->n_fresh = log->instructions = 0;
 	__builtin_memset(log->bucket, 0, sizeof(log->bucket));
 }
 
@@ -140,6 +141,8 @@ enum tx_cause model_tx_compare(struct model *m)
 	if (m->tx.elided && m->tx.broken_lock)
 		return TX_INSTRUCTION;
 	take_stores(m);
+	if (++log->instructions % COMPARE_EVERY)
+		return TX_FINE;
 	for (u32 i = 0; i < COMPARED && i < log->n; i++) {
 		log->next = (log->next + 1) % log->n;
 		if (!unchanged(m, &log->line[log->next]))
