@@ -277,10 +277,17 @@ static u64 *guest_top(const struct engine_mapping *mapping)
 	return nested_paging_host(mapping->cpu->vmcb->save.cr3 & PTE_ADDRESS);
 }
 
-/* The entry of the copy; the other half of each of its tables stays empty. */
+/* The entries of the copy from number i on; the other half of each of its tables stays empty. */
 static u64 *copied(struct mapping_memory *memory, unsigned i)
 {
 	return i < HALF ? &memory->low[i] : &memory->high[i];
+}
+
+/* Most entries are 0, and so are most groups of them. */
+static bool any_entry(const u64 group[MAPPING_GROUP])
+{
+	return group[0] | group[1] | group[2] | group[3] | group[4] | group[5] | group[6] |
+	       group[7];
 }
 
 bool mapping_map(struct engine_mapping *mapping)
@@ -289,8 +296,15 @@ bool mapping_map(struct engine_mapping *mapping)
 
 	if (!top)
 		return false;
-	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i++)
-		*copied(mapping->memory, i) = top[i];
+	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i += MAPPING_GROUP) {
+		bool *is_used = &mapping->is_used[i / MAPPING_GROUP];
+		bool was_used = *is_used;
+
+		*is_used = any_entry(top + i);
+		if (*is_used || was_used)
+			__builtin_memcpy(copied(mapping->memory, i), top + i,
+					 MAPPING_GROUP * sizeof(*top));
+	}
 	keep_apart(mapping);
 	mapping->cache.runs_at = region_begin(mapping) + mapping->place * PAGE_SIZE;
 	return true;
@@ -309,7 +323,12 @@ void mapping_unmap(struct engine_mapping *mapping)
 {
 	u64 *top = guest_top(mapping);
 
-	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i++)
-		if ((top[i] & PTE_P) && !(top[i] & PTE_A) && (*copied(mapping->memory, i) & PTE_A))
-			guest_memory_accessed(mapping->cpu, &top[i]);
+	for (unsigned first = 0; first < PAGE_TABLE_ENTRIES; first += MAPPING_GROUP) {
+		if (!mapping->is_used[first / MAPPING_GROUP])
+			continue;
+		for (unsigned i = first; i < first + MAPPING_GROUP; i++)
+			if ((top[i] & PTE_P) && !(top[i] & PTE_A) &&
+			    (*copied(mapping->memory, i) & PTE_A))
+				guest_memory_accessed(mapping->cpu, &top[i]);
+	}
 }

@@ -19,6 +19,8 @@
 #define MAPPING_LARGE_PAGES ((sizeof(struct mapping_memory) + BIT(21) - 1) >> 21) /* of 2 MiB */
 #define MAPPING_TABLES	((MAPPING_BYTES + BIT(21) - 1) >> 21)
 
+#define MAPPING_GROUP	8u	/* entries of the top level that are looked at together */
+
 /* Memory that the guest's processor can access while it runs blocks. */
 struct mapping_memory {
 	u64 level5[PAGE_TABLE_ENTRIES];
@@ -42,6 +44,7 @@ struct engine_mapping {
 	unsigned level5, level4, level3, level2;	/* entries that lead to the region */
 	u64 refused[MAPPING_REFUSED];	/* addresses at which blocks don't begin */
 	u64 needless_runs;		/* since one whose branches were recorded */
+	bool is_used[PAGE_TABLE_ENTRIES / MAPPING_GROUP];	/* of the copy of the top level */
 	bool stale;			/* page tables, or devices' memory, may have changed */
 	u32 device_interrupts;		/* cpu->device_interrupts when all was checked, */
 	u64 checked;			/* and the TSC */

@@ -393,12 +393,16 @@ void memory_flush_package(struct memory *memory, unsigned core)
 void memory_forget(struct memory *memory, unsigned core)
 {
 	const struct model_sets l3 = l3_of(memory, package_of(core));
+	const u32 n = l3.sets * l3.ways;
 
 	if (!(memory->touched & BIT(core)))
 		return;
 	memory->core[core] = (struct memory_core){ 0 };
 	/* Drop lines that only this processor had; the entries after a dropped one move up. */
-	for (u32 i = 0; i < l3.sets * l3.ways; i++)
+	for (u32 i = 0; i < n; i++) {
+		if (!l3.entry[i])
+			continue;
 		while (l3.entry[i] && !(l3.entry[i] & HOLDERS & ~MAY_HOLD(core)))
 			sets_drop(&l3, sets_key(l3.entry[i]));
+	}
 }
