@@ -2,8 +2,7 @@
 /* See tx.h: the lines that a transaction has accessed, with their old contents. */
 #include "refpmu/model/internal.h"
 
-#define COMPARED	4	/* lines compared at a time, */
-#define COMPARE_EVERY	4	/* once in so many instructions */
+#define COMPARED	4	/* lines compared at a time */
 #define LINE_MASK	(~(u64)(TX_LINE - 1))
 
 void model_tx_log_begin(struct model *m)
@@ -141,7 +140,7 @@ enum tx_cause model_tx_compare(struct model *m)
 	if (m->tx.elided && m->tx.broken_lock)
 		return TX_INSTRUCTION;
 	take_stores(m);
-	if (++log->instructions % COMPARE_EVERY)
+	if (++log->instructions % TX_COMPARE_EVERY)
 		return TX_FINE;
 	for (u32 i = 0; i < COMPARED && i < log->n; i++) {
 		log->next = (log->next + 1) % log->n;

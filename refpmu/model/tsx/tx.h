@@ -106,9 +106,10 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 
 /*
  * In a transaction, before each instruction: has another processor or a device written to its
- * lines? Some lines are compared at every fourth instruction. And for each access that the
- * instruction will make: is there room? If the result isn't TX_FINE, abort instead.
+ * lines? Some lines are compared, once in TX_COMPARE_EVERY instructions. And for each access that
+ * the instruction will make: is there room? If the result isn't TX_FINE, abort instead.
  */
+#define TX_COMPARE_EVERY	4
 enum tx_cause model_tx_compare(struct model *m);
 enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool store);
 
