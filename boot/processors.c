@@ -17,7 +17,7 @@
 #define SEEN_MAX	FIRMWARE_PROCESSORS
 #define TYPE_US		100000u		/* us for a processor to report its type of core */
 #define ARRIVAL_US	1000000		/* us before the next processor is started, */
-#define LATE_US		5000000		/* us before all missing ones are started again */
+#define LATE_US		5000000		/* us until missing ones are left out */
 #define RETURN_ROUNDS	300u		/* the firmware looks every 100 ms */
 #define RETURN_STALL_US	10000
 #define WAKE_ROUNDS	20u		/* rounds; each repeats wake-ups without an effect */

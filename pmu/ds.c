@@ -67,11 +67,11 @@ _Static_assert(CARRY + GUARD_BYTES + DS_PLACED_MOST + (PLACED_PAGES + 1) * PAGE_
 static struct ds {
 	volatile u64 *area;
 	u64 before[AREA_BYTES / 8];	/* the area as it was set up */
-	u8 *memory;			/* guard page, buffer, guard page */
+	u8 *memory;			/* GUARD_BYTES, the buffer, GUARD_BYTES */
 	u8 *buffer;
 	size_t bytes_per_record;
 	size_t used;			/* bytes of memory that are filled and compared */
-	bool opened;			/* linear addresses are higher by this */
+	bool opened;			/* ds_open() was called after ds_forget() */
 	u64 above;			/* what linear addresses are more than those here */
 } areas[CPU_MAX][DS_CARRY + 1];
 static unsigned chosen[CPU_MAX];	/* the area that ds_use() has selected */
@@ -164,7 +164,7 @@ unsigned ds_reset_slot(unsigned counter)
 void ds_open(const struct ds_setup *setup)
 {
 	struct ds *ds = ds_this_cpu();
-	u64 base = ds_base();
+	u64 base = ds_buffer();
 
 	ds->opened = true;
 	ds->bytes_per_record = setup->layout ? setup->layout->size : record_size(setup->format);
@@ -220,19 +220,19 @@ void ds_set_index(unsigned record)
 {
 	struct ds *ds = ds_this_cpu();
 
-	ds->area[DS_pebs_index] = ds_base() + record * ds->bytes_per_record;
+	ds->area[DS_pebs_index] = ds_buffer() + record * ds->bytes_per_record;
 }
 
 void ds_set_index_bytes(int64_t bytes)
 {
-	ds_this_cpu()->area[DS_pebs_index] = ds_base() + (u64)bytes;
+	ds_this_cpu()->area[DS_pebs_index] = ds_buffer() + (u64)bytes;
 }
 
 static void set_field(enum ds_word field, u64 bytes)
 {
 	struct ds *ds = ds_this_cpu();
 
-	ds->area[field] = ds->before[field] = ds_base() + bytes;
+	ds->area[field] = ds->before[field] = ds_buffer() + bytes;
 }
 
 void ds_set_maximum_bytes(u64 bytes)
@@ -265,7 +265,7 @@ u64 ds_area(void)
 	return (u64)(uintptr_t)ds_this_cpu()->area + ds_this_cpu()->above;
 }
 
-u64 ds_base(void)
+u64 ds_buffer(void)
 {
 	return (u64)(uintptr_t)ds_this_cpu()->buffer + ds_this_cpu()->above;
 }
@@ -277,7 +277,7 @@ u64 ds_threshold(void)
 
 int64_t ds_bytes(void)
 {
-	return (int64_t)(ds_index() - ds_base());
+	return (int64_t)(ds_index() - ds_buffer());
 }
 
 size_t ds_record_size(void)

@@ -34,8 +34,8 @@ struct ds_setup {
 /* Allocate this processor's memory, once. false: no memory. */
 bool ds_init(void);
 
-/* There are two areas, each with its own buffer. ds_use() chooses the one that the functions
- * below use, 0 or 1; at first it is 0. It doesn't write IA32_DS_AREA. */
+/* The usual areas, 0 and 1, each with its own buffer. ds_use() chooses the area that the functions
+ * below use: one of these or of the next ones; at first it is 0. It doesn't write IA32_DS_AREA. */
 #define DS_AREAS 2
 /* A third area, for up to DS_HIGH_CAPACITY records, at linear addresses above 4 GiB; the same
  * addresses without their upper 32 bits are other memory. For one processor at a time. */
@@ -83,7 +83,7 @@ void ds_set_reset(unsigned counter, u64 value);
 void ds_set_base_bytes(u64 bytes);
 
 u64 ds_area(void);		/* linear address of the DS area */
-u64 ds_base(void);		/* of the buffer */
+u64 ds_buffer(void);		/* of the buffer */
 u64 ds_threshold(void);		/* as set up */
 
 /* How far the index is from the base, in bytes. */

@@ -61,7 +61,7 @@ static void drain(struct pmi_entry *entry)
 {
 	size_t bytes = record_size(counter_caps()->record_format);
 
-	if (counter_caps()->record_known && entry->index >= ds_base() + bytes)
+	if (counter_caps()->record_known && entry->index >= ds_buffer() + bytes)
 		memcpy(entry->record, (const void *)(uintptr_t)(entry->index - bytes), bytes);
 }
 

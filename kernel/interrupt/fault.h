@@ -35,7 +35,8 @@ struct fault {
 	u64 rip, cr2;			/* cr2 is of VECTOR_PF only */
 };
 
-/* Is this the #GP of a WRMSR? Of that value to that register. The code at RIP can be read. */
+/* Has a WRMSR (0F 30, without prefixes) raised this #GP? Then *msr is ECX, and *value EDX:EAX. The
+ * two bytes at frame->rip must be readable. */
 bool fault_is_wrmsr(const struct trap_frame *frame, u32 *msr, u64 *value);
 
 /* #GP and nothing else: the access was refused. */

@@ -18,6 +18,8 @@
 #define TIMER_STRIDE		0x20
 
 #define COUNTER_IS_64_BIT	BIT(13)	/* of the capabilities: COUNT_SIZE_CAP */
+#define LAST_TIMER		BITS(8, 12)	/* NUM_TIM_CAP */
+#define LAST_TIMER_SHIFT	8
 #define CONFIGURATION_ENABLE	BIT(0)
 #define TIMER_LEVEL		BIT(1)
 #define TIMER_INTERRUPT		BIT(2)
@@ -28,6 +30,7 @@
 #define TIMER_ROUTE_SHIFT	9
 #define TIMER_MESSAGE		BIT(14)
 #define TIMER_CAN_MESSAGE	BIT(15)
+#define TIMER_ROUTES_SHIFT	32	/* Tn_INT_ROUTE_CAP */
 
 #define MESSAGE_ADDRESS		0xfee00000u	/* "Message Signalled Interrupts" of the SDM */
 #define MESSAGE_APIC_ID_SHIFT	12
@@ -97,9 +100,10 @@ static bool find_input(u64 routes)
 	return false;
 }
 
+/* Set hpet.timer, hpet.message and hpet.input. */
 static bool find_timer(void)
 {
-	unsigned last = (unsigned)(hpet_read_reg(REG_CAPABILITIES) >> 8) & 0x1f;
+	unsigned last = (hpet_read_reg(REG_CAPABILITIES) & LAST_TIMER) >> LAST_TIMER_SHIFT;
 
 	for (hpet.timer = FIRST_TIMER; hpet.timer <= last; hpet.timer++) {
 		u64 configuration = hpet_read_reg(timer_reg());
@@ -107,7 +111,7 @@ static bool find_timer(void)
 		if (configuration & TIMER_INTERRUPT)
 			continue;
 		hpet.message = configuration & TIMER_CAN_MESSAGE;
-		if (hpet.message || find_input(configuration >> 32))
+		if (hpet.message || find_input(configuration >> TIMER_ROUTES_SHIFT))
 			return true;
 	}
 	return false;

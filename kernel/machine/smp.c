@@ -130,8 +130,9 @@ struct topology smp_topology_of(u32 id)
 	return topology_by(id, id);
 }
 
-/* End the code that hangs there, by NMIs. false: the code doesn't end. */
-static bool kick(unsigned cpu)
+/* End the code that hangs there by up to KICKS NMIs, KICK_US apart. true: the guard there has ended
+ * it or sees progress, or nothing runs there. */
+static bool end_by_nmi(unsigned cpu)
 {
 	struct guard_watch watch = { .begun = false };
 
@@ -159,7 +160,7 @@ static void look_after_first(unsigned cpu)
 	if (!guard_is_overdue(&slots[cpu].first, CPU_BOOT, OVERDUE_US) ||
 	    !slots[cpu].first.running || __atomic_exchange_n(&seen, true, __ATOMIC_ACQUIRE))
 		return;
-	if (!kick(CPU_BOOT))
+	if (!end_by_nmi(CPU_BOOT))
 		guard_give_up();
 	__atomic_store_n(&seen, false, __ATOMIC_RELEASE);
 }
@@ -488,7 +489,7 @@ bool smp_wait(unsigned cpu, struct guard_report *report)
 	bool done = is_done(&cpu) || (wait_for_begin(cpu) && wait_for_end(cpu));
 
 	if (!done && slot->begun) {
-		kick(cpu);
+		end_by_nmi(cpu);
 		done = wait_until(is_done, &cpu, KICKS * KICK_US);
 	}
 	if (!done && !restart(cpu)) {

@@ -30,8 +30,9 @@ void lbr_open(u64 select, unsigned top);
 /* Recording off, nothing selected. */
 void lbr_close(void);
 
-/* Read the registers of entry i, or of all entries by age. Switch recording off first, or the
- * branches of these functions are recorded too. */
+/* Read or write the registers of entry i, in the order of their addresses: 0 to lbr_depth() - 1.
+ * lbr_read(): all entries by age. Switch recording off first, or the branches of these functions
+ * are recorded too. */
 struct lbr_raw lbr_entry(unsigned i);
 void lbr_put(unsigned i, const struct lbr_raw *raw);
 void lbr_read(struct lbr_stack *stack);

@@ -289,8 +289,8 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 	}
 }
 
-/* The decoder calls these instructions branches. */
-static bool is_of_a_transaction(enum insn_kind kind)
+/* The decoder calls these instructions branches, but not XTEST. */
+static bool is_no_branch_here(enum insn_kind kind)
 {
 	return kind == INSN_XBEGIN || kind == INSN_XEND || kind == INSN_XABORT;
 }
@@ -410,7 +410,7 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 {
 	insn->length = zi->length;
 	insn->kind = kind_of(zi, operands);
-	insn->branch = is_of_a_transaction(insn->kind) ? BRANCH_NONE : branch_of(zi);
+	insn->branch = is_no_branch_here(insn->kind) ? BRANCH_NONE : branch_of(zi);
 	insn->indirect = (insn->branch == BRANCH_JUMP || insn->branch == BRANCH_CALL) &&
 			 !zi->raw.imm[0].is_relative;
 	insn->backward = insn->branch == BRANCH_CONDITIONAL && zi->raw.imm[0].value.s < 0;

@@ -117,9 +117,9 @@ static bool may_look_away(struct cpu *cpu)
 	       !cpu->untrusted && !traps_pending(cpu) && user_only_fits(cpu);
 }
 
-/* By its protection keys a program could lock the engine's data. The host runs with the guest's
- * CR4. */
-static bool keys_allow(const struct cpu *cpu)
+/* "Protection Keys": PKRU.AD0 or WD0 would stop accesses of blocks at CPL 3 to the engine's own
+ * pages, which have key 0. The host runs with the guest's CR4. */
+static bool key_0_is_open(const struct cpu *cpu)
 {
 	u32 pkru, zero;
 
@@ -132,7 +132,7 @@ static bool keys_allow(const struct cpu *cpu)
 static bool mode_fits(const struct cpu *cpu)
 {
 	return cpu_64bit_code(cpu) && !(cpu->vmcb->save.cr4 & CR4_LA57) &&
-	       (cpu_cpl(cpu) != 3 || keys_allow(cpu));
+	       (cpu_cpl(cpu) != 3 || key_0_is_open(cpu));
 }
 
 static bool run_direct(struct cpu *cpu)

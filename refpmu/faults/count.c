@@ -227,7 +227,7 @@ bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct mo
 
 u8 fault_level(struct model *m, u8 cpl)
 {
-	return broken(m, FAULT_RINGS_BETWEEN_AS_OS) ? 0 : cpl;
+	return (cpl == 1 || cpl == 2) && broken(m, FAULT_RINGS_BETWEEN_AS_OS) ? 0 : cpl;
 }
 
 void fault_not_selected(struct model *m, struct retire_ctx *s, unsigned i, bool scope, u64 occurred)

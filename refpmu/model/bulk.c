@@ -40,9 +40,9 @@ static bool watches_memory(const struct model *m, u8 cpl)
 
 static bool busy(const struct model *m, u8 cpl)
 {
-	return model_in_tx(m) || m->writing || m->exited || m->n_requests || m->ref_repeats_in ||
-	       m->watch_frontend || watches_memory(m, cpl) || model_uncore_busy(m) ||
-	       model_metrics_run(m);
+	return model_in_tx(m) || m->writing || m->exited || m->n_requests ||
+	       m->ref_overflow_again_in || m->watch_frontend || watches_memory(m, cpl) ||
+	       model_uncore_busy(m) || model_metrics_run(m);
 }
 
 /* Does each instruction add the same number, whatever it does? */

@@ -105,7 +105,8 @@ static bool makes_records(const struct model *m, unsigned n, const struct event_
 }
 
 /* Figure 18-6 "Layout of IA32_PERFEVTSELx MSRs Supporting Architectural Performance Monitoring
- * Version 3". */
+ * Version 3"; IN_TX and IN_TXCP: "Performance Monitoring and Intel TSX"; EQ: CPUID.(EAX=23H,ECX=0).
+ */
 static struct model_rule rule_of(struct model *m, u64 select, const struct event_row *event)
 {
 	return (struct model_rule){
@@ -148,7 +149,7 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 		setting->enabled = false;
 }
 
-/* Figure 18-2 "Layout of IA32_FIXED_CTR_CTRL MSR". */
+/* Figure 18-2 "Layout of IA32_FIXED_CTR_CTRL MSR", and 18-7 for AnyThread. */
 static void decode_fixed(struct model *m, unsigned n, struct counter_setting *setting)
 {
 	static const u8 kinds[MODEL_MAX_FIXED] = {
@@ -284,7 +285,7 @@ static bool reaches(const struct model_rule *rule, u64 occurred)
 u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
 		    u64 occurred, u64 cycles)
 {
-	/* INV has no effect without CMASK. */
+	/* "if counter-mask is programmed to zero, INV flag is ignored" */
 	bool invert = rule->invert && rule->cmask;
 	bool first, others;
 	u64 edges;
@@ -416,10 +417,11 @@ static u64 switching(const struct model *m, const struct retire_ctx *s, unsigned
 	return 0;
 }
 
-/* USR applies to levels 1, 2 and 3. */
-static u8 level_of(struct model *m, u8 cpl)
+/* "Architectural Performance Monitoring Version 1 Facilities": OS is about privilege level 0, USR
+ * about levels 1, 2 and 3. */
+static bool counts_at(struct model *m, const struct model_rule *rule, u8 cpl)
 {
-	return cpl == 1 || cpl == 2 ? fault_level(m, cpl) : cpl;
+	return fault_level(m, cpl) ? rule->usr : rule->os;
 }
 
 /*
@@ -447,7 +449,7 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	add = (s->uncounted & BIT(i) ? 0 : model_events_of(m, s, rule)) + switching(m, s, i);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
-	if (!scope || !(level_of(m, s->cpl) ? rule->usr : rule->os)) {
+	if (!scope || !counts_at(m, rule, s->cpl)) {
 		fault_not_selected(m, s, i, scope, add);
 		c->condition = false;
 		return;
@@ -499,7 +501,7 @@ static void choose_rules(struct model *m, struct retire_ctx *s)
 bool arch_watching(const struct model *m)
 {
 	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || model_in_tx(m) ||
-	       m->ref_repeats_in || model_core_is_watched(m) || model_lbr_on(m) ||
+	       m->ref_overflow_again_in || model_core_is_watched(m) || model_lbr_on(m) ||
 	       (model_lbr_entries(m) && model_lbr_enabled(m));
 }
 
@@ -525,8 +527,8 @@ static void count_abort(struct model *m, const struct model_retired *r)
 		model_serve(m, &s);
 }
 
-/* The sibling has retired an instruction: count it on counters with AnyThread. */
-static void count_siblings(struct model *m, const struct retire_ctx *by, bool same_core)
+/* Count an instruction of another thread on this one's counters with AnyThread. */
+static void count_for_other_thread(struct model *m, const struct retire_ctx *by, bool same_core)
 {
 	struct retire_ctx s = *by;
 
@@ -549,14 +551,16 @@ static void count_siblings(struct model *m, const struct retire_ctx *by, bool sa
 		model_serve(m, &s);
 }
 
-/* Notify the counters of other threads that count this processor's events; the lock is held. */
-static void notify_watchers(struct model *m, const struct retire_ctx *s)
+/* AnyThread ("Architectural Performance Monitoring Version 3"): events "occurring across all
+ * logical processors sharing a processor core" are counted on the other threads' counters too; on
+ * other cores only with a fault. The lock is held. */
+static void count_any_thread(struct model *m, const struct retire_ctx *s)
 {
 	struct model *to;
 	unsigned next = 0;
 
 	while ((to = model_core_other(m, &next))) {
-		count_siblings(to, s, to->core == m->core);
+		count_for_other_thread(to, s, to->core == m->core);
 		if (to->n_requests)
 			model_core_kick(m, to);
 	}
@@ -614,8 +618,8 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	if (model_in_tx(m))
 		model_tx_takes(m, s.cycles);
 	count_all(m, &s);
-	if (m->ref_repeats_in)
-		model_errata_retired(m);
+	if (m->ref_overflow_again_in)
+		model_errata_repeat_overflow(m);
 	if (m->uncore_before || model_uncore_busy(m))
 		model_uncore_retire(m, &s);
 	if (s.aborts)
@@ -623,7 +627,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	else
 		model_tx_elision_retired(m, s.tx);
 	if (shared)
-		notify_watchers(m, &s);
+		count_any_thread(m, &s);
 	if (!s.aborts)
 		model_lbr_retired(m, r);
 	if (m->lbr.logs)

@@ -2,9 +2,9 @@
 /*
  * Errata of counters, enabled by latitude: counters need the values of spec/setup.def first, or
  * fixed counter 2 has a slow clock. "The reset value to the counter is not clocked immediately so
- * the overflow status bit will flip high and generate another PMI": CPU_CLK_UNHALTED.REF_TSC in
- * Intel's event files. A counter whose own enable is off has no clock, and doesn't repeat its
- * overflow.
+ * the overflow status bit will flip 'high (1)' and generate another PMI (if enabled)":
+ * CPU_CLK_UNHALTED.REF_TSC in Intel's event files. Others by their number, enum in internal.h. A
+ * counter whose own enable is off has no clock, and doesn't repeat its overflow.
  */
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
@@ -113,14 +113,14 @@ void model_errata_cleared(struct model *m, u64 status)
 		return;
 	m->ref_wrapped = false;
 	if (m->fixed_ctr_ctrl & REF_TSC_ON)
-		m->ref_repeats_in = m->latitude[LAT_REF_TSC_STICKY];
+		m->ref_overflow_again_in = m->latitude[LAT_REF_TSC_STICKY];
 }
 
-void model_errata_retired(struct model *m)
+void model_errata_repeat_overflow(struct model *m)
 {
 	if (!(m->fixed_ctr_ctrl & REF_TSC_ON))
-		m->ref_repeats_in = 0;
-	if (!m->ref_repeats_in || --m->ref_repeats_in)
+		m->ref_overflow_again_in = 0;
+	if (!m->ref_overflow_again_in || --m->ref_overflow_again_in)
 		return;
 	m->global_status |= model_global_bit(REF_TSC);
 	if (m->counter[REF_TSC].rule.interrupt)

@@ -107,7 +107,7 @@ HOOK(fault_retired, struct model *m, const struct model_retired *r)
 /* Does a counter with IN_TX count here? */
 HOOK_VALUE(bool, fault_in_scope, inside, struct model *m, const struct retire_ctx *s,
 	   const struct model_rule *rule)
-/* The privilege level that USR and OS are about, of an instruction at CPL 1 or 2. */
+/* The privilege level that USR and OS are about. */
 HOOK_VALUE(u8, fault_level, cpl, struct model *m)
 /* Counter i doesn't count here, but would so many occurrences. */
 HOOK(fault_not_selected, struct model *m, struct retire_ctx *s, unsigned i, bool scope,

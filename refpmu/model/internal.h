@@ -210,7 +210,8 @@ struct counter_overflow {
 };
 /* An event has occurred for which counter i is armed. */
 void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i);
-/* Does this bit of IA32_PEBS_ENABLE enable its counter? */
+/* Is PEBS enabled for this counter (its index)? By IA32_PEBS_ENABLE or, with architectural PEBS, by
+ * its CFG_C. */
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
 const struct event_row *model_event(const struct model *m, u32 code);
@@ -227,14 +228,14 @@ u64 model_architectural_events_of(enum generation_id id);
 /* A control register has changed: decode all rules again. */
 void model_configure(struct model *m);
 /*
- * The increment of a counter for an instruction that takes `cycles`, with n occurrences of its
- * event; a cycle event occurs in each cycle.
+ * The increment of a counter for an instruction that takes `cycles`, and in which its event has
+ * `occurred` so often; a cycle event occurs in each cycle.
  */
 u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
 		    u64 occurred, u64 cycles);
 /* Drop the arm of these counters, and the interrupt that waits for it. */
 void model_disarm(struct model *m, u64 counters);
-/* Read a counter's value as a register shows it; set the value, by software or by a reload. */
+/* Set a counter: to the value that counting gives; to the one that software or a reload writes. */
 void model_set_counter(struct model *m, unsigned counter, u64 value);
 void model_preset_counter(struct model *m, unsigned counter, u64 value);
 
@@ -253,9 +254,9 @@ u64 model_errata_ahead(const struct model *m, unsigned i);
 /* Counter i has wrapped; these status bits are cleared; an instruction has been counted. */
 void model_errata_wrapped(struct model *m, unsigned i);
 void model_errata_cleared(struct model *m, u64 status);
-void model_errata_retired(struct model *m);
+void model_errata_repeat_overflow(struct model *m);
 
-/* A transaction has aborted: its event occurs. after: the registers of the fallback handler. */
+/* counter.c: a transaction has aborted, and its event occurs. */
 void model_retire_abort(struct model *m, const struct model_retired *r);
 
 /* model/tsx/tx.c */

@@ -181,7 +181,7 @@ struct model {
 	u64 cycles;		/* of all instructions so far: both clocks tick together */
 	u32 ref_ticks;		/* latitude ref-tsc-slow: ticks not yet in fixed counter 2 */
 	bool ref_wrapped;	/* latitude ref-tsc-sticky: its status bit isn't cleared yet, */
-	u32 ref_repeats_in;	/* or is set again after that many instructions; 0: not */
+	u32 ref_overflow_again_in;	/* or is set again after that many instructions; 0: not */
 
 	/* Only some events need this state of the processor: */
 	bool watch_memory;	/* an event or a record depends on where an access hits */

@@ -106,7 +106,7 @@ bool adaptive_one_record(struct test *t, struct test_claim claim, const struct a
 
 u64 adaptive_at(unsigned byte)
 {
-	return *(const volatile u64 *)((uintptr_t)ds_base() + byte);
+	return *(const volatile u64 *)((uintptr_t)ds_buffer() + byte);
 }
 
 bool adaptive_need_entries(char *reason, size_t size)

@@ -178,7 +178,7 @@ TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
 		CHECK_EQ(t, ADP_43, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
 			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
 			 "OvfBuf at the handler's entry");
-		CHECK_EQ(t, ADP_43, ds_base() + size, log->entry[0].index,
+		CHECK_EQ(t, ADP_43, ds_buffer() + size, log->entry[0].index,
 			 "index at the handler's entry");
 		counter_reset();
 	}

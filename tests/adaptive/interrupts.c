@@ -63,8 +63,9 @@ static bool check_number(struct test *t, const struct pmi_log *log, unsigned c, 
 static void check_entry(struct test *t, const struct pmi_entry *entry, unsigned c, bool with_int,
 			bool reached)
 {
-	test_check_eq(t, with_int ? AT(PRIO_08) : AT(DS_05), ds_base() + BASIC_BYTES, entry->index,
-		      "index at the handler's entry, counter %u, INT = %u", c, with_int);
+	test_check_eq(t, with_int ? AT(PRIO_08) : AT(DS_05), ds_buffer() + BASIC_BYTES,
+		      entry->index, "index at the handler's entry, counter %u, INT = %u", c,
+		      with_int);
 	CHECK_EQ(t, PMI_04, LVT_MASKED, entry->lvtpc & LVT_MASKED,
 		 "LVTPC's mask bit at the handler's entry, counter %u", c);
 	if (reached)
@@ -98,7 +99,7 @@ TEST(adaptive, record_of_each_counter_interrupts_by_int_and_threshold,
 			const bool with_int = way & 1, reached = way & 2;
 			const struct pmi_log *log;
 
-			if (with_int && !sampling_int_is_told(t))
+			if (with_int && !sampling_int_has_source(t))
 				continue;
 			log = record_at_cpl_3(c, with_int ? COUNT_INT : 0,
 					      reached ? 1 : NOT_REACHED);

@@ -56,7 +56,7 @@ TEST(adaptive, record_across_two_pages_is_whole_wherever_the_second_begins,
 		unsigned at;
 
 		ds_open(&setup);
-		at = PAGE - (unsigned)(ds_base() % PAGE) + PAGE - before;
+		at = PAGE - (unsigned)(ds_buffer() % PAGE) + PAGE - before;
 		ds_set_maximum_bytes(DS_BUFFER_BYTES);
 		ds_set_threshold_bytes(DS_BUFFER_BYTES);
 		ds_set_index_bytes(at);

@@ -298,8 +298,8 @@ TEST(adaptive, counters_group_across_a_page_has_each_value, REQS(V6_24),
 
 		preset_all_but(t, CONTROL_AT(V6_24), 0);
 		ds_open(&setup);
-		start = (unsigned)(PAGE - (ds_base() + before) % PAGE);
-		CONTROL_EQ(t, V6_24, 0, (ds_base() + start + before) % PAGE,
+		start = (unsigned)(PAGE - (ds_buffer() + before) % PAGE);
+		CONTROL_EQ(t, V6_24, 0, (ds_buffer() + start + before) % PAGE,
 			   "the page's end, %#x bytes into the record", before);
 		ds_set_index_bytes(start);
 		pebs_arm(0, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD) + 1);

@@ -47,7 +47,8 @@ void denied_forget(void)
 	written_forget_selects();
 }
 
-/* Does this select alone raise #GP? With OS and USR 0 the counter counts nothing. */
+/* Does a write of this event with OS, USR and EN 0 raise #GP? IA32_PERFEVTSEL0 is 0 afterwards or,
+ * if 0 is refused too (Xen with vpmu=ipc), it has the event of instructions at no level. */
 static bool is_refused(u16 event)
 {
 	const bool raised = msr_try_write(MSR_IA32_PERFEVTSEL0, event).raised;

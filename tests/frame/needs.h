@@ -48,7 +48,7 @@ bool need_pebs_available(char *reason,
 			 size_t size); /* by CPUID and IA32_MISC_ENABLE, whatever its records */
 bool need_format4(char *reason, size_t size);		/* PEBS with the records of format 4 */
 bool need_baseline(char *reason, size_t size);		/* and IA32_PERF_CAPABILITIES[14] */
-bool need_no_baseline(char *reason, size_t size);	/* a version 1 or later without it */
+bool need_no_baseline(char *reason, size_t size);	/* IA32_PERF_CAPABILITIES[14] is 0 */
 bool need_metrics(char *reason, size_t size);		/* IA32_PERF_CAPABILITIES[15] */
 bool need_fixed_3(char *reason, size_t size);		/* fixed counter 3 */
 bool need_format1(char *reason, size_t size);		/* PEBS with Table 18-23's record */

@@ -22,7 +22,7 @@
 #include "tests/frame/needs.h"
 
 #define DEADLINE_MS 10000
-#define ON_A_MODEL 4	/* times the deadline: a model in software is slow on a busy host */
+#define WITH_EXERCISER 4	/* times the deadline: such a processor is a model in software */
 #define REFUSAL_SIZE 96
 #define CHANGE_SIZE 96
 #define DISTURBED_TRIES 6
@@ -288,7 +288,7 @@ static void run_on_its_processor(struct test *t)
 	struct smp_settled others;
 
 	if (exerciser_is_here())
-		deadline *= ON_A_MODEL;
+		deadline *= WITH_EXERCISER;
 	calibrate_once(t);
 	run_under_guard(t, runner_call, deadline);
 	t->ended_on = t->cpu;
@@ -296,8 +296,8 @@ static void run_on_its_processor(struct test *t)
 	if (others.lost)
 		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
 			   smp_number(others.lost));
-	/* If this processor's part ended without an exception or interrupt, its cause may be the
-	 * failure of the other processor, for which it waited. */
+	/* If this processor's part was ended, and not by an exception or interrupt of its own, the
+	 * reason may be the other processor's failure, for which it waited. */
 	if (others.failed && t->guard.outcome != GUARD_EXCEPTION &&
 	    t->guard.outcome != GUARD_INTERRUPT) {
 		t->guard = others.report;

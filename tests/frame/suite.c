@@ -438,7 +438,7 @@ static void say_not_tested(struct suite *s)
 	tap_comment(s->tap, "NOT TESTED: %s", reason);
 }
 
-/* The runner calls this after the test's needs are met. */
+/* The test's needs are met. before_test() may have given the machine back and taken it again. */
 static void about_to_run(void)
 {
 	suite.running = true;

@@ -22,7 +22,7 @@
 
 static u64 at(unsigned byte)
 {
-	return *(const volatile u64 *)((uintptr_t)ds_base() + byte);
+	return *(const volatile u64 *)((uintptr_t)ds_buffer() + byte);
 }
 
 static void no_record(struct test *t)

@@ -207,7 +207,8 @@ struct register_bits bits_of_data_cfg(void)
 				       ~(all | open), REQ_MSR_16 };
 }
 
-/* Table 35-37: event code 2:0 and 4, bubble length 19:8, width 22:20; 3 from Golden Cove on. */
+/* Table 35-37: event code 2:0 and 4, bubble length 19:8, width 22:20; bit 3 (MS_FLOWS) from Golden
+ * Cove on. Only bits 63:23 must be refused. */
 struct register_bits bits_of_frontend(void)
 {
 	const u64 later = counter_caps()->facilities & FAC_FRONTEND_MS ? PEBS_FRONTEND_EVTSEL_MS :

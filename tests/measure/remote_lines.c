@@ -29,7 +29,7 @@ bool need_exerciser(char *reason, size_t size)
 /* Put all lines into that place. false: the test has ended as INCONCLUSIVE. */
 static bool remote_lines_put(struct test *t, const struct remote_lines *place)
 {
-	struct exerciser_answer answer = exerciser_put(place->state, place->h.at.memory, BYTES);
+	struct exerciser_answer answer = exerciser_put(place->state, place->loads.at.memory, BYTES);
 
 	if (answer.done)
 		return true;
@@ -40,7 +40,7 @@ static bool remote_lines_put(struct test *t, const struct remote_lines *place)
 
 static void remote_lines_load(const struct remote_lines *place, struct pmc_mask on)
 {
-	cache_workload_run(&place->h, REMOTE_LINES, on);
+	cache_workload_run(&place->loads, REMOTE_LINES, on);
 }
 
 /* Count one window. false: the test has ended. */
@@ -210,24 +210,24 @@ bool remote_lines_prepare(struct test *t, struct remote_lines *place)
 	struct event hit;
 	u64 hits;
 
-	if (!mem_sample_prepare(t, ACCESS_L1, &place->h))
+	if (!mem_sample_prepare(t, ACCESS_L1, &place->loads))
 		return false;
 	if (!exerciser_offers(place->state, BYTES)) {
 		test_skip(t, "the exerciser doesn't offer this: %s", place->name);
 		return false;
 	}
 	if (place->remote)
-		place->h.at.memory = exerciser_remote(BYTES);
-	if (!place->h.at.memory) {
+		place->loads.at.memory = exerciser_remote(BYTES);
+	if (!place->loads.at.memory) {
 		test_skip(t, "the exerciser has no memory of another package");
 		return false;
 	}
-	place->h.workload = &workload_stride;
-	place->h.name = place->name;
-	place->h.at.stride = LINE;
-	place->h.at.mask = BYTES - 1;
-	place->h.first = (u64)(uintptr_t)place->h.at.memory;
-	place->h.last = place->h.first + place->h.at.mask;
+	place->loads.workload = &workload_stride;
+	place->loads.name = place->name;
+	place->loads.at.stride = LINE;
+	place->loads.at.mask = BYTES - 1;
+	place->loads.first = (u64)(uintptr_t)place->loads.at.memory;
+	place->loads.last = place->loads.first + place->loads.at.mask;
 	if (!event_get(EK_L1_HIT, 0, &hit))
 		return true;
 	if (!remote_lines_count(t, place, 0, hit.code, &hits))
@@ -249,7 +249,7 @@ unsigned remote_lines_take(struct test *t, struct test_claim claim,
 	if (!make_records(t, place, setup))
 		return 0;
 	count = ds_records();
-	if (!mem_sample_enough(t, claim, &place->h, count, setup->wanted))
+	if (!mem_sample_enough(t, claim, &place->loads, count, setup->wanted))
 		return 0;
 	for (unsigned i = 0; i < count; i++)
 		records[i] = (struct mem_sample_record){ remote_lines_at(i, at.address),

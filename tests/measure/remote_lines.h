@@ -21,12 +21,12 @@ struct remote_lines {
 	 * Westmere; of later ones. */
 	u64 nehalem, later;
 	u64 codes;	/* in records of load latency, Table 18-24: bit n, code n; 0: not stated */
-	struct cache_workload h;	/* the loads */
+	struct cache_workload loads;
 };
 
 #define REMOTE_LINES_DEMAND_READ	BIT(0)	/* MSR_OFFCORE_RSP_x, either layout */
-#define REMOTE_LINES_MANY	(REMOTE_LINES / 2)	/* counts of such loads */
-#define REMOTE_LINES_FEW	(REMOTE_LINES / 4)	/* and what doesn't, no more than these */
+#define REMOTE_LINES_MANY	(REMOTE_LINES / 2)	/* least count of their event, */
+#define REMOTE_LINES_FEW	(REMOTE_LINES / 4)	/* and most of another event */
 
 /* The facilities that report where a load has found its line. */
 enum remote_lines_witness { SEEN_IN_RECORDS, SEEN_BY_EVENT, SEEN_BY_OFFCORE };
@@ -35,8 +35,9 @@ enum remote_lines_witness { SEEN_IN_RECORDS, SEEN_BY_EVENT, SEEN_BY_OFFCORE };
 bool need_exerciser(char *reason, size_t size);
 
 /*
- * Does such a place exist, and does the exerciser work? After a command, lines that this processor
- * had in its L1 mustn't be found there. false: the test has ended, as SKIP or INCONCLUSIVE.
+ * Fill place->loads. Does such a place exist, and does the exerciser work? After a command, lines
+ * that this processor had in its L1 mustn't be found there. false: the test has ended, as SKIP or
+ * INCONCLUSIVE.
  */
 bool remote_lines_prepare(struct test *t, struct remote_lines *place);
 

@@ -329,14 +329,14 @@ bool sampling_source_tells_int(void)
 	return g && g->set & GENS_TO_BDW;
 }
 
-bool sampling_int_is_told(const struct test *t)
+bool sampling_int_has_source(const struct test *t)
 {
 	return test_is_strict(t) || sampling_source_tells_int();
 }
 
 bool sampling_int_or_skip(struct test *t)
 {
-	if (sampling_int_is_told(t))
+	if (sampling_int_has_source(t))
 		return true;
 	test_skip(t, "no source says when a PEBS counter with INT interrupts on this processor");
 	return false;

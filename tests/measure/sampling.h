@@ -102,7 +102,8 @@ void sampling_overflow_on(unsigned counter, u64 flags);
 
 /*
  * The address of the instruction that caused the record: EventingIP or, if the format doesn't have
- * it, R/EIP minus the length of a marked instruction of the workload.
+ * it, R/EIP minus the length of a marked instruction of the workload. So without EventingIP the
+ * marks must not be taken branches.
  */
 u64 sampling_ip(const struct workload *w, const struct pebs_record *record);
 
@@ -166,9 +167,9 @@ u64 sampling_counters(const struct pebs_record *record);
  * does so at the overflow, after the assist, or never: docs/READINGS.md.
  */
 bool sampling_source_tells_int(void);
-/* That, or every requirement is judged. */
-bool sampling_int_is_told(const struct test *t);
-/* The same for a test of nothing else: where it isn't told, the test is SKIP. */
+/* The same, or the run is strict. */
+bool sampling_int_has_source(const struct test *t);
+/* The same, for a test of nothing else: if it is false, the test is SKIP. */
 bool sampling_int_or_skip(struct test *t);
 
 #endif

@@ -66,7 +66,7 @@ TEST(ll, each_counter_has_sources_bits_and_thresholds_of_load_latency, REQS(LL_3
 		if (end.interrupts && sampling_clears_status(t))
 			CHECK_EQ(t, LL_30, 0, end.entry & BIT(c),
 				 "bit of IA32_PMC%u in the status at its entry", c);
-		if (sampling_int_is_told(t)) {
+		if (sampling_int_has_source(t)) {
 			end = mem_sample_one(&setup, &h, false, true);
 			CHECK_RANGE(t, LL_30, 1, overflow_allowed(t, 1, end.interrupts),
 				    end.interrupts,

@@ -190,7 +190,7 @@ TEST(ll, latency_record_interrupts_by_threshold_and_by_int, REQS(DS_05, DS_21, D
 	if (end.interrupts && sampling_clears_status(t))
 		CHECK_EQ(t, DS_22, 0, end.entry & BIT(setup.counter),
 			 "bit of IA32_PMC%u in the status at its entry", setup.counter);
-	if (!sampling_int_is_told(t))
+	if (!sampling_int_has_source(t))
 		return;
 	end = mem_sample_one(&setup, &h, false, true);
 	if (!one_record(t, CONTROL_AT(PMI_01), &end))

@@ -38,11 +38,11 @@ static void check_codes_of(struct test *t, struct test_claim claim, struct remot
 
 	if (!remote_lines_prepare(t, &place))
 		return;
-	place.h.workload = loads;
+	place.loads.workload = loads;
 	count = remote_lines_take(t, claim, &place, &setup, records);
 	if (!count)
 		return;
-	place.h.workload = &workload_stride;
+	place.loads.workload = &workload_stride;
 	if (!test_sees_claim(t, &claim))
 		codes |= lenient;
 	for (unsigned i = 0; i < count; i++)
@@ -397,8 +397,9 @@ TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
 		if (!count)
 			return;
 		for (unsigned r = 0; r < count; r++)
-			CHECK_RANGE(t, DLA_10, place.h.first, place.h.last, records[r].address,
-				    "address of record %u of %s", r, event.name);
+			CHECK_RANGE(t, DLA_10, place.loads.first, place.loads.last,
+				    records[r].address, "address of record %u of %s", r,
+				    event.name);
 	}
 }
 

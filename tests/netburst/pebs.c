@@ -293,7 +293,7 @@ TEST(netburst, pebs_area_and_buffer_may_lie_in_either_half, REQS(NB_38), NEEDS(n
 		netburst_sample(&s, &one);
 		netburst_check_one(t, AT(NB_38), &one,
 				   area == DS_UPPER ? "upper half" : "above 4 GiB");
-		CHECK_EQ(t, NB_38, ds_base() + SIZE, ds_index(), "the index after a record");
+		CHECK_EQ(t, NB_38, ds_buffer() + SIZE, ds_index(), "the index after a record");
 		CHECK(t, NB_38, !one.outside, "no byte beside the record was written");
 		ds_use(0);
 	}

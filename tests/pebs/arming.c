@@ -149,7 +149,7 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
 		count_interrupts(c, 0, 1, &interrupts, &records);
 		CONTROL_RANGE(t, ARM_03, 1, ~0ULL, interrupts,
 			      "interrupts of IA32_PMC%u, INT = 0, threshold reached", c);
-		if (!sampling_int_is_told(t))
+		if (!sampling_int_has_source(t))
 			continue;
 		count_interrupts(c, COUNT_INT, NOT_REACHED, &interrupts, &records);
 		CONTROL_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts of IA32_PMC%u, INT = 1",

@@ -41,7 +41,7 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 		     start + 1, capacity, threshold, c)) {
 		CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 			 "OvfBuf at the handler's entry");
-		CHECK_EQ(t, DS_05, ds_base() + (start + 1) * size, log->entry[0].index,
+		CHECK_EQ(t, DS_05, ds_buffer() + (start + 1) * size, log->entry[0].index,
 			 "index at the handler's entry");
 	}
 	counter_reset();
@@ -125,7 +125,7 @@ TEST(ds, threshold_of_0_interrupts_at_each_record, REQS(DS_05, DS_21),
 
 		pmi_open(NULL);
 		ds_open(&setup);
-		ds_set_threshold_bytes(-ds_base());
+		ds_set_threshold_bytes(-ds_buffer());
 		sampling_overflow_on(c, COUNT_BOTH);
 		log = pmi_end();
 		pebs_disarm();

@@ -128,7 +128,7 @@ static void check_compat(struct test *t, unsigned c)
 	CHECK_EQ(t, REC_06, EBP_THERE, sampling_field(&record, RECORD_rbp) & LOW_HALF,
 		 "EBP at 40H");
 	check_compat_registers(t, c, &record);
-	CHECK_EQ(t, DS_16, ds_base() + bytes, ds_index(), "the PEBS index at 28H of the DS area");
+	CHECK_EQ(t, DS_16, ds_buffer() + bytes, ds_index(), "the PEBS index at 28H of the DS area");
 	CHECK_RANGE(t, DS_16, reload & (BIT(counter_width(c)) - 1),
 		    (reload & (BIT(counter_width(c)) - 1)) + ROUNDS_FOR(1), counter_read(c),
 		    "IA32_PMC%u, reloaded from %xH of the DS area", c, 0x40 + 8 * c);

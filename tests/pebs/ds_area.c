@@ -44,7 +44,7 @@ TEST(ds, pebs_index_advances_by_one_record_size, REQS(DS_03, DS_04, REC_13),
 		      records);
 		CHECK_EQ(t, DS_03, records * record_size(setup.format), (u64)ds_bytes(),
 			 "bytes by which the index moved in %u records", records);
-		CHECK_EQ(t, DS_04, ds_base() + records * record_size(setup.format), ds_index(),
+		CHECK_EQ(t, DS_04, ds_buffer() + records * record_size(setup.format), ds_index(),
 			 "index in memory after %u records", records);
 		CHECK(t, REC_13, !ds_written_outside(0, records, &offset),
 		      "a byte at offset %ld of the buffer", (long)offset);
@@ -344,7 +344,7 @@ TEST(ds, assist_changes_only_the_index_of_the_ds_area, REQS(DS_17, DS_20),
 			"the record of IA32_PMC%u in the PEBS buffer", c);
 		CHECK(t, IDS(DS_17, DS_20), ds_area_unchanged(),
 		      "the BTS half and the fields of the DS area but for the index");
-		CHECK_EQ(t, DS_20, ds_base() + record_size(setup.format), ds_index(),
+		CHECK_EQ(t, DS_20, ds_buffer() + record_size(setup.format), ds_index(),
 			 "the PEBS index, at offset 28H, after a record of IA32_PMC%u", c);
 		counters_clear(BIT(c));
 	}

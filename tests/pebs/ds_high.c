@@ -57,8 +57,8 @@ TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
 		sampling_want(t, at + 1);
 		CHECK(t, DS_01, ds_record_written(at),
 		      "a record at the index, 0x%lx, the DS area being at 0x%lx, IA32_PMC%u",
-		      ds_base() + at * ds_record_size(), ds_area(), c);
-		CHECK_EQ(t, DS_03, ds_base() + (at + 1) * ds_record_size(), ds_index(),
+		      ds_buffer() + at * ds_record_size(), ds_area(), c);
+		CHECK_EQ(t, DS_03, ds_buffer() + (at + 1) * ds_record_size(), ds_index(),
 			 "index in memory after a record of IA32_PMC%u", c);
 		CHECK(t, REC_13, !ds_written_outside(at, at + 1, &offset),
 		      "a byte at offset %ld of the buffer", (long)offset);
@@ -83,7 +83,7 @@ static void check_carry(struct test *t, unsigned c, unsigned before)
 		const struct pmi_log *log = one_more(c);
 
 		sampling_want(t, made);
-		CHECK_EQ(t, DS_03, ds_base() + made * ds_record_size(), ds_index(),
+		CHECK_EQ(t, DS_03, ds_buffer() + made * ds_record_size(), ds_index(),
 			 "index after record %u of a buffer that begins %u bytes before a "
 			 "multiple of 4 GiB, IA32_PMC%u",
 			 made, before, c);

@@ -287,7 +287,7 @@ TEST(arm, each_further_record_of_a_counter_with_int_interrupts, REQS(PMI_01, PRI
 					 c) ||
 			    log->count > n)
 				break;
-			CHECK_EQ(t, PRIO_08, ds_base() + n * size, log->entry[n - 1].index,
+			CHECK_EQ(t, PRIO_08, ds_buffer() + n * size, log->entry[n - 1].index,
 				 "index at the handler's entry, record %u", n);
 		}
 		pmi_close();

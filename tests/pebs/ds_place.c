@@ -34,9 +34,9 @@ static void check_place(struct test *t, unsigned place, unsigned c)
 	log = pmi_end();
 	sampling_want(t, 1);
 	CHECK(t, DS_01, ds_record_written(0),
-	      "a record at the index, 0x%lx, the DS area being at 0x%lx, IA32_PMC%u", ds_base(),
+	      "a record at the index, 0x%lx, the DS area being at 0x%lx, IA32_PMC%u", ds_buffer(),
 	      ds_area(), c);
-	CHECK_EQ(t, DS_03, ds_base() + ds_record_size(), ds_index(),
+	CHECK_EQ(t, DS_03, ds_buffer() + ds_record_size(), ds_index(),
 		 "index in memory after a record of IA32_PMC%u", c);
 	CHECK(t, REC_13, !ds_written_outside(0, 1, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);

@@ -215,7 +215,7 @@ static const struct pmi_log *run_record(unsigned c, u64 flags, unsigned threshol
 
 static u64 one_record_on(void)
 {
-	return ds_base() + record_size(counter_caps()->record_format);
+	return ds_buffer() + record_size(counter_caps()->record_format);
 }
 
 /*

@@ -110,7 +110,7 @@ TEST(record, each_field_of_a_record_of_cpl_3_is_right,
 	  DLA_02, DS_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	const bool told = sampling_int_is_told(t);
+	const bool told = sampling_int_has_source(t);
 
 	if (!sampling_shadow_fits(t))
 		return;
@@ -231,7 +231,7 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
 			     "interrupts of a record of CPL 3 that "
 			     "reaches the threshold, IA32_PMC%u",
 			     c)) {
-			CHECK_EQ(t, DS_05, ds_base() + size, log->entry[0].index,
+			CHECK_EQ(t, DS_05, ds_buffer() + size, log->entry[0].index,
 				 "index at the handler's entry");
 			CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 				 "OvfBuf at the handler's entry");

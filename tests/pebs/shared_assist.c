@@ -272,8 +272,8 @@ static bool check_threshold(struct test *t, const struct sharing *s)
 	records = ds_records();
 	if (CHECK_RANGE(t, DS_05, 1, one ? 1 : records, log->count,
 			"interrupts of the counters 0x%lx, threshold after one record", s->set)) {
-		CHECK_RANGE(t, DS_05, ds_base() + ds_record_size(),
-			    ds_base() + (one ? 1 : members(s->set)) * ds_record_size(),
+		CHECK_RANGE(t, DS_05, ds_buffer() + ds_record_size(),
+			    ds_buffer() + (one ? 1 : members(s->set)) * ds_record_size(),
 			    log->entry[0].index, "index at the handler's entry");
 		CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 			 "OvfBuf at the handler's entry");

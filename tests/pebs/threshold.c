@@ -80,7 +80,7 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 			      "interrupts of record %u, threshold after it, IA32_PMC%u", threshold,
 			      c))
 			continue;
-		CHECK_EQ(t, DS_05, ds_base() + threshold * size, log->entry[0].index,
+		CHECK_EQ(t, DS_05, ds_buffer() + threshold * size, log->entry[0].index,
 			 "index at the handler's entry: the threshold");
 		CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 			 "OvfBuf at the handler's entry");
@@ -221,7 +221,7 @@ TEST(ds, third_record_at_a_threshold_of_three_interrupts, REQS(DS_05, PMI_05),
 	if (!CHECK_RANGE(t, DS_05, 1, ds_records() < 4 ? 1 : 2, log->count,
 			 "interrupts of three records, threshold after the third"))
 		return;
-	CHECK_EQ(t, DS_05, ds_base() + 3 * size, log->entry[0].index,
+	CHECK_EQ(t, DS_05, ds_buffer() + 3 * size, log->entry[0].index,
 		 "index at the handler's entry: the threshold");
 	CHECK_EQ(t, PMI_05, VECTOR_PMI, log->entry[0].vector, "vector");
 	CHECK_EQ(t, PMI_05, IA32_PERF_GLOBAL_STATUS_OVF_BUF,

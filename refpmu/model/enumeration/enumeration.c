@@ -8,6 +8,10 @@
 #include "refpmu/model/lbr.h"
 #include "spec/adaptive.h"
 
+/* What KVM gives a guest at most: KVM_MAX_NR_INTEL_GP_COUNTERS, KVM_MAX_NR_FIXED_COUNTERS. */
+#define KVM_MOST_GP		8
+#define KVM_MOST_FIXED		3
+
 #define CAPABILITY_LBR_FMT	IA32_PERF_CAPABILITIES_LBR_FMT
 #define CAPABILITY_PEBS_FMT	IA32_PERF_CAPABILITIES_PEBS_FMT
 
@@ -55,6 +59,7 @@ static bool gp_mask_is_told(const struct model *m)
 	return model_told(m, LAT_GP_MASK) && model_has_ext(m);
 }
 
+/* CPUID.0AH:EAX[15:8]; with leaf 23H the counters below the first hole of its bitmap. */
 unsigned model_gp_counters(const struct model *m)
 {
 	const struct generation *g = model_generation(m);
@@ -64,9 +69,8 @@ unsigned model_gp_counters(const struct model *m)
 		n = gp_below_hole(m);
 	else if (model_is_small_core(m))
 		n -= MODEL_MORE_OF_A_P_CORE;
-	/* KVM_MAX_NR_INTEL_GP_COUNTERS. */
-	if (m->facts & FACT_KVM_SIGNATURE && n > 8)
-		n = 8;
+	if (m->facts & FACT_KVM_SIGNATURE && n > KVM_MOST_GP)
+		n = KVM_MOST_GP;
 	return fault_gp_counters(m, model_told_or(m, LAT_GP_COUNTERS, n));
 }
 
@@ -91,13 +95,13 @@ u64 model_width_mask(const struct model *m, unsigned counter)
 	return BITS(0, model_width(m, counter) - 1);
 }
 
-/* KVM gives a guest at most three: KVM_MAX_NR_FIXED_COUNTERS. */
+/* CPUID.0AH:EDX[4:0]. */
 unsigned model_fixed_counters(const struct model *m)
 {
 	unsigned fixed = model_told_or(m, LAT_FIXED_COUNTERS, model_generation(m)->fixed);
 
-	if (m->facts & FACT_KVM_SIGNATURE && fixed > 3)
-		fixed = 3;
+	if (m->facts & FACT_KVM_SIGNATURE && fixed > KVM_MOST_FIXED)
+		fixed = KVM_MOST_FIXED;
 	return model_core_version(m) >= 2 ? fixed : 0;
 }
 
