@@ -173,6 +173,25 @@ static void what_is_not_judged_says_why(void)
 		  verdict_unjudged(requirement_get(REQ_REC_HSW_01), PLATFORM_STRICT, &nehalem));
 }
 
+/* From some processors on a sentence no longer covers what the requirement says. */
+static void later_processors_are_reported_where_only_practice_says_it(void)
+{
+	struct verdict_subject skylake = { .applicant = { .code = "SKL", .version = 4,
+							  .pebs_format = 3 } };
+	struct verdict_subject icelake = { .applicant = { .code = "ICL", .version = 5,
+							  .pebs_format = 4 } };
+	struct verdict_subject unknown = { .applicant = { .version = 5, .pebs_format = 4 } };
+	const struct requirement *rip = requirement_get(REQ_REC_03);
+	const struct requirement *frozen = requirement_get(REQ_FRZ_13);
+
+	CHECK(!verdict_unjudged(rip, PLATFORM_SILICON, &skylake));
+	CHECK_STR("no sentence says it of adaptive records",
+		  verdict_unjudged(rip, PLATFORM_SILICON, &icelake));
+	CHECK(verdict_unjudged(rip, PLATFORM_SILICON, &unknown), "a processor in no table");
+	CHECK(!verdict_unjudged(rip, PLATFORM_STRICT, &icelake));
+	CHECK(!verdict_unjudged(frozen, PLATFORM_SILICON, &icelake), "its records are legacy ones");
+}
+
 static void known_breaches_need_the_right_subject(void)
 {
 	struct verdict_subject core2 = {
@@ -266,6 +285,7 @@ int main(void)
 	RUN(inconclusive_and_known_do_not_fail);
 	RUN(every_row_is_found_by_its_number);
 	RUN(only_text_fails_silicon);
+	RUN(later_processors_are_reported_where_only_practice_says_it);
 	RUN(known_breaches_need_the_right_subject);
 	RUN(a_row_of_other_generations_does_not_apply);
 	RUN(an_erratum_is_about_its_machines_alone);

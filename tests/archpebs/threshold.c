@@ -254,9 +254,9 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_ask
 }
 
 /*
- * APEBS-04  IA32_PEBS_BASE must hold an address in [51:12] and in its low bits n for a buffer of
- *           1000H << n bytes.
- *           SDM volume 4; Linux
+ * APEBS-06  A record must be written at IA32_PEBS_BASE + 16 * WR, and WR must grow by a sixteenth
+ *           of its bytes.
+ *           Linux intel_pmu_drain_arch_pebs
  * APEBS-29  A record below THRESH must raise no interrupt.
  *           Linux handle_pmi_common
  *
@@ -265,7 +265,7 @@ TEST(archpebs, threshold_interrupt_of_each_counter_freezes_branch_records_if_ask
  * Then   WR goes beyond 1000H, and the first interrupt comes when WR has reached THRESH
  * Control: there is an interrupt
  */
-TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_29),
+TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_06, APEBS_29),
      NEEDS(need_perfmon, need_arch_load, need_branches))
 {
 	enum { EACH = 256, RECORDS = 0x2000 / RECORD_BYTES, THRESH = 0x120 };
@@ -279,7 +279,7 @@ TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_
 	arch_pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 	log = pmi_end();
-	CHECK_RANGE(t, APEBS_04, THRESH * 16, 0x2000, arch_pebs_written(),
+	CHECK_RANGE(t, APEBS_06, THRESH * 16, 0x2000, arch_pebs_written(),
 		    "bytes of WR in a buffer of 2000H");
 	if (CONTROL_RANGE(t, APEBS_29, 1, ~0ULL, log->count, "interrupts, THRESH %#x", THRESH))
 		CHECK_RANGE(t, APEBS_29, THRESH * 16, 0x2000,
@@ -289,16 +289,16 @@ TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_04, APEBS_
 }
 
 /*
- * APEBS-04  IA32_PEBS_BASE must hold an address in [51:12] and in its low bits n for a buffer of
- *           1000H << n bytes.
- *           SDM volume 4; Linux
+ * APEBS-06  A record must be written at IA32_PEBS_BASE + 16 * WR, and WR must grow by a sixteenth
+ *           of its bytes.
+ *           Linux intel_pmu_drain_arch_pebs
  *
  * Given  a buffer of each size from 1000H to 10000H bytes, WR at its middle, where a smaller buffer
  *        would end; where every requirement is judged, WR one record before its end
  * When   a record is made
  * Then   it is written there: WR is after it, and no other byte was written
  */
-TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_04),
+TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_06),
      NEEDS(need_perfmon, need_arch_load, need_loads_or_branches))
 {
 	const struct arch_run run = { .counter = counter() };
@@ -311,11 +311,11 @@ TEST(archpebs, buffer_of_each_size_has_room_for_a_record_at_its_end, REQS(APEBS_
 		arch_pebs_open(size, ARCH_PEBS_NEVER);
 		arch_pebs_set_write(from);
 		arch_go_on(&run);
-		if (!arch_one_record(t, AT(APEBS_04), from))
+		if (!arch_one_record(t, AT(APEBS_06), from))
 			return;
-		CHECK_EQ(t, APEBS_04, from + RECORD_BYTES, arch_pebs_written(),
+		CHECK_EQ(t, APEBS_06, from + RECORD_BYTES, arch_pebs_written(),
 			 "bytes of WR, SIZE = %u", size);
-		CHECK(t, APEBS_04, !arch_pebs_written_outside(from, from + RECORD_BYTES, &offset),
+		CHECK(t, APEBS_06, !arch_pebs_written_outside(from, from + RECORD_BYTES, &offset),
 		      "no other byte written, SIZE = %u (at %ld)", size, offset);
 		arch_pebs_close();
 	}

@@ -483,8 +483,7 @@ TEST(count, fixed_counter_0_counts_instructions, REQS(CNT_12, CNT_22),
 	u64 want = workload_declared(&workload_mixed, WORKLOAD_INSTRUCTIONS, MORE) -
 		   workload_declared(&workload_mixed, WORKLOAD_INSTRUCTIONS, FEWER);
 
-	if (!window_count(both, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_mixed, MORE,
-			  value) ||
+	if (!window_count_equal(t, both, EVENT_INST_RETIRED_ANY_P, &workload_mixed, MORE, value) ||
 	    !window_difference(t, both, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_mixed,
 			       FEWER, MORE, difference)) {
 		test_inconclusive(t, "disturbed windows");

@@ -215,7 +215,9 @@ TEST(pmi, status_bit_set_by_software_stays_until_software_clears_it, REQS(STS_14
  * Given  a status of 0
  * When   bits of counters that CPUID doesn't enumerate are written to IA32_PERF_GLOBAL_STATUS_SET,
  *        which may raise #GP; each bit together with those of all counters
- * Then   none of them is set; a write that raises #GP sets none
+ * Then   a write that raises #GP sets none of them. Where every requirement is judged, no other
+ *        write does: no sentence says what such a write does, and two threads may share a core
+ *        that has the counters
  * Control: the bits of existing counters can be set
  */
 TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_01, STS_11),
@@ -226,8 +228,9 @@ TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_01, 
 	for (unsigned bit = 0; bit < 48; bit++)
 		if (none & BIT(bit)) {
 			(void)msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, BIT(bit));
-			CHECK_EQ(t, STS_11, 0, counters_status() & none,
-				 "status bits of no counter after bit %u was written", bit);
+			if (test_is_strict(t))
+				CHECK_EQ(t, STS_11, 0, counters_status() & none,
+					 "status bits of no counter after bit %u was written", bit);
 		}
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, BIT(bit) | there).raised)
@@ -236,10 +239,12 @@ TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_01, 
 				 "raised #GP",
 				 bit);
 		else {
-			CHECK_EQ(t, STS_11, 0, counters_status() & none,
-				 "status bits of no counter after bit %u was written beside those "
-				 "of counters",
-				 bit);
+			if (test_is_strict(t))
+				CHECK_EQ(t, STS_11, 0, counters_status() & none,
+					 "status bits of no counter after bit %u was written "
+					 "beside "
+					 "those of counters",
+					 bit);
 			counters_clear(counters_status());
 		}
 	set(there);

@@ -46,13 +46,26 @@ bool verdict_applies(const struct requirement *requirement, const struct verdict
 	return applies(requirement->generations, &subject->applicant);
 }
 
+/* Why this requirement rests on practice on that processor; NULL: it doesn't. */
+static const char *by_practice(const struct requirement *requirement,
+			       const struct verdict_subject *subject)
+{
+#define PRACTICE_FROM(token, code, reason) \
+	if (requirement == &requirements[REQ_##token] && applies(code, &subject->applicant)) \
+		return reason;
+#include "claims/practice.def"
+	return NULL;
+}
+
 const char *verdict_unjudged(const struct requirement *requirement, enum platform platform,
 			     const struct verdict_subject *subject)
 {
 	if (!verdict_applies(requirement, subject))
 		return "it is about other generations";
 	if (verdict_decides(requirement, platform))
-		return NULL;
+		return platform == PLATFORM_STRICT || platform == PLATFORM_KVM ?
+			       NULL :
+			       by_practice(requirement, subject);
 	if (verdict_observable(requirement, platform) == OBS_NONE)
 		return "it can't be observed on this platform";
 	return requirement->authority != AUTH_TEXT ?

@@ -51,7 +51,8 @@ struct verdict_subject {
 /* Does this requirement apply to such a processor? If not, a breach is only reported. */
 bool verdict_applies(const struct requirement *requirement, const struct verdict_subject *subject);
 
-/* NULL: a breach fails that subject; otherwise the reason why it is only reported. */
+/* NULL: a breach fails that subject; otherwise the reason why it is only reported, which may be one
+ * of claims/practice.def. */
 const char *verdict_unjudged(const struct requirement *requirement, enum platform platform,
 			     const struct verdict_subject *subject);
 

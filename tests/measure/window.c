@@ -100,9 +100,32 @@ static bool undisturbed(struct test *t, bool counted)
 
 /* A host that uses a counter itself takes it from the guest, which loses counts (KVM, Linux
  * perf_event_pause). */
-static bool host_may_take_counters(const struct test *t)
+bool window_host_may_take_counters(const struct test *t)
 {
 	return counter_caps()->hypervisor && !test_is_strict(t);
+}
+
+static bool are_equal(struct pmc_mask counters, const u64 value[WINDOW_COUNTERS])
+{
+	const unsigned first = counter_next(counters.bits, 0);
+
+	FOR_EACH_COUNTER (c, counters.bits)
+		if (value[c] != value[first])
+			return false;
+	return true;
+}
+
+bool window_count_equal(const struct test *t, struct pmc_mask counters, u16 event,
+			const struct workload *w, u64 n, u64 value[WINDOW_COUNTERS])
+{
+	const unsigned tries = window_host_may_take_counters(t) ? WINDOW_GUEST_TRIES : 1;
+
+	for (unsigned i = 0; i < tries; i++)
+		if (!window_count(counters, event, COUNT_BOTH, w, n, value))
+			return false;
+		else if (are_equal(counters, value))
+			break;
+	return true;
 }
 
 static u64 middle_of(u64 a, u64 b, u64 c)
@@ -190,16 +213,16 @@ static bool difference(struct test *t, __typeof__(window_count) *count, struct p
 bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
 		       const struct workload *w, u64 fewer, u64 more, u64 value[WINDOW_COUNTERS])
 {
-	return difference(t, host_may_take_counters(t) ? middle_count : window_count, counters,
-			  event, flags, w, fewer, more, value);
+	return difference(t, window_host_may_take_counters(t) ? middle_count : window_count,
+			  counters, event, flags, w, fewer, more, value);
 }
 
 bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
 			     const struct workload *w, u64 fewer, u64 more,
 			     u64 value[WINDOW_COUNTERS])
 {
-	return difference(t, host_may_take_counters(t) ? second_least_count : least_count, counters,
-			  event, flags, w, fewer, more, value);
+	return difference(t, window_host_may_take_counters(t) ? second_least_count : least_count,
+			  counters, event, flags, w, fewer, more, value);
 }
 
 struct pmc_mask counters_for(u16 event)

@@ -40,6 +40,15 @@ struct pmc_mask company_last(void);
 bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w, u64 n,
 		  u64 value[WINDOW_COUNTERS]);
 
+/* Is this a guest whose host may take a counter for a while, in a run that isn't strict? */
+bool window_host_may_take_counters(const struct test *t);
+
+/* window_count() at both levels of counters that must have equal counts. Where a host may take a
+ * counter it is the first of some windows in which they have, or the last one. */
+#define WINDOW_GUEST_TRIES 5
+bool window_count_equal(const struct test *t, struct pmc_mask counters, u16 event,
+			const struct workload *w, u64 n, u64 value[WINDOW_COUNTERS]);
+
 /*
  * For each counter the difference of the counts with n = more and n = fewer. The constant that
  * opening and closing add cancels. In a guest each count is the middle one of three, because a host

@@ -397,11 +397,19 @@ static void check_meeting(struct test *t, struct test_claim claim, struct meetin
 	}
 	counters_clear(counters_status());
 	pmi_open(NULL);
-	if (record_of(t, claim, sampled, plain, calibration_period(LOADS, PERIOD + 1), &met))
-		test_check_eq(t, claim, alone, met,
-			      "instruction of IA32_PMC%u's record: the load on which IA32_PMC%u "
-			      "wraps",
-			      sampled, plain);
+	if (record_of(t, claim, sampled, plain, calibration_period(LOADS, PERIOD + 1), &met)) {
+		/* The order is stated, but not that the assist can't come an event later. */
+		if (met != alone && !test_is_strict(t))
+			test_inconclusive(t,
+					  "IA32_PMC%u records 0x%lx and, where IA32_PMC%u wraps, "
+					  "0x%lx",
+					  sampled, alone, plain, met);
+		else
+			test_check_eq(t, claim, alone, met,
+				      "instruction of IA32_PMC%u's record: the load on which "
+				      "IA32_PMC%u wraps",
+				      sampled, plain);
+	}
 	log = pmi_end();
 	if (test_check_range(t, claim, 1, overflow_allowed(t, 1, log->count), log->count,
 			     "interrupts: IA32_PMC%u wraps where an assist of IA32_PMC%u is due",

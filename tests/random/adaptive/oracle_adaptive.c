@@ -178,11 +178,13 @@ static void record(struct oracle *o, unsigned step, u64 *due, u64 may)
 
 	record_get(r, RECORD_applicable, &named);
 	if (!((*due | may) & able)) {
-		oracle_wrong(o, o->armed | o->loose ? DRAW_CLAIM_EVENT : DRAW_CLAIM_NO_RECORD,
-			     o->armed | o->loose ?
-				     "record %lu is of an instruction without the event" :
-				     "record %lu is of no overflow",
-			     o->record);
+		if (!(o->armed | o->loose))
+			oracle_wrong(o, DRAW_CLAIM_NO_RECORD, "record %lu is of no overflow",
+				     o->record);
+		else if (o->env->strict || o->env->shadow_exact)
+			oracle_wrong(o, DRAW_CLAIM_EVENT,
+				     "record %lu is of an instruction without the event",
+				     o->record);
 		o->vague = true;
 		return;
 	}
