@@ -39,18 +39,9 @@ bool adaptive_has(const struct adaptive_layout *layout, enum adaptive_group grou
 	       (!groups[group].bit || (layout->config & groups[group].bit));
 }
 
-static unsigned ones_in(u32 set)
-{
-	unsigned n = 0;
-
-	for (; set; set &= set - 1)
-		n++;
-	return n;
-}
-
 static unsigned values_of(const struct adaptive_layout *layout)
 {
-	return ones_in(layout->gp) + ones_in(layout->fixed) +
+	return bits_set(layout->gp) + bits_set(layout->fixed) +
 	       (layout->metrics ? METRICS_VALUES : 0);
 }
 

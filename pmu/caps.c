@@ -9,6 +9,7 @@
 
 #include "kernel/processor/cpuid.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/memory/string.h"
 #include "kernel/output/fmt.h"
 #include "pmu/netburst/caps.h"
 #include "spec/msr.h"
@@ -98,15 +99,6 @@ static void put_text(char *text, u32 value)
 		text[i] = (char)(value >> 8 * i);
 }
 
-static bool same(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
 static void read_vendor(struct pmu_caps *caps)
 {
 	struct cpuid r = cpuid_read(0, 0);
@@ -114,7 +106,7 @@ static void read_vendor(struct pmu_caps *caps)
 	put_text(caps->vendor, r.ebx);
 	put_text(caps->vendor + 4, r.edx);
 	put_text(caps->vendor + 8, r.ecx);
-	caps->intel = same(caps->vendor, "GenuineIntel");
+	caps->intel = !strcmp(caps->vendor, "GenuineIntel");
 }
 
 static void read_brand(struct pmu_caps *caps)
@@ -372,7 +364,7 @@ const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size)
 		name = caps->generation->name;
 	else if (caps->intel)
 		name = "intel";
-	else if (same(caps->vendor, "AuthenticAMD"))
+	else if (!strcmp(caps->vendor, "AuthenticAMD"))
 		name = "amd";
 	fmt_print(text, size, "%s-%02x_%02x", name, caps->family, caps->model);
 	return text;

@@ -6,6 +6,7 @@
  * count.
  */
 #include "pmu/hypervisor.h"
+#include "kernel/memory/string.h"
 
 static const struct {
 	const char *signature;
@@ -31,19 +32,10 @@ static void read_signature(char text[13], u32 leaf, void (*cpuid)(u32 leaf, u32 
 	text[12] = '\0';
 }
 
-static bool same(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
 static enum hypervisor_id identify(const char *signature)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (same(signature, known[i].signature))
+		if (!strcmp(signature, known[i].signature))
 			return known[i].id;
 	return HYPERVISOR_NONE;
 }

@@ -19,6 +19,16 @@ typedef uint64_t u64;
 /* Bits lo..hi, both included, 0 <= lo <= hi <= 63. */
 #define BITS(lo, hi)	((~0ULL >> (63 - (hi))) & (~0ULL << (lo)))
 
+/* The number of bits that are 1. */
+static inline unsigned bits_set(u64 set)
+{
+	unsigned n = 0;
+
+	for (; set; set &= set - 1)
+		n++;
+	return n;
+}
+
 /* Canonical with four levels of page tables: bits 63:47 are all the same. SDM volume 1,
  * "Canonical Addressing". */
 static inline bool address_is_canonical(u64 linear)

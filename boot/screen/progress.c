@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See progress.h; the lines have the format of the README, "How to read a result". */
 #include "boot/screen/progress.h"
+#include "kernel/memory/string.h"
 #include "kernel/output/fmt.h"
 
 #define LINES_MAX	65535u
@@ -32,13 +33,6 @@ static u32 number(const char **text)
 	for (; **text >= '0' && **text <= '9'; (*text)++)
 		n = n < 100000000 ? n * 10 + (u32)(**text - '0') : n;
 	return n;
-}
-
-static bool same(const char *a, const char *b)
-{
-	for (; *a && *a == *b; b++)
-		a++;
-	return *a == *b;
 }
 
 void progress_init(struct progress *progress, char *store, u32 size)
@@ -84,7 +78,7 @@ static u8 group_of(struct progress *progress, const char *name)
 		group[length] = name[length];
 	group[length] = '\0';
 	for (u32 i = 0; i < progress->groups; i++)
-		if (same(progress->group[i].name, group))
+		if (!strcmp(progress->group[i].name, group))
 			return (u8)i;
 	if (progress->groups == PROGRESS_GROUPS)
 		return PROGRESS_GROUPS - 1;
@@ -132,7 +126,7 @@ static void take_block(struct progress *progress, const char *line)
 
 	if (progress->kept)
 		point = &progress->point[progress->points - 1];
-	if (same(line, "  severity: error") && progress->last == PROGRESS_FAIL) {
+	if (!strcmp(line, "  severity: error") && progress->last == PROGRESS_FAIL) {
 		progress->last = PROGRESS_ERROR;
 		progress->count[PROGRESS_FAIL]--;
 		progress->count[PROGRESS_ERROR]++;
@@ -346,7 +340,7 @@ bool progress_value(const struct progress *progress, const struct progress_point
 		while (*line)
 			line++;
 		line++;
-		if (progress_split(line, found, sizeof(found), text, size) && same(found, key))
+		if (progress_split(line, found, sizeof(found), text, size) && !strcmp(found, key))
 			return true;
 	}
 	return false;

@@ -30,15 +30,6 @@ static u64 little_endian(const u8 *bytes, unsigned size)
 	return value;
 }
 
-static unsigned ones_in(u64 set)
-{
-	unsigned n = 0;
-
-	for (; set; set &= set - 1)
-		n++;
-	return n;
-}
-
 /* The record being read: nothing at or after limit may be read. */
 struct layout {
 	const u8 *bytes;
@@ -105,7 +96,7 @@ static bool take_counters(struct layout *l, struct arch_fragment *f)
 	f->fixed = (u32)little_endian(head + ARCH_PEBS_COUNTERS_fixed, 4);
 	f->metrics = (little_endian(head + ARCH_PEBS_COUNTERS_metrics, 4) &
 		      ARCH_PEBS_METRICS_BITS) == ARCH_PEBS_METRICS_BITS;
-	values = ones_in(f->gp) + ones_in(f->fixed) + (f->metrics ? METRICS_VALUES : 0);
+	values = bits_set(f->gp) + bits_set(f->fixed) + (f->metrics ? METRICS_VALUES : 0);
 	return take(l, values * ARCH_PEBS_COUNTER_BYTES);
 }
 
@@ -186,5 +177,5 @@ unsigned arch_counter_at(const struct arch_fragment *fragment, unsigned counter)
 	if (!arch_has(fragment, ARCH_COUNTERS) || counter >= 64 || !(there & BIT(counter)))
 		return 0;
 	return fragment->offset[ARCH_COUNTERS] + ARCH_PEBS_COUNTERS_BYTES +
-	       ARCH_PEBS_COUNTER_BYTES * ones_in(there & (BIT(counter) - 1));
+	       ARCH_PEBS_COUNTER_BYTES * bits_set(there & (BIT(counter) - 1));
 }

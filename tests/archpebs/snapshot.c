@@ -76,15 +76,6 @@ static u64 record_counters(struct test *t, struct test_claim claim, unsigned c, 
 	return group;
 }
 
-static u64 counters_of(u64 set)
-{
-	u64 count = 0;
-
-	for (; set; set &= set - 1)
-		count++;
-	return count;
-}
-
 /* Case i: the counters with CFG_C[35] = 1, and the kinds that CFG_C[37:36] selects. The cases:
  * every counter; the sampler alone; every counter, but only one kind selected; every counter except
  * the sampler; each single counter and the sampler. false: there is no case i. */
@@ -194,7 +185,7 @@ TEST(archpebs, slots_and_then_metrics_follow_the_counters_of_a_record, REQS(APEB
 		CONTROL_EQ(t, APEBS_25, slots, counter_read(SLOTS), "fixed counter 3 after it");
 		CONTROL_EQ(t, APEBS_25, metrics, msr_read(MSR_PERF_METRICS),
 			   "MSR_PERF_METRICS after it");
-		at = group + HEAD_BYTES + 8 * counters_of(arch_at(group));
+		at = group + HEAD_BYTES + 8 * bits_set(arch_at(group));
 		if (kinds[i] & METRICS) {
 			CHECK_EQ(t, APEBS_25, SLOTS_AND_METRICS, arch_at(group + METRICS_AT),
 				 "metrics at 08H, CFG_C[38] = 1");
@@ -377,7 +368,7 @@ TEST(archpebs, counters_group_has_slots_and_metrics_at_the_record, REQS(APEBS_25
 			      group ? arch_at(group + METRICS_AT) : 0,
 			      "metrics at 08H, record of IA32_PMC%u", c))
 			return;
-		group += HEAD_BYTES + 8 * counters_of(arch_at(group));
+		group += HEAD_BYTES + 8 * bits_set(arch_at(group));
 		metrics = arch_at(group + 8);
 		for (unsigned n = 0; n < 4; n++)
 			sum += metrics >> 8 * n & WHOLE;

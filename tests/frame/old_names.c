@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of old names, and its lookup. */
 #include "tests/frame/old_names.h"
+#include "kernel/memory/string.h"
 
 #include "tests/frame/glob.h"
 
@@ -12,19 +13,10 @@ static const struct {
 	{ NULL, NULL, NULL },
 };
 
-static bool same(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
 const char *old_name_matching(const char *pattern, const char *group, const char *claim)
 {
 	for (unsigned i = 0; old_names[i].old; i++)
-		if (same(old_names[i].claim, claim) && same(old_names[i].group, group) &&
+		if (!strcmp(old_names[i].claim, claim) && !strcmp(old_names[i].group, group) &&
 		    glob_match_first(pattern, old_names[i].old))
 			return old_names[i].old;
 	return NULL;

@@ -6,6 +6,7 @@
  * of the manual could be wrong.
  */
 #include "tests/frame/verdict.h"
+#include "kernel/memory/string.h"
 
 static const struct requirement requirements[REQ_COUNT] = {
 #define REQUIREMENT(token, id, group, authority, silicon, kvm, reference, gens, source, sentence) \
@@ -73,15 +74,6 @@ const char *verdict_unjudged(const struct requirement *requirement, enum platfor
 		       "it is about a model, which this hypervisor need not give";
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
 static const char *shown_code(const struct verdict_subject *subject)
 {
 	return subject->shown ? subject->shown : subject->applicant.code;
@@ -89,7 +81,7 @@ static const char *shown_code(const struct verdict_subject *subject)
 
 static bool of_generation(const struct verdict_subject *subject, const char *code)
 {
-	return shown_code(subject) && same_text(shown_code(subject), code);
+	return shown_code(subject) && !strcmp(shown_code(subject), code);
 }
 
 bool verdict_known(const struct verdict_subject *subject, enum requirement_id id,
@@ -113,7 +105,7 @@ bool verdict_known(const struct verdict_subject *subject, enum requirement_id id
 		return true; \
 	}
 #define KNOWN_HYPERVISOR(signature, requirement, id_, reason_) \
-	if (same_text(subject->hypervisor, signature) && id == REQ_##requirement) { \
+	if (!strcmp(subject->hypervisor, signature) && id == REQ_##requirement) { \
 		*issue = (struct known_issue){ id_, reason_ }; \
 		return true; \
 	}

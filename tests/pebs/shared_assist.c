@@ -38,15 +38,6 @@ static bool is_several(u64 set)
 	return set & (set - 1);
 }
 
-static unsigned members(u64 set)
-{
-	unsigned n = 0;
-
-	for (; set; set &= set - 1)
-		n++;
-	return n;
-}
-
 static u64 period_of(unsigned c)
 {
 	return ((u64)c + 1) * 100000;
@@ -145,7 +136,7 @@ TEST(ds, each_set_of_counters_that_overflow_together_is_reloaded, REQS(DS_13, DS
 		if (!share(t, &s, 8))
 			return;
 		pmi_end();
-		CONTROL_RANGE(t, IDS(DS_13, DS_22), 1, members(set), ds_records(),
+		CONTROL_RANGE(t, IDS(DS_13, DS_22), 1, bits_set(set), ds_records(),
 			      "records of 0x%lx", set);
 		check_reloaded(t, AT(DS_13), &s, 0);
 		if (sampling_clears_status(t))
@@ -215,7 +206,7 @@ static bool check_named(struct test *t, const struct sharing *s)
 	if (!share(t, s, 8))
 		return false;
 	pmi_end();
-	CONTROL_RANGE(t, SKL_04, 1, members(s->set), ds_records(), "records of 0x%lx", s->set);
+	CONTROL_RANGE(t, SKL_04, 1, bits_set(s->set), ds_records(), "records of 0x%lx", s->set);
 	CHECK_EQ(t, SKL_04, s->set, named(),
 		 "counters at 90H of the records of 0x%lx, of which 0x%lx overflows last", s->set,
 		 s->recorded);
@@ -260,10 +251,10 @@ static bool check_threshold(struct test *t, const struct sharing *s)
 	const struct pmi_log *log;
 	unsigned records;
 
-	if (!share(t, s, members(s->set) + 1))
+	if (!share(t, s, bits_set(s->set) + 1))
 		return false;
 	CHECK_EQ(t, DS_06, 0, pmi_end()->count, "interrupts of 0x%lx below the threshold", s->set);
-	CONTROL_RANGE(t, DS_06, 1, members(s->set), ds_records(), "records meanwhile");
+	CONTROL_RANGE(t, DS_06, 1, bits_set(s->set), ds_records(), "records meanwhile");
 	CHECK_EQ(t, DS_21, 0, counters_status() & OVF_BUF, "OvfBuf below the threshold");
 	counter_reset();
 	if (!share(t, s, 1))
@@ -273,7 +264,7 @@ static bool check_threshold(struct test *t, const struct sharing *s)
 	if (CHECK_RANGE(t, DS_05, 1, one ? 1 : records, log->count,
 			"interrupts of the counters 0x%lx, threshold after one record", s->set)) {
 		CHECK_RANGE(t, DS_05, ds_buffer() + ds_record_size(),
-			    ds_buffer() + (one ? 1 : members(s->set)) * ds_record_size(),
+			    ds_buffer() + (one ? 1 : bits_set(s->set)) * ds_record_size(),
 			    log->entry[0].index, "index at the handler's entry");
 		CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 			 "OvfBuf at the handler's entry");
@@ -336,7 +327,7 @@ TEST(ds, each_set_of_counters_is_reloaded_by_a_record_that_reaches_the_threshold
 		if (!share(t, &s, 1))
 			return;
 		CONTROL_RANGE(t, DS_13, 1, ~0ULL, pmi_end()->count, "interrupts of 0x%lx", set);
-		CONTROL_RANGE(t, DS_13, 1, members(set), ds_records(), "records of 0x%lx", set);
+		CONTROL_RANGE(t, DS_13, 1, bits_set(set), ds_records(), "records of 0x%lx", set);
 		check_reloaded(t, AT(DS_13), &s, HANDLER_LOADS);
 		counter_reset();
 	}
@@ -349,7 +340,7 @@ static bool check_interrupt(struct test *t, const struct sharing *s, unsigned c)
 	if (!share(t, s, 8))
 		return false;
 	count = pmi_end()->count;
-	CONTROL_RANGE(t, PMI_01, 1, members(s->set), ds_records(), "records of 0x%lx", s->set);
+	CONTROL_RANGE(t, PMI_01, 1, bits_set(s->set), ds_records(), "records of 0x%lx", s->set);
 	CHECK_RANGE(t, PMI_01, 1, overflow_allowed(t, 1, count), count,
 		    "interrupts of IA32_PMC%u, of 0x%lx the only one with INT, 0x%lx recorded", c,
 		    s->set, s->recorded);

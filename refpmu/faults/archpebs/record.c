@@ -241,11 +241,9 @@ static void gpr(struct model *m, u8 *at)
 /* The counters group is the last group of the record. */
 static void counters(struct model *m, const struct arch_layout *l, u8 *end)
 {
-	unsigned n = 0;
+	unsigned n = bits_set(l->counters);
 	u8 *first;
 
-	for (u64 left = l->counters; left; left &= left - 1)
-		n++;
 	first = end - 8ULL * (n + (l->metrics ? 2 : 0) + (n & 1));
 
 	if (n > 1 && broken(m, FAULT_ARCH_COUNTERS_REVERSED))

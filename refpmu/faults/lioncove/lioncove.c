@@ -29,15 +29,6 @@ u64 fault_snapshot_config(struct model *m, u64 config)
 
 /* ---- words and values ---- */
 
-static unsigned bits_of(u32 word)
-{
-	unsigned n = 0;
-
-	for (; word; word &= word - 1)
-		n++;
-	return n;
-}
-
 static void exchange(u64 *a, u64 *b)
 {
 	u64 kept = *a;
@@ -58,7 +49,7 @@ static void rotate(u64 *value, unsigned all, unsigned n)
 
 static void order(struct model *m, struct snapshot *s)
 {
-	const unsigned gp = bits_of(s->gp), fixed = bits_of(s->fixed);
+	const unsigned gp = bits_set(s->gp), fixed = bits_set(s->fixed);
 
 	if (gp && fixed && broken(m, FAULT_SNAPSHOT_FIXED_FIRST))
 		rotate(s->value, gp + fixed, gp);
