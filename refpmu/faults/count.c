@@ -103,7 +103,9 @@ u64 fault_occurrences(struct model *m, const struct model_rule *rule, const stru
 
 	if (m->config.fault == FAULT_NONE)
 		return occurred;
-	if (r->cpl == 3 && occurred && not_at_cpl_3(m, rule->kind))
+	if (r->cpl == 3 && occurred &&
+	    (not_at_cpl_3(m, rule->kind) || (rule->kind == EK_BRANCHES && r->branch == BRANCH_FAR &&
+					     broken(m, FAULT_FAR_NOT_AT_CPL_3))))
 		return 0;
 	earlier = earlier_accesses(rule, r);
 	if (earlier && earlier <= occurred && broken(m, FAULT_REP_ACCESSES_LAST_ONLY))

@@ -283,6 +283,8 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 	if (!fault_kvm_counts(m, i) || (i < FIRST_FIXED && m->perfevtsel[i] & IA32_PERFEVTSEL_PC &&
 					broken(m, FAULT_PIN_CONTROL_STOPS)))
 		setting->enabled = false;
+	if (i == FIRST_FIXED + 3 && setting->enabled && broken(m, FAULT_FIXED_3_OFF))
+		setting->enabled = false;
 	if (!setting->enabled)
 		return;
 	break_rule(m, i, rule);

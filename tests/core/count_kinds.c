@@ -231,6 +231,29 @@ static bool check_branches(struct test *t, struct test_claim claim, u16 event,
 				"%s in 80 more rounds of %s", text, w->name);
 }
 
+static u64 branches_at_cpl_3(const struct workload *w, u64 n)
+{
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_USR);
+	counter_write(0, 0);
+	counters_enable(pmc_one(0));
+	workload_run_user(w, n);
+	counters_disable();
+	return counter_read(0);
+}
+
+/* Its way to CPL 3 and back is the same in each run. */
+static void check_far_return_at_cpl_3(struct test *t)
+{
+	const struct workload *w = &workload_kind_far_return;
+	const u64 want = declared_difference(w, WORKLOAD_BRANCHES), slack = window_far_slack(t);
+	const u64 fewer = branches_at_cpl_3(w, FEWER);
+
+	CHECK_RANGE(t, CNT_02, want,
+		    test_erratum(t, ERRATUM_FAR_BRANCHES) ? ~0ULL : want + 2 * slack,
+		    branches_at_cpl_3(w, MORE) - fewer + slack,
+		    "branches in 80 more rounds of far_return at CPL 3, and %lu", slack);
+}
+
 /*
  * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
  *         taken or not.
@@ -238,7 +261,8 @@ static bool check_branches(struct test *t, struct test_claim claim, u16 event,
  *
  * Given  pieces with IRETQ, far RET, RET with a number, POPFQ; "All Branch Instruction Retired"
  *        has far ones among them
- * When   IA32_PMC0 counts their branches in FEWER and in MORE rounds
+ * When   IA32_PMC0 counts their branches in FEWER and in MORE rounds; those of the far RET at CPL 3
+ *        with USR alone too
  * Then   the count grows by the declared branches; by IRETQ and far RET by no fewer, where an
  *        erratum counts them more than once
  */
@@ -252,6 +276,7 @@ TEST(count, far_transfers_are_branches, REQS(CNT_02), NEEDS(need_perfmon, need_b
 	for (unsigned i = 0; i < COUNT_OF(pieces); i++)
 		check_branches(t, AT(CNT_02), EVENT_BR_INST_RETIRED_ALL_BRANCHES, pieces[i],
 			       WORKLOAD_BRANCHES, "branches");
+	check_far_return_at_cpl_3(t);
 }
 
 /*

@@ -66,8 +66,8 @@ static void count_on_all(void)
  *
  * Given  a status of 0; nothing counts, then every counter does
  * When   each bit that Figure 18-12 names for these counters is written to
- *        IA32_PERF_GLOBAL_STATUS_SET alone; all of them; Trace_ToPA_PMI and ASCI where they are
- *        accepted
+ *        IA32_PERF_GLOBAL_STATUS_SET alone; those of counters while CTR_FRZ is set; all of them;
+ *        Trace_ToPA_PMI and ASCI where they are accepted
  * Then   the status is what was written; on a processor without Processor Trace or SGX, the bit of
  *        that facility may be 0
  * Control: each is cleared again; fixed counter 0, where there is one, has counted
@@ -88,6 +88,12 @@ TEST(msr, status_set_sets_each_bit_and_no_other, REQS(STS_01, PMI_21),
 		CONTROL_EQ(t, STS_01, 0, overflow_status(), "status, cleared again");
 	}
 	counters_disable();
+	FOR_EACH_COUNTER (c, counters_all().bits) {
+		set(IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
+		CHECK_EQ(t, STS_01, BIT(c) | IA32_PERF_GLOBAL_STATUS_CTR_FRZ, status_with(BIT(c)),
+			 "status after bit %u was written, CTR_FRZ being set", c);
+		counters_clear(IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
+	}
 	if (counters_fixed().bits & pmc_one(PMC_FIXED(0)).bits)
 		CONTROL_RANGE(t, STS_01, 1, ~0ULL, counter_read(PMC_FIXED(0)), "fixed counter 0");
 	for (unsigned i = 0; i < OPTIONALS; i++)

@@ -142,7 +142,7 @@ static void fill(unsigned depth)
  *          Linux intel_pmu_arch_lbr_reset
  *
  * Given  each entry of a depth holds something, written by software; then branches recorded
- * When   the same depth is written again; each other listed depth
+ * When   the same depth is written again; each other listed depth; each while LBR_Frz is set
  * Then   FROM, TO and INFO of each entry of that depth are 0
  * Control: none was 0 before
  */
@@ -167,6 +167,15 @@ TEST(lbr, write_to_the_depth_clears_the_entries, REQS(ALBR_04), NEEDS(need_arch_
 		arch_lbr_open(depth);
 		CHECK_EQ(t, ALBR_04, 0, not_zero(depth),
 			 "entries that aren't 0, depth %u written again", depth);
+		if (counter_caps()->version < 4)
+			continue;
+		arch_lbr_close();
+		fill(deepest);
+		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
+		arch_lbr_open(depth);
+		CHECK_EQ(t, ALBR_04, 0, not_zero(depth),
+			 "entries that aren't 0, depth %u written while LBR_FRZ is set", depth);
+		counters_clear(IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
 	}
 	arch_lbr_close();
 }

@@ -436,33 +436,42 @@ TEST(netburst, third_record_at_a_threshold_of_three_interrupts, REQS(NB_39),
  *        must point after the record.
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
- * Given  an index that stands after three records, the threshold after one, three and eight
+ * Given  an index that stands after three records, the threshold after one, three and eight; an
+ *        index after seven, the threshold at the absolute maximum, after eight
  * When   one more record is written
- * Then   one interrupt comes where the index is beyond the threshold, and none before it; the
+ * Then   one interrupt comes where the index is at or beyond the threshold, and none before it; the
  *        record, of a marked load, lies where the index stood, and no byte before it was written
  * Control: there is one record more
  */
 TEST(netburst, index_beyond_the_threshold_interrupts_too, REQS(NB_39, NB_38),
      NEEDS(need_netburst_pebs))
 {
-	static const unsigned at[] = { 1, WRITTEN, NETBURST_RECORDS };
+	static const struct {
+		unsigned start, threshold;
+	} at[] = {
+		{ WRITTEN, 1 },
+		{ WRITTEN, WRITTEN },
+		{ WRITTEN, NETBURST_RECORDS },
+		{ NETBURST_RECORDS - 1, NETBURST_RECORDS },
+	};
 
 	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
 		struct netburst_sampling s = netburst_own_loads();
 
-		s.start = WRITTEN;
-		s.threshold = at[i];
+		s.start = at[i].start;
+		s.threshold = at[i].threshold;
 		netburst_sample(&s, &one);
-		CONTROL_EQ(t, NB_39, WRITTEN + 1, one.records, "records up to the index");
-		CHECK_EQ(t, NB_39, at[i] <= WRITTEN ? 1 : 0, one.interrupts,
-			 "interrupts, threshold after %u records", at[i]);
-		for (unsigned r = 0; r < WRITTEN; r++)
+		CONTROL_EQ(t, NB_39, s.start + 1, one.records, "records up to the index");
+		CHECK_EQ(t, NB_39, s.threshold <= s.start + 1 ? 1 : 0, one.interrupts,
+			 "interrupts of record %u, threshold after %u records", s.start,
+			 s.threshold);
+		for (unsigned r = 0; r < s.start; r++)
 			CHECK(t, NB_38, !ds_record_written(r), "nothing is at record %u", r);
 		CHECK(t, NB_38,
 		      !one.unwritten &&
-			      netburst_mark_of(s.w, netburst_record(WRITTEN).value[RECORD_rip]) >=
+			      netburst_mark_of(s.w, netburst_record(s.start).value[RECORD_rip]) >=
 				      0,
-		      "record %u is one of a marked load", WRITTEN);
+		      "record %u is one of a marked load", s.start);
 	}
 }
 

@@ -107,7 +107,9 @@ void fault_arch_lbr_sibling(struct model *m, struct model *sibling, const struct
 
 void fault_arch_lbr_depth(struct model *m, u64 depth, const struct lbr_entry *before)
 {
-	bool kept = depth == m->lbr.depth && broken(m, FAULT_ARCH_LBR_SAME_DEPTH_KEEPS);
+	bool kept = (depth == m->lbr.depth && broken(m, FAULT_ARCH_LBR_SAME_DEPTH_KEEPS)) ||
+		    (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ &&
+		     broken(m, FAULT_ARCH_LBR_FROZEN_DEPTH_KEEPS));
 
 	if (kept)
 		__builtin_memcpy(m->lbr.entry, before, sizeof(m->lbr.entry));

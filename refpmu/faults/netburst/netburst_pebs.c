@@ -193,6 +193,9 @@ struct model *fault_nb_threshold(struct model *m, const struct netburst_ds *ds, 
 		to = m;
 	if (ds->index > ds->threshold && broken(m, FAULT_NB_THRESHOLD_EXACT))
 		return NULL;
+	if (ds->index == ds->threshold && ds->threshold == ds->maximum &&
+	    broken(m, FAULT_NB_THRESHOLD_AT_MAXIMUM))
+		return NULL;
 	if (!to && broken(m, FAULT_NB_THRESHOLD_ALWAYS))
 		to = m;
 	if (to && f->has_interrupted && broken(m, FAULT_NB_THRESHOLD_ONCE))

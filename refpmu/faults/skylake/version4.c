@@ -27,6 +27,9 @@ u64 fault_status_sets(struct model *m, u64 written, u64 status)
 		sibling->global_status |= written & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
 	if (broken(m, FAULT_STATUS_SET_REPLACES))
 		return written;
+	if (m->global_status & CTR_FRZ && written & OVERFLOWS & ~m->global_status &&
+	    broken(m, FAULT_STATUS_SET_NOT_FROZEN))
+		return status & ~(written & OVERFLOWS & ~m->global_status);
 	if (after && broken(m, FAULT_STATUS_SET_NEIGHBOUR))
 		return m->global_status | after;
 	if (counting && broken(m, FAULT_STATUS_SET_NOT_COUNTING))
