@@ -2,6 +2,7 @@
 /*
  * See bulk.h. This file handles only sums over the instructions of a run. The budget ends before
  * any instruction with another effect than to be counted.
+ * The rules themselves, with their sources, are in counter.c, event.c and lbr.c.
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/bulk.h"
@@ -158,6 +159,7 @@ bool model_bulk_needs_taken(const struct model *m)
 	return false;
 }
 
+/* The rules of occurrences() in event.c, for sums of a run. */
 static u64 occurrences(const struct model *m, const struct model_rule *rule,
 		       const struct model_events *e)
 {

@@ -52,6 +52,8 @@ struct model *model_core_sibling(const struct model *m)
 	return core ? __atomic_load_n(&core->thread[!m->thread], __ATOMIC_ACQUIRE) : NULL;
 }
 
+/* AnyThread, "Architectural Performance Monitoring Version 3": the processors that may count
+ * this one's events. */
 struct model *model_core_other(const struct model *m, unsigned *next)
 {
 	if (!is_package_wide(m))

@@ -19,11 +19,14 @@
 #define FIXED_OS	1	/* EN of a fixed counter: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all */
 #define FIXED_USER	2
 
+/* "The width of counter reported by CPUID.0AH:EAX[23:16] is 48 bits" (Nehalem). */
 static u64 highest(struct model *m, unsigned counter)
 {
 	return fault_counter_width(m, counter, model_width_mask(m, counter));
 }
 
+/* IA32_PEBS_ENABLE enables "which IA32_PMCx overflow condition will cause the PEBS record to be
+ * captured". With baseline it has a bit for each fixed counter too: Linux. */
 bool model_pebs_enabled(struct model *m, unsigned counter)
 {
 	if (model_has_arch_pebs(m))
@@ -35,11 +38,15 @@ bool model_pebs_enabled(struct model *m, unsigned counter)
 	return fault_pebs_enabled(m, counter, m->pebs_enable & model_global_bit(counter));
 }
 
+/* "Architectural Performance Monitoring Version 1 Facilities": after its highest value a counter
+ * wraps to 0. */
 void model_set_counter(struct model *m, unsigned counter, u64 value)
 {
 	m->counter[counter].value = value & highest(m, counter);
 }
 
+/* PDist isn't promised for a start value nearer to overflow than 256 events: latitude
+ * pdist-near. */
 void model_preset_counter(struct model *m, unsigned counter, u64 value)
 {
 	model_set_counter(m, counter, value);
@@ -47,7 +54,7 @@ void model_preset_counter(struct model *m, unsigned counter, u64 value)
 				   PDIST_LEAST_PERIOD - 1;
 }
 
-/* The selected event's code, as in spec/event.def. */
+/* The selected event's code, as in spec/event.def. UMASK2: CPUID.(EAX=23H,ECX=0):EBX[0]. */
 static u32 selected_code(struct model *m, unsigned n)
 {
 	u64 umask2 = (m->perfevtsel[n] & IA32_PERFEVTSEL_UMASK2) >> IA32_PERFEVTSEL_UMASK2_SHIFT;
@@ -55,7 +62,10 @@ static u32 selected_code(struct model *m, unsigned n)
 	return (u16)m->perfevtsel[n] | (u32)fault_umask2(m, n, umask2) << 16;
 }
 
-/* The event that a general-purpose counter selects, if the counter can count it. */
+/*
+ * The event that a general-purpose counter selects. A counter that can't count it counts nothing:
+ * docs/READINGS.md, "An event on a counter that can't count it, or that isn't modelled".
+ */
 static const struct event_row *event_of(struct model *m, unsigned n)
 {
 	const struct event_row *event = model_event(m, selected_code(m, n));
@@ -78,7 +88,8 @@ static bool has_pdist(struct model *m, unsigned i)
 	return (!i || i == FIRST_FIXED) && model_generation(m)->facilities & FAC_PDIST;
 }
 
-/* Microcode uses IA32_PMC3 while transactions can run: latitude tsx-force-abort. */
+/* Microcode uses IA32_PMC3 while transactions can run: Linux tfa_get_event_constraints, latitude
+ * tsx-force-abort. */
 static bool is_taken(const struct model *m, unsigned n)
 {
 	return n == 3 && model_has_force_abort(m) &&
@@ -225,6 +236,8 @@ static void keep_load_latency_alone(struct model *m)
 	model_disarm(m, others);
 }
 
+/* A counter counts if both its enables are set, and from version 4 on only while CTR_Frz is 0:
+ * "Enhancement in IA32_PERF_GLOBAL_STATUS". */
 void model_configure(struct model *m)
 {
 	bool memory = false, latency = false, any = false, frontend = false;
@@ -261,6 +274,7 @@ void model_configure(struct model *m)
 	fault_at_counter(m, MODEL_NO_COUNTER);
 }
 
+/* Which writes drop the arm: docs/READINGS.md, "Disarming". */
 void model_disarm(struct model *m, u64 counters)
 {
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
@@ -274,7 +288,8 @@ static bool is_cycle_event(const struct model_rule *rule)
 	       rule->kind == EK_SLOTS;
 }
 
-/* Are so many events enough for CMASK? */
+/* CMASK, "Architectural Performance Monitoring Version 1 Facilities": the cycle has at least so
+ * many events. With EQ exactly so many. */
 static bool reaches(const struct model_rule *rule, u64 occurred)
 {
 	u64 least = rule->cmask ? rule->cmask : 1;
@@ -282,6 +297,8 @@ static bool reaches(const struct model_rule *rule, u64 occurred)
 	return rule->equal && rule->cmask ? occurred == least : occurred >= least;
 }
 
+/* CMASK and INV of the same section count cycles, and E counts how often such cycles begin:
+ * docs/READINGS.md, "Cycles". */
 u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
 		    u64 occurred, u64 cycles)
 {
@@ -307,6 +324,8 @@ u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool
 	return edges;
 }
 
+/* The first event after arming starts the assist: "Processor Event Based Sampling (PEBS)".
+ * Latitude record-shadow lets some pass. */
 void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
@@ -367,7 +386,8 @@ static struct counter_overflow overflow_of(struct model *m, const struct retire_
 	return overflow;
 }
 
-/* The counter has wrapped: set its status bit, and arm PEBS or request the interrupt. */
+/* The counter has wrapped: set its status bit (Figure 18-20), and arm PEBS or request the
+ * interrupt. A counter that reloads itself sets no bit: Linux intel_pmu_enable_acr. */
 static void wrap(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
@@ -401,7 +421,7 @@ static bool in_scope(struct model *m, const struct retire_ctx *s, const struct m
 }
 
 /* The events of the microcode that switches counter i on or off, in addition to the WRMSR
- * itself. */
+ * itself: latitude open-loads, close-loads, open-branches and close-branches. */
 static u64 switching(const struct model *m, const struct retire_ctx *s, unsigned i)
 {
 	bool loads = s->rule[i]->kind == EK_LOADS, branches = s->rule[i]->kind == EK_BRANCHES;
@@ -438,6 +458,8 @@ static u64 of_exit(const struct model *m, const struct retire_ctx *s, unsigned i
 	return m->facts & FACT_EXITS_COUNT ? !(s->uncounted & BIT(i)) : add;
 }
 
+/* Count the instruction on one counter. MEM_INST_RETIRED counts an instruction once, however
+ * many accesses it has: Table 18-56, note 4. */
 static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
@@ -505,6 +527,7 @@ bool arch_watching(const struct model *m)
 	       (model_lbr_entries(m) && model_lbr_enabled(m));
 }
 
+/* An abort is an event of its own: HLE_RETIRED and RTM_RETIRED in SDM chapter 19. */
 static void count_abort(struct model *m, const struct model_retired *r)
 {
 	struct retire_ctx s = {
@@ -527,7 +550,8 @@ static void count_abort(struct model *m, const struct model_retired *r)
 		model_serve(m, &s);
 }
 
-/* Count an instruction of another thread on this one's counters with AnyThread. */
+/* Count an instruction of another thread on this one's counters with AnyThread: "Architectural
+ * Performance Monitoring Version 3". */
 static void count_for_other_thread(struct model *m, const struct retire_ctx *by, bool same_core)
 {
 	struct retire_ctx s = *by;
@@ -590,7 +614,8 @@ static void begin_retire(struct model *m, const struct model_retired *r, struct 
 		s->rule[__builtin_ctzll(left)] = &m->counter[__builtin_ctzll(left)].rule;
 }
 
-/* Count the instruction on all counters, and serve the effects of their overflows. */
+/* Count the instruction on all counters, and serve the effects of their overflows. These are
+ * "simultaneous": priority.c. */
 static void count_all(struct model *m, struct retire_ctx *s)
 {
 	s->active = fault_counters(m, s->r, s->active);
@@ -605,6 +630,8 @@ static void count_all(struct model *m, struct retire_ctx *s)
 		model_serve(m, s);
 }
 
+/* Load latencies are "in core cycles" and so lengthen an instruction: docs/READINGS.md, "A
+ * load's latency on the core clock". */
 void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 {
 	struct retire_ctx s;
@@ -636,6 +663,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	fault_retired(m, r);
 }
 
+/* An abort makes a last branch record (Table 17-14), and is counted. */
 void model_retire_abort(struct model *m, const struct model_retired *r)
 {
 	bool shared = model_core_enter(m);

@@ -39,6 +39,7 @@ u16 model_architectural_event(unsigned n)
 	return codes[n];
 }
 
+/* For CPUID.0AH:EBX: "Pre-defined Architectural Performance Events". */
 u64 model_architectural_events(const struct model *m)
 {
 	u64 set = 0;
@@ -61,6 +62,8 @@ u64 model_architectural_events_of(enum generation_id id)
 	return set;
 }
 
+/* An event that CPUID.0AH:EBX marks as not available counts nothing: KVM, latitude
+ * missing-events. */
 static bool is_missing(const struct model *m, u32 code)
 {
 	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
@@ -75,6 +78,8 @@ static bool is_missing(const struct model *m, u32 code)
 	_Static_assert(EVENT_##name, "no event is 0");
 #include "spec/event.def"
 
+/* The tables of chapter 19, which spec/event.def has. Events of transactions need HLE or RTM:
+ * "Performance Monitoring and Intel TSX". */
 const struct event_row *model_event(const struct model *m, u32 code)
 {
 	if (!code || is_missing(m, code))
@@ -86,12 +91,14 @@ const struct event_row *model_event(const struct model *m, u32 code)
 	return NULL;
 }
 
+/* Table 18-1: cycles and instructions, bits 0 to 2 of CPUID.0AH:EBX. */
 static bool is_of_cycles_or_instructions(u32 code)
 {
 	return code == EVENT_INST_RETIRED_ANY_P || code == EVENT_UNHALTED_CORE_CYCLES ||
 	       code == EVENT_UNHALTED_REF_CYCLES;
 }
 
+/* Table 18-1, and events 7 to 12 of CPUID.(23H,3):EAX. */
 static bool is_architectural(u32 code)
 {
 	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
@@ -100,6 +107,8 @@ static bool is_architectural(u32 code)
 	return false;
 }
 
+/* A host's filter of events: one that it denies is accepted and never counted. Linux
+ * KVM_SET_PMU_EVENT_FILTER, latitude uncounted-events. */
 bool model_event_is_uncounted(const struct model *m, u32 code)
 {
 	switch (m->latitude[LAT_UNCOUNTED_EVENTS]) {
@@ -114,7 +123,8 @@ bool model_event_is_uncounted(const struct model *m, u32 code)
 	}
 }
 
-/* Xen's list ends before the top-down slots. */
+/* Xen core2_vpmu_do_wrmsr, with vpmu=arch and vpmu=ipc: latitude refused-events. Its list of
+ * architectural events ends before the top-down slots. */
 bool model_event_is_refused(const struct model *m, u16 code)
 {
 	switch (m->latitude[LAT_REFUSED_EVENTS]) {
@@ -149,10 +159,11 @@ bool model_is_total_cycles(const struct model *m, unsigned n)
 /* ---- how often it occurs ---- */
 
 /*
- * The manual doesn't say which branches are mispredicted, so any predictor is correct. This one is
- * static: conditional branches that go backward are predicted taken, and those that go forward not
- * taken; all other branches are predicted right. It has no history, so the mispredictions of a
- * block follow from two numbers: how often it ran, and how often its branch was taken (bulk.h).
+ * "Branch Misses Retired" (Table 18-1): the manual doesn't say which branches are mispredicted,
+ * so any predictor is correct. This one is static: conditional branches that go backward are
+ * predicted taken, and those that go forward not taken; all other branches are predicted right.
+ * It has no history, so the mispredictions of a block follow from two numbers: how often it ran,
+ * and how often its branch was taken (bulk.h).
  */
 bool model_mispredicted(const struct model_retired *r)
 {
@@ -164,7 +175,8 @@ static bool taken(const struct model_retired *r)
 	return r->branch != BRANCH_CONDITIONAL || r->taken;
 }
 
-/* Cycle events occur in each cycle of the instruction. */
+/* Table 18-1, and the tables of chapter 19. Cycle events occur in each cycle of the instruction.
+ * Far transfers are branches, but not near ones: docs/READINGS.md, "Branches". */
 static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool frontend)
 {
 	enum model_branch b = r->branch;

@@ -144,7 +144,8 @@ static inline bool model_may_be_stolen(const struct model *m)
 /* Is this instruction one of FRONTEND_RETIRED? Ask once for each that retires. */
 bool model_frontend_occurs(struct model *m, const struct model_retired *r);
 
-/* Bits of IA32_PERF_GLOBAL_STATUS, and of a record's counters, of a set of counters. */
+/* Bits of IA32_PERF_GLOBAL_STATUS (Figure 18-20), and of a record's counters, of a set of
+ * counters: OVF_PCn is bit n, OVF_FCi bit 32 + i. */
 static inline u64 model_status_bits(u64 counters)
 {
 	return (counters & BITS(0, FIRST_FIXED - 1)) |

@@ -23,6 +23,8 @@ void pmu_halt(struct model *m)
 		netburst_halt(m);
 }
 
+/* "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on Intel
+ * NetBurst Microarchitecture": the logical processors of a core share its counters. */
 bool pmu_is_shared(const struct model *m)
 {
 	return is_netburst(m);
@@ -75,8 +77,8 @@ static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
 	return result.status == MSR_NOT_OURS ? arch_wrmsr(m, msr, value) : result;
 }
 
-/* Remember an access that a hypervisor carries out, until the instruction retires: see of_exit().
- */
+/* Remember an access that a hypervisor carries out, until the instruction retires: KVM counts
+ * it, see of_exit(). */
 static void note_exit(struct model *m, const struct msr_result *result)
 {
 	m->exited = m->facts & (FACT_EXITS_COUNT | FACT_EXITS_UNCOUNTED) &&
