@@ -24,6 +24,8 @@ struct freeze_plan model_freeze_plan(const struct model *m)
 	};
 }
 
+/* "Freezing LBR and Performance Counters on PMI": version 4 sets status bits and leaves the
+ * enables unchanged; versions 2 and 3 clear the enables. */
 void model_freeze(struct model *m, const struct freeze_plan *plan)
 {
 	if (plan->lbrs)
@@ -42,6 +44,10 @@ void model_freeze(struct model *m, const struct freeze_plan *plan)
 	model_configure(m);
 }
 
+/*
+ * "Freezing LBR and Performance Counters on PMI": with the request of the interrupt, not with its
+ * delivery. Whether an interrupt of the uncore freezes isn't stated: latitude uncore-freezes.
+ */
 static void freeze(struct model *m, const struct pmi *pmi)
 {
 	struct freeze_plan plan = model_freeze_plan(m);
@@ -52,6 +58,7 @@ static void freeze(struct model *m, const struct pmi *pmi)
 	model_freeze(m, &plan);
 }
 
+/* Whether two interrupts that are on their way are one isn't stated: latitude pmi-merge. */
 static void add_request(struct model *m, u32 distance, const struct pmi *pmi)
 {
 	if (m->n_requests && m->latitude[LAT_PMI_MERGE])
@@ -67,8 +74,11 @@ static void add_request(struct model *m, u32 distance, const struct pmi *pmi)
 	m->request[m->n_requests++].pmi = *pmi;
 }
 
-/* The counters ask for an interrupt: it freezes at once, and arrives at the local APIC of this
- * processor some instructions later. */
+/*
+ * The counters ask for an interrupt: it freezes at once, and arrives at the local APIC of this
+ * processor some instructions later. "Local Vector Table": each logical processor has its own
+ * entry. The manual gives no distance: latitude pmi-skid.
+ */
 void model_request_pmi(struct model *m, const struct pmi *pmi)
 {
 	struct request_plan plan = { .to = { m }, .distance = model_skid(m) };
@@ -120,7 +130,8 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 	return d;
 }
 
-/* "Mask: inhibits reception of the interrupt." Whether it is kept or lost is latitude. */
+/* "Local Vector Table": a mask bit of 1 "inhibits reception of the interrupt". Whether the
+ * interrupt is kept or lost is latitude masked-pmi. */
 static struct pmi_delivery arrive(struct model *m, u32 lvtpc)
 {
 	if (!fault_lvt_masked(m, lvtpc & LVT_MASKED))
@@ -130,6 +141,7 @@ static struct pmi_delivery arrive(struct model *m, u32 lvtpc)
 	return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc };
 }
 
+/* Interrupts that have arrived: "two separate interrupts", where LVTPC allows it. */
 void model_requests_raise(struct model *m)
 {
 	struct pmi_delivery delivery;
@@ -144,6 +156,7 @@ void model_requests_raise(struct model *m)
 	}
 }
 
+/* HLT lets all interrupts arrive: docs/READINGS.md, "Distance of an interrupt". */
 void model_halt(struct model *m)
 {
 	bool shared = model_core_enter(m);
@@ -158,7 +171,7 @@ void model_halt(struct model *m)
 	model_core_leave(m, shared);
 }
 
-/* The status bits that can cause an interrupt. */
+/* The status bits that can cause an interrupt: Figure 18-20, overflows and OvfBuf. */
 static u64 interrupting(const struct model *m)
 {
 	u64 bits = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
@@ -169,6 +182,11 @@ static u64 interrupting(const struct model *m)
 	return bits;
 }
 
+/*
+ * The handler clears the mask bit: an interrupt that has waited is delivered (latitude
+ * masked-pmi). If the status isn't cleared yet, Haswell may interrupt once more: Linux
+ * intel_pmu_handle_irq, latitude spurious-pmi.
+ */
 struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
 {
 	bool unmasked = !(lvtpc & LVT_MASKED);

@@ -8,7 +8,11 @@
  */
 #include "refpmu/model/record.h"
 
-/* "64-bit DS area": the buffer management area, at the linear address in IA32_DS_AREA. */
+/*
+ * "64 Bit Format of the DS Save Area": the buffer management area, at the linear address in
+ * IA32_DS_AREA. Figure 18-22 shows the reset values of IA32_PMC0 to IA32_PMC3. Those of further
+ * counters depend on the format: Linux ds.c.
+ */
 static bool read_ds_area(struct model *m, u64 linear, struct ds_area *area)
 {
 	const bool more = model_pebs_format(m) >= PEBS_FORMAT_MORE_RESETS;
@@ -40,7 +44,7 @@ static bool in_bounds(const struct ds_area *area, u64 size)
 }
 
 /* The counters that overflowed and are enabled in IA32_PEBS_ENABLE: one assist is for all of
- * them. */
+ * them. docs/READINGS.md, "One assist for several counters". */
 static u64 covered_counters(struct model *m, const struct retire_ctx *s, unsigned x)
 {
 	u64 covered = BIT(x), skipped = m->latitude[LAT_ASSIST_SKIPS_NEW] ? s->wrapped : 0;
@@ -52,8 +56,11 @@ static u64 covered_counters(struct model *m, const struct retire_ctx *s, unsigne
 	return covered;
 }
 
-/* When   the index equals the absolute maximum "no signal is generated", and nothing is written.
- * Some processors set OvfBuf nevertheless: latitude. */
+/*
+ * When the index equals the absolute maximum "no signal is generated", and nothing is written.
+ * Some processors set OvfBuf nevertheless, as "Global Counter Control Facilities" of Sandy Bridge
+ * says: latitude full-buffer-signal.
+ */
 static void skip_event(struct model *m, const struct assist_plan *plan)
 {
 	if (plan->area.pebs_index >= plan->area.pebs_buffer_base &&
@@ -107,7 +114,8 @@ static void write_index(struct model *m, const struct assist_plan *plan)
 		m->host->write(m->host->ctx, plan->index_at, bytes, sizeof(bytes));
 }
 
-/* Write the record and the index. false: the buffer isn't mapped, and nothing was written. */
+/* Write the record and the index: the threshold interrupt "is generated after the PEBS assist
+ * completes". false: the buffer isn't mapped, and nothing was written. */
 static bool write_record(struct model *m, const struct assist_plan *plan)
 {
 	if (plan->index_first)
@@ -119,6 +127,8 @@ static bool write_record(struct model *m, const struct assist_plan *plan)
 	return true;
 }
 
+/* The counters take the values that are "specified in PEBS CounterX Reset"; others aren't
+ * changed. */
 static void reload(struct model *m, const struct assist_plan *plan)
 {
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
@@ -126,6 +136,11 @@ static void reload(struct model *m, const struct assist_plan *plan)
 			model_preset_counter(m, i, plan->reset[i]);
 }
 
+/*
+ * "Processor Event Based Sampling (PEBS)": one record for the covered counters. Without room the
+ * event is skipped: docs/READINGS.md, "A full buffer". "The PEBS threshold interrupt is triggered
+ * by the PEBS assist, and is by definition prioritized lower than the PEBS assist."
+ */
 struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x)
 {
 	struct assist_plan plan = { .ds = m->ds_area, .covered = covered_counters(m, s, x) };

@@ -16,6 +16,8 @@ static void add_pmi(struct pmi_plan *plan, enum model_action action, unsigned co
 	plan->n++;
 }
 
+/* One interrupt is for all counters that overflow on this instruction: docs/READINGS.md, "One
+ * interrupt for counters that overflow simultaneously". */
 static void request_all(struct model *m, struct retire_ctx *s, const struct pmi_plan *plan)
 {
 	if (plan->shared)
@@ -37,7 +39,10 @@ static void serve_interrupt(struct model *m, struct retire_ctx *s, unsigned i)
 	request_all(m, s, &plan);
 }
 
-/* The first covered counter whose overflow interrupt waited for the assist. */
+/*
+ * The first covered counter that is "programmed with a precise (PEBS-enabled) event and
+ * programmed to generate a counter overflow interrupt": its interrupt has waited for the assist.
+ */
 static unsigned first_deferred_pmi(const struct model *m, u64 covered)
 {
 	unsigned i = 0;
@@ -120,6 +125,8 @@ static struct service_plan in_index_order(const struct retire_ctx *s)
 	return plan;
 }
 
+/* "The appropriate action will be taken for the highest priority performance counter": first.
+ * docs/READINGS.md, "Simultaneous overflows and assists", says that the other actions follow. */
 void model_serve(struct model *m, struct retire_ctx *s)
 {
 	struct service_plan plan = in_index_order(s);

@@ -12,6 +12,7 @@ static const u16 sizes[] = {
 #include "spec/record.def"
 };
 
+/* Formats 1 to 3: the sizes of Tables 18-23, 18-44 and 18-55. Adaptive records: Linux ds.c. */
 unsigned model_record_bytes(const struct model *m)
 {
 	if (model_format_is_adaptive(m))
@@ -28,6 +29,8 @@ static const struct {
 #include "spec/record.def"
 };
 
+/* Format 2 is "almost identical" to Table 18-23; "Offset B0H is a new field". Format 3 is Table
+ * 18-55. */
 static void write_fields(const struct model *m, const struct record *record, u8 *bytes)
 {
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -36,6 +39,7 @@ static void write_fields(const struct model *m, const struct record *record, u8 
 			      get64((const u8 *)record + fields[i].member));
 }
 
+/* The general registers of Table 18-44, R/EAX to R15. */
 void model_record_gprs(const u64 *gpr, struct record *record)
 {
 	record->rax = gpr[REG_RAX];
@@ -79,6 +83,7 @@ void model_collect_record(struct model *m, const struct retire_ctx *s, unsigned 
 	fault_record_fields(m, s, x, record);
 }
 
+/* IA32_PERF_CAPABILITIES[11:8] chooses the layout: "IA32_PERF_CAPABILITIES MSR Enumeration". */
 void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
 		       u64 applicable, const struct adaptive_layout *layout, u8 *bytes)
 {
