@@ -30,7 +30,8 @@ static void access_leave(struct model *m)
 		memory_leave(model_memory(m));
 }
 
-/* Does any counter that counts this processor's accesses depend on the memory hierarchy? */
+/* Does any counter that counts this processor's accesses depend on the memory hierarchy?
+ * docs/READINGS.md, "Contents of the hierarchy, and the accesses that it follows". */
 static bool watched(const struct model *m)
 {
 	const struct model *sibling;
@@ -69,6 +70,8 @@ void model_access_watch(struct model *m, bool watch, bool latency)
 	m->watch_latency = latency;
 }
 
+/* Events by where data comes from; and records of Table 18-46, which tell whether a store hit
+ * the L1. */
 bool model_access_matters(const struct model_rule *rule)
 {
 	if ((rule->kind >= EK_SPLIT_LOADS && rule->kind <= EK_OFFCORE_1) ||
@@ -84,6 +87,7 @@ static bool crosses(const struct model_access *a, u64 size)
 	return a->linear / size != (a->linear + (a->bytes ? a->bytes - 1U : 0)) / size;
 }
 
+/* Table 18-45, MEM_UOPS_RETIRED.SPLIT_LOADS and SPLIT_STORES: accesses across a line's end. */
 bool model_is_split(const struct model_access *a)
 {
 	return crosses(a, MEMORY_LINE);
@@ -104,8 +108,11 @@ static bool is_l3_miss(u8 source)
 	return source >= SOURCE_REMOTE_CACHE && source <= SOURCE_REMOTE_EXCLUSIVE;
 }
 
-/* Does the event count a load with this data source? A load whose line is already on its way is
- * neither a hit nor a miss of the L1. */
+/*
+ * MEM_LOAD_UOPS_RETIRED and similar (Table 18-45, chapter 19): does the event count a load with
+ * this data source? A load whose line is already on its way is neither a hit nor a miss of the
+ * L1: docs/READINGS.md, "L1 misses".
+ */
 bool model_load_matches(enum event_kind kind, u8 source)
 {
 	switch (kind) {
@@ -144,7 +151,8 @@ bool model_load_matches(enum event_kind kind, u8 source)
 	}
 }
 
-/* The events of MEM_UOPS_RETIRED and of precise store count either loads or stores. */
+/* MEM_UOPS_RETIRED (Table 18-45) and precise store count either loads or stores.
+ * LONGEST_LAT_CACHE counts both: docs/READINGS.md, "CPUID.0AH:EBX". */
 static bool matches(struct model *m, enum event_kind kind, const struct model_access *a,
 		    const struct access_outcome *o)
 {
@@ -189,8 +197,8 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
 	return fault_access_is(m, kind, a, o, matches(m, kind, a, o));
 }
 
-/* The cycles for which an access stalls the processor. A store waits in the store buffer and stalls
- * nothing. */
+/* The cycles for which an access stalls the processor. A store waits in the store buffer and
+ * stalls nothing: docs/READINGS.md, "A load's latency on the core clock". */
 static u64 duration(struct model *m, const struct model_access *a, const struct access_outcome *o)
 {
 	return fault_duration(m, a->store ? 0 : o->memory.latency);

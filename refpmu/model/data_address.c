@@ -9,7 +9,8 @@
 #include "refpmu/model/record.h"
 #include "spec/data_source.h"
 
-/* The access that counter x's event tags; MODEL_MAX_ACCESSES: none is left. */
+/* The access that counter x's event tags: which one of several isn't stated, latitude
+ * tag-access. MODEL_MAX_ACCESSES: none is left. */
 static unsigned tagged_access(struct model *m, const struct retire_ctx *s, unsigned x)
 {
 	enum { LAST, FIRST };
@@ -52,7 +53,8 @@ static void precise_store(struct model *m, const struct retire_ctx *s, unsigned 
 	fault_precise_store(m, s, a, record);
 }
 
-/* A store's latency, and its data source as that of a load. */
+/* MEM_TRANS_RETIRED.STORE_SAMPLE (intel/perfmon): a store's latency, and its data source as that
+ * of a load (Linux ds.c). */
 static void store_sample(struct model *m, const struct retire_ctx *s, unsigned x,
 			 struct record *record)
 {
@@ -106,7 +108,8 @@ static void leave_undefined(struct model *m, u16 flags, struct record *record)
 	}
 }
 
-/* "Both the PEBS_EN_CTRX and LL_EN_CTRX bits must be set for the counter(s) of interest." */
+/* "Both the PEBS_EN_CTRX and LL_EN_CTRX bits must be set for the counter(s) of interest." From
+ * version 5 on there is no LL_EN_CTRX: Linux. */
 static bool latency_enabled(struct model *m, unsigned x)
 {
 	return fault_latency_enabled(
@@ -116,12 +119,17 @@ static bool latency_enabled(struct model *m, unsigned x)
 						     BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x));
 }
 
-/* A separate bit enables precise store: IA32_PEBS_ENABLE[63]. */
+/* "Precise Store Facility": a separate bit enables it, IA32_PEBS_ENABLE[63]. */
 static bool store_enabled(struct model *m)
 {
 	return fault_store_enabled(m, m->pebs_enable & IA32_PEBS_ENABLE_PS_EN);
 }
 
+/*
+ * "The PEBS records at offsets 98H, A0H, and ABH record data gathered from three of the PEBS
+ * capabilities" (ABH is a misprint of A8H). PDIR is one of them and stores nothing here:
+ * docs/READINGS.md, "PDIR records at 98H, A0H and A8H".
+ */
 void model_record_memory(struct model *m, const struct retire_ctx *s, unsigned x,
 			 struct record *record)
 {

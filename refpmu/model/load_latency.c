@@ -39,6 +39,8 @@ static const u8 outcomes[MEMORY_SOURCES] = {
 	[SOURCE_UNCACHED] = MEM_UC,
 };
 
+/* Table 18-24, "Data Source Encoding for Load Latency Record". What has no code there is code
+ * 00H, unknown L3 miss. */
 u64 model_outcome_code(const struct model *m, u8 outcome)
 {
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
@@ -73,8 +75,10 @@ static bool takes_tag(struct model *m)
 	return true;
 }
 
-/* The latency from dispatch to completion; the memory hierarchy gives only the time in the memory
- * subsystem. */
+/*
+ * The latency from dispatch to completion; the memory hierarchy gives only the time in the memory
+ * subsystem. Linux struct pebs_meminfo: from Golden Cove and Gracemont on a record has both.
+ */
 static u32 instruction_latency(const struct model *m, u32 latency)
 {
 	return latency + m->latitude[LAT_INSTRUCTION_LATENCY];
@@ -90,7 +94,11 @@ static u64 at_most(u64 value, u64 most)
 	return value < most ? value : most;
 }
 
-/* No source says that the other bits are 0. */
+/*
+ * "The elapsed cycles of the tagged load operation between dispatch to GO, measured in processor
+ * core clock domain." From Golden Cove on two latencies (Linux PMU_FL_INSTR_LATENCY). No source
+ * says that the other bits are 0.
+ */
 u64 model_latency_field(struct model *m, u32 latency)
 {
 	const u64 unused = ~(ADAPTIVE_LATENCY_INSTRUCTION | ADAPTIVE_LATENCY_CACHE);
@@ -127,6 +135,11 @@ static void load_latency_keep(struct model *m, const struct model_access *a,
 	fault_load_kept(m, a, o);
 }
 
+/*
+ * Loads are tagged "to carry information related to data source locality and latency". One at or
+ * below the threshold isn't kept: docs/READINGS.md, "Load operations are randomly selected by
+ * hardware and tagged".
+ */
 bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o)
 {
 	bool tagged;
@@ -169,6 +182,7 @@ static const struct {
 #include "spec/data_source.def"
 };
 
+/* Linux PMU_FL_MEM_LOADS_AUX: does the helper event, LD_BLOCKS.STORE_FORWARD, count? */
 static bool helper_counts(const struct model *m)
 {
 	for (u64 left = m->active; left; left &= left - 1)
@@ -177,7 +191,8 @@ static bool helper_counts(const struct model *m)
 	return false;
 }
 
-/* If the generation has the helper event and it doesn't count, two bits more are undefined. */
+/* If the generation has the helper event and it doesn't count, two bits more are undefined:
+ * docs/READINGS.md, "Bits 6 and 7 of the data source without the helper event". */
 u64 model_undefined_source(const struct model *m)
 {
 	const struct event_row *helper = model_event(m, EVENT_LD_BLOCKS_STORE_FORWARD);
@@ -191,6 +206,7 @@ u64 model_undefined_source(const struct model *m)
 	return bits;
 }
 
+/* Bits that no source defines may have any value: latitude undefined-fields. */
 static u64 undefined_bits(struct model *m)
 {
 	const u64 bits = m->latitude[LAT_UNDEFINED_FIELDS] ? model_undefined_source(m) : 0;
@@ -208,6 +224,8 @@ static const struct {
 #include "spec/data_source.def"
 };
 
+/* Gracemont has STLB_MISS and LOCK exchanged, Crestmont and Lion Cove have them at other bits:
+ * Linux ds.c. */
 static u64 at_place(const struct model *m, u64 field)
 {
 	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++)

@@ -61,8 +61,8 @@ static const struct {
 	[SOURCE_UNCACHED] = { LOCAL, SNP_NON_DRAM },
 };
 
-/* From Sandy Bridge on any response, or a supplier and a snoop result; of Nehalem's responses each
- * has a bit. */
+/* "Off-core Response Performance Monitoring": from Sandy Bridge on any response, or a supplier
+ * and a snoop result; of Nehalem's responses each has a bit. */
 static bool response_selected(const struct model *m, const struct offcore_access *access)
 {
 	u64 select = access->select;
@@ -74,7 +74,11 @@ static bool response_selected(const struct model *m, const struct offcore_access
 		select & BIT(sandybridge_response[access->source].snoop));
 }
 
-/* Does this access go beyond the L2, and does MSR_OFFCORE_RSP_x select its request and response? */
+/*
+ * "This facility in the processor core allows software to count certain transaction responses
+ * between the processor core to sub-systems outside the processor core (uncore)." The access goes
+ * beyond the L2, and MSR_OFFCORE_RSP_x selects its request and response.
+ */
 bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source)
 {
 	struct offcore_access access = {
