@@ -20,8 +20,11 @@ static struct msr_result answer(u64 value)
 	return (struct msr_result){ .status = MSR_DONE, .value = value };
 }
 
-/* true: the access to a register that this processor doesn't have succeeds, because a hypervisor
- * ignores such accesses; without one it raises #GP. */
+/*
+ * true: the access to a register that this processor doesn't have succeeds, because KVM's
+ * parameter ignore_msrs lets it. Otherwise RDMSR and WRMSR raise #GP ("Protected Mode
+ * Exceptions").
+ */
 static bool absent_answers(struct model *m, const struct msr_ref *p)
 {
 	return fault_absent_answers(m, p, m->facts & FACT_MSRS_IGNORED);
@@ -50,6 +53,8 @@ static u64 in_use(const struct model *m)
 	return bits | (interrupts ? IA32_PERF_GLOBAL_INUSE_PMI : 0);
 }
 
+/* Table 35-2 and the figures of each register. What the registers at 390H and 391H read as isn't
+ * stated (0 with KVM): latitude ovf-ctrl-reads. */
 static u64 read_register(struct model *m, const struct msr_ref *p)
 {
 	if (model_uncore_has(p->reg))
@@ -126,6 +131,7 @@ static u64 read_register(struct model *m, const struct msr_ref *p)
 	}
 }
 
+/* RDMSR, "Protected Mode Exceptions": a register that the processor doesn't have raises #GP. */
 struct msr_result arch_rdmsr(struct model *m, u32 msr)
 {
 	struct msr_ref p = model_msr_find(m, msr);
@@ -144,6 +150,8 @@ struct msr_result arch_rdmsr(struct model *m, u32 msr)
 	return result;
 }
 
+/* IA32_BIOS_SIGN_ID; an old revision is one with which PEBS is broken: Linux
+ * intel_snb_check_microcode, latitude old-microcode. */
 u64 model_microcode(const struct model *m, bool is_first)
 {
 	enum { NEW = 0xff, OLD = 0x10 };
@@ -152,6 +160,8 @@ u64 model_microcode(const struct model *m, bool is_first)
 	return (u64)(old == 1 || (old == 2 && !is_first) ? OLD : NEW) << 32;
 }
 
+/* Read-only in Table 35-2; that a write raises #GP is KVM's behaviour. Figure 18-20 labels two
+ * bits of IA32_PERF_GLOBAL_STATUS (R/W): docs/READINGS.md decides for Table 35-2. */
 static bool read_only(enum model_reg reg)
 {
 	return reg == MODEL_REG_INUSE || reg == MODEL_REG_UNC_STATUS ||
@@ -159,13 +169,16 @@ static bool read_only(enum model_reg reg)
 	       reg == MODEL_REG_SMI_COUNT || reg == MODEL_REG_UNCORE_GLOBAL_STATUS;
 }
 
+/* The counter holds the written value, and the WRMSR isn't added to it: docs/READINGS.md, "Does
+ * a WRMSR that starts or stops counting count itself?" */
 static void write_counter(struct model *m, unsigned i, u64 value)
 {
 	model_preset_counter(m, i, value);
 	m->counter_written = BIT(i);
 }
 
-/* A counter that is armed for one setting isn't armed for another one. */
+/* A counter that is armed for one setting isn't armed for another one: docs/READINGS.md,
+ * "Disarming". */
 static void write_perfevtsel(struct model *m, unsigned i, u64 value)
 {
 	u64 changed = value != m->perfevtsel[i] ? BIT(i) : 0;
@@ -174,6 +187,8 @@ static void write_perfevtsel(struct model *m, unsigned i, u64 value)
 	model_disarm(m, fault_disarms(m, changed));
 }
 
+/* The same for a fixed counter whose fields change: Figure 18-7, and Linux for the fields above
+ * bit 31. */
 static void write_fixed_ctr_ctrl(struct model *m, u64 value)
 {
 	u64 changed = 0;
@@ -189,6 +204,7 @@ static void write_fixed_ctr_ctrl(struct model *m, u64 value)
 	model_disarm(m, changed);
 }
 
+/* Clearing the bit of a counter disarms it: docs/READINGS.md, "Disarming". */
 static void write_pebs_enable(struct model *m, u64 value)
 {
 	u64 off = 0;
@@ -199,6 +215,7 @@ static void write_pebs_enable(struct model *m, u64 value)
 	model_disarm(m, fault_disarms(m, off));
 }
 
+/* Figure 18-8, and 18-11 in version 4: a 1 clears the bit of IA32_PERF_GLOBAL_STATUS. */
 static void write_ovf_ctrl(struct model *m, u64 value)
 {
 	u64 bits = fault_status_clears(m, value);
@@ -209,6 +226,8 @@ static void write_ovf_ctrl(struct model *m, u64 value)
 	fault_late_record(m);
 }
 
+/* IA32_MISC_ENABLE[7], [11] and [12] ignore writes: Table 35-2. With architectural last branch
+ * records IA32_DEBUGCTL[0] reads 0: docs/READINGS.md. */
 void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 {
 	u64 kept;
@@ -333,7 +352,8 @@ static bool is_filtered(const struct model *m, enum model_reg reg, u64 value)
 	}
 }
 
-/* A write of IA32_PMCx takes EAX only; its bit 31 is extended to the width of the counter. */
+/* "Architectural Performance Monitoring Version 1 Facilities": a write of IA32_PMCx takes EAX
+ * only; its bit 31 is extended to the width of the counter. */
 static u64 sign_extended(u64 value)
 {
 	u64 low = value & BITS(0, 31);
@@ -341,7 +361,8 @@ static u64 sign_extended(u64 value)
 	return low & BIT(31) ? low | BITS(32, 63) : low;
 }
 
-/* "Writing a 1 to a reserved bit" raises #GP, and so does writing a register that is read-only. */
+/* WRMSR, "Protected Mode Exceptions": a reserved bit that is 1 raises #GP. So does writing a
+ * register that is read-only (KVM). */
 static struct msr_result try_to_write(struct model *m, const struct msr_ref *p, u64 value)
 {
 	struct msr_write write;
@@ -395,7 +416,8 @@ struct msr_result arch_wrmsr(struct model *m, u32 msr, u64 value)
 #define TIME_BY_RDPMC	0x10000u	/* VMware's pseudo performance counters: */
 #define TIMES_BY_RDPMC	3u		/* the host's TSC, real and apparent time */
 
-/* With METRICS_CLEAR_EN reading the metrics clears them and fixed counter 3. */
+/* "RDPMC - Read Performance-Monitoring Counters", METRICS_CLEAR_EN: if it is set, a read of the
+ * metrics clears them and fixed counter 3. */
 static struct msr_result rdpmc_metrics(struct model *m)
 {
 	struct msr_result result = answer(model_metrics_read(m));
@@ -411,7 +433,7 @@ static struct msr_result rdpmc_metrics(struct model *m)
 	return result;
 }
 
-/* Is the counter hidden from CPL > 0? Linux mailing list: it then reads 0. */
+/* Is the counter hidden from CPL > 0? CPUID.23H.0:EBX[2], RDPMC user disable. */
 static bool is_hidden(const struct model *m, u32 ecx)
 {
 	u32 i = ecx & ~(u32)RDPMC_FIXED;
@@ -424,6 +446,8 @@ static bool is_hidden(const struct model *m, u32 ecx)
 		       m->perfevtsel[i] & IA32_PERFEVTSEL_RDPMC_USER_DISABLE;
 }
 
+/* A hidden counter reads 0, and there is no #GP: Linux mailing list, "Add support for rdpmc user
+ * disable feature". */
 struct msr_result model_rdpmc_user(struct model *m, u32 ecx)
 {
 	struct msr_result result = model_rdpmc(m, ecx);
@@ -434,6 +458,7 @@ struct msr_result model_rdpmc_user(struct model *m, u32 ecx)
 	return result;
 }
 
+/* KVM: ECX = 10000H to 10002H read times, whatever CPL and CR4.PCE are. */
 bool model_rdpmc_tells_time(const struct model *m, u32 ecx)
 {
 	return m->facts & FACT_TIME_BY_RDPMC && ecx - TIME_BY_RDPMC < TIMES_BY_RDPMC;

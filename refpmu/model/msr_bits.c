@@ -14,7 +14,11 @@ static const struct {
 #include "spec/msr.def"
 };
 
-/* The bits of a field that exist on this processor, counted from the field's lowest bit. */
+/*
+ * The bits of a field that exist on this processor, counted from the field's lowest bit. Figure
+ * 18-20 has for example "OVF_PC4 (R/O), if CCNT>4", with CCNT from CPUID.0AH:EAX[15:8]. The
+ * source of each field and its condition is in its row of spec/msr.def.
+ */
 static u64 existing_bits(const struct model *m, enum spec_cap cap)
 {
 	const struct generation *g = model_generation(m);
@@ -181,6 +185,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	return 0;
 }
 
+/* A bit without a row in spec/msr.def is reserved in the figure of its register. */
 u64 model_defined_bits(const struct model *m, enum fields_of of)
 {
 	u64 bits = 0;
@@ -265,8 +270,11 @@ static const struct {
 	  CAP_OF_UNCORE_PERFEVTSEL0 },
 };
 
-/* Is another register at this address? The registers at 391H and 392H depend on the processor;
- * after the last branch records there are registers of other facilities. */
+/*
+ * Is another register at this address? The registers at 391H and 392H depend on the processor:
+ * IA32_PERF_GLOBAL_STATUS_SET and INUSE from version 4 on, or the uncore's (Table 35-13). After
+ * the last branch records there are registers of other facilities: Linux msr-index.h.
+ */
 static bool is_another(const struct model *m, const struct msr_ref *p)
 {
 	switch (p->reg) {
@@ -319,6 +327,12 @@ static enum spec_cap capability(enum model_reg reg)
 	return CAP_ALWAYS;
 }
 
+/*
+ * Does the processor have the register? Without IA32_PERF_CAPABILITIES.FW_WRITE there is no
+ * IA32_A_PMCx: "Full-Width Writes to Performance Counter Registers". PDCM and DS of CPUID.01H
+ * tell of IA32_PERF_CAPABILITIES and IA32_DS_AREA. With architectural PEBS there is no
+ * IA32_PEBS_ENABLE: Linux. The registers that guests don't have: profile.def.
+ */
 static bool exists(const struct model *m, const struct msr_ref *p)
 {
 	if (model_generation(m)->facilities & FAC_NETBURST)
@@ -380,7 +394,8 @@ bool model_msr_exists(struct model *m, const struct msr_ref *p)
 	return fault_msr_exists(m, p, exists(m, p));
 }
 
-/* The address below the flags must be canonical. */
+/* The address below the flags must be canonical (WRMSR, "Protected Mode Exceptions"). Flags of
+ * each format: spec/lbr.def. */
 static u64 lbr_address_bits(const struct model *m, const struct msr_ref *p, u64 value)
 {
 	u64 flags = model_lbr_flags(m, p->reg);
@@ -392,6 +407,12 @@ static u64 lbr_address_bits(const struct model *m, const struct msr_ref *p, u64 
 /* Bits of IA32_PERF_GLOBAL_STATUS_RESET, in addition to those of version 3. */
 #define OF_VERSION_4	(IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 
+/*
+ * The bits that may be 1; the others are reserved, and WRMSR raises #GP. Counters written in full
+ * width: "Full-Width Writes to Performance Counter Registers". IN_TXCP is a bit of
+ * IA32_PERFEVTSEL2 alone: "Performance Monitoring and Intel TSX". IA32_DS_AREA takes canonical
+ * addresses: KVM.
+ */
 static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 {
 	u64 bits;
