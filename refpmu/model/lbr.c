@@ -11,6 +11,7 @@
 
 #include "refpmu/model/core.h"
 
+/* "LBR Stack": the depth belongs to the format. Architectural: IA32_LBR_DEPTH, Linux. */
 unsigned model_lbr_entries(const struct model *m)
 {
 	if (model_has_arch_lbr(m))
@@ -26,6 +27,7 @@ unsigned model_lbr_entries(const struct model *m)
 	return 0;
 }
 
+/* "IA32_PERF_CAPABILITIES MSR Enumeration", LBR_FMT; all bits 1 if architectural. */
 unsigned model_lbr_format(const struct model *m)
 {
 	const unsigned architectural = IA32_PERF_CAPABILITIES_LBR_FMT;
@@ -61,6 +63,7 @@ static const struct {
 #include "spec/lbr.def"
 };
 
+/* Table 17-9 (format 3), 17-14 (format 4) and 17-16 (format 5), as spec/lbr.def has them. */
 u64 model_lbr_flags(const struct model *m, enum model_reg reg)
 {
 	u64 bits = 0;
@@ -71,17 +74,20 @@ u64 model_lbr_flags(const struct model *m, enum model_reg reg)
 	return bits;
 }
 
+/* MSR_LBR_INFO_x: Table 17-16, from Skylake on. */
 bool model_lbr_has_info(const struct model *m)
 {
 	return model_lbr_flags(m, MODEL_REG_LBR_INFO);
 }
 
+/* "IA32_DEBUGCTL MSR", LBR; with architectural records IA32_LBR_CTL[0] instead: Linux. */
 bool model_lbr_enabled(const struct model *m)
 {
 	return model_has_arch_lbr(m) ? m->lbr.control & IA32_LBR_CTL_LBREN :
 				       m->debugctl & IA32_DEBUGCTL_LBR;
 }
 
+/* LBR_Frz stops recording: "Freezing LBR and Performance Counters on PMI". */
 bool model_lbr_on(const struct model *m)
 {
 	bool on = model_lbr_enabled(m) && !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
@@ -91,6 +97,8 @@ bool model_lbr_on(const struct model *m)
 
 /* ---- registers ---- */
 
+/* Legacy registers have the number of the entry, and MSR_LASTBRANCH_TOS tells which is the
+ * newest: "LBR Stack". Architectural entry 0 is the newest: Linux. */
 u64 model_lbr_read(const struct model *m, const struct msr_ref *p)
 {
 	switch (p->reg) {
@@ -117,6 +125,8 @@ u64 model_lbr_read(const struct model *m, const struct msr_ref *p)
 	}
 }
 
+/* "LBR Stack". Linux writes FROM, TO and INFO to restore them; a write of IA32_LBR_DEPTH clears
+ * all: Linux intel_pmu_arch_lbr_reset. */
 void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value)
 {
 	struct lbr_entry *entry = &m->lbr.entry[nth_newest(m, p->i)];
@@ -159,7 +169,8 @@ void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value)
 
 /* ---- recording ---- */
 
-/* FROM[63] with formats 3 and 4, [62] and [61] with format 4; MSR_LBR_INFO_x with 5. */
+/* FROM[63] with formats 3 and 4 (Table 17-9), [62] and [61] with format 4 (Table 17-14);
+ * MSR_LBR_INFO_x with 5 and later (Table 17-16). */
 static void fill_flags(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
 	u64 cycles = m->cycles - m->lbr.cycles;
@@ -187,7 +198,7 @@ static void fill_flags(const struct model *m, const struct lbr_branch *b, struct
 	}
 }
 
-/* "Filtering of Last Branch Records": a bit that is set filters out its kind. */
+/* "Filtering of Last Branch Records", Table 17-11: a bit that is set filters out its kind. */
 static bool passes_filter(const struct model *m, const struct lbr_branch *b)
 {
 	u64 level = b->cpl ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0;
@@ -197,10 +208,8 @@ static bool passes_filter(const struct model *m, const struct lbr_branch *b)
 	return b->kind && !(m->lbr.select & (level | b->kind));
 }
 
-/*
- * Call-stack mode: a call is recorded and a return removes the last entry. A call to the next
- * instruction doesn't return, so it isn't recorded.
- */
+/* Call-stack mode, Table 17-13: a call is recorded and a return removes the last entry. A call
+ * to the next instruction doesn't return, so it isn't recorded. */
 static void stack_calls(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
 	if (!(m->lbr.select & LBR_SELECT_EN_CALLSTACK) || !plan->records)
@@ -214,6 +223,8 @@ static void stack_calls(const struct model *m, const struct lbr_branch *b, struc
 	}
 }
 
+/* "LBR Stack": MSR_LASTBRANCH_TOS moves to the new entry. In call-stack mode a return moves it
+ * back and leaves zeros: docs/READINGS.md, "Last branch records". */
 static void apply_plan(struct model *m, const struct lbr_plan *plan)
 {
 	const unsigned entries = plan->entries;
@@ -230,7 +241,8 @@ static void apply_plan(struct model *m, const struct lbr_plan *plan)
 	m->lbr.cycles = m->cycles;
 }
 
-/* A transfer of control while recording is on: does it make an entry? */
+/* "IA32_DEBUGCTL MSR": taken branches, interrupts and exceptions are recorded while LBR is set.
+ * The filter may leave them out. */
 static bool record_branch(struct model *m, const struct lbr_branch *b)
 {
 	struct lbr_plan plan = {
@@ -249,7 +261,7 @@ static bool record_branch(struct model *m, const struct lbr_branch *b)
 	return plan.records;
 }
 
-/* The kind of a taken branch. */
+/* The kind of a taken branch: the rows of Table 17-11. */
 static u64 kind_of(enum model_branch branch, bool indirect)
 {
 	switch (branch) {
@@ -285,6 +297,8 @@ static struct lbr_branch branch_of(const struct model *m, const struct model_ret
 	};
 }
 
+/* LBR_INSERTS counts entries (intel/perfmon). The entry of an interrupt counts with the next
+ * instruction: docs/READINGS.md, "CPUID.0AH:EBX". */
 u64 model_lbr_inserts(const struct model *m, const struct model_retired *r)
 {
 	const struct lbr_branch b = branch_of(m, r);
@@ -302,6 +316,7 @@ void model_lbr_retired(struct model *m, const struct model_retired *r)
 		record_branch(m, &b);
 }
 
+/* The bits of Table 17-11 for privilege levels. */
 bool model_lbr_records(const struct model *m, u8 cpl)
 {
 	return model_lbr_on(m) &&
@@ -324,6 +339,7 @@ void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b)
 	record_branch(m, &taken);
 }
 
+/* Table 17-14, TSX_ABORT: the abort of a transaction makes an entry. */
 void model_lbr_aborted(struct model *m, const struct model_retired *r)
 {
 	const struct lbr_branch b = {
@@ -340,6 +356,7 @@ void model_lbr_aborted(struct model *m, const struct model_retired *r)
 		m->lbr.inserted += record_branch(m, &b);
 }
 
+/* "IA32_DEBUGCTL MSR", LBR; with architectural records IA32_LBR_CTL.LBREn. */
 static void stop_recording(struct model *m)
 {
 	if (model_has_arch_lbr(m))
@@ -349,8 +366,8 @@ static void stop_recording(struct model *m)
 }
 
 /*
- * "When the processor generates a debug exception it automatically clears the LBR flag before it
- * executes the handler": so the exception isn't recorded. "On a debug breakpoint event (#DB),
+ * "IA32_DEBUGCTL MSR": a debug exception clears the LBR flag before its handler runs, so the
+ * exception isn't recorded. Architectural records: "On a debug breakpoint event (#DB),
  * IA32_LBR_CTL.LBREn is cleared."
  */
 void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, unsigned kind)

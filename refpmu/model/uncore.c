@@ -117,6 +117,7 @@ bool model_uncore_watches(const struct model *m)
 	return __atomic_load_n(&model_uncore_of(m)->watches, __ATOMIC_ACQUIRE);
 }
 
+/* "IA32_DEBUGCTL MSR", bit 13: this processor takes the uncore's interrupts. */
 void model_uncore_listen(struct model *m)
 {
 	struct model_uncore *u = uncore_enter(m);
@@ -129,11 +130,13 @@ void model_uncore_listen(struct model *m)
 
 /* ---- registers ---- */
 
+/* "Layout of MSR_UNCORE_PERF_GLOBAL_CTRL MSR": EN_PCn is bit n, EN_FC0 bit 32. */
 u64 model_uncore_bit(unsigned i)
 {
 	return i < UNCORE_FIXED ? BIT(i) : UNCORE_PERF_GLOBAL_CTRL_EN_FC0;
 }
 
+/* "Layout of MSR_UNCORE_FIXED_CTR_CTRL MSR". It counts the uncore's clock. */
 static struct uncore_setting decode_fixed(const struct model_uncore *u)
 {
 	return (struct uncore_setting){
@@ -164,6 +167,8 @@ static struct uncore_setting decode_gp(const struct model_uncore *u, unsigned i)
 	return setting;
 }
 
+/* "Uncore Performance Monitoring Management Facility": a counter counts if both its enables are
+ * set. */
 static void configure(struct model *m, struct model_uncore *u)
 {
 	bool watches = false;
@@ -192,6 +197,7 @@ bool model_uncore_has(enum model_reg reg)
 	return reg >= MODEL_REG_UNCORE_GLOBAL_CTRL && reg <= MODEL_REG_UNCORE_PERFEVTSEL;
 }
 
+/* "Uncore Performance Monitoring Management Facility", Table 35-13. */
 static u64 uncore_read_reg(const struct model_uncore *u, const struct msr_ref *p)
 {
 	switch (p->reg) {
@@ -232,11 +238,14 @@ void model_uncore_clear(struct model *m, u64 bits)
 	uncore_leave(m, u);
 }
 
+/* "Uncore Performance Event Configuration Facility": counters of 48 bits. */
 static u64 highest(struct model *m)
 {
 	return fault_uncore_width(m, BITS(0, UNCORE_WIDTH - 1));
 }
 
+/* "Layout of MSR_UNCORE_PERF_GLOBAL_OVF_CTRL MSR": a 1 clears the bit of the status. The
+ * counters and their controls: "Uncore Performance Event Configuration Facility". */
 void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value)
 {
 	struct model_uncore *u = uncore_enter(m);
@@ -272,7 +281,8 @@ void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value)
 	uncore_leave(m, u);
 }
 
-/* Set a state that firmware may leave: programmed counters with any value, all of them off. */
+/* Set a state that firmware may leave, latitude dirty-msrs: programmed counters with any value,
+ * all of them off. */
 static void make_dirty(struct model *m, struct model_uncore *u)
 {
 	for (unsigned i = 0; i < UNCORE_COUNTERS; i++)
@@ -304,8 +314,9 @@ void model_uncore_join(struct model *m, bool dirty)
 /* ---- interrupts ---- */
 
 /*
- * Does this processor take the interrupt of an uncore counter? EN_PMI_COREn of
- * MSR_UNCORE_PERF_GLOBAL_CTRL must select its core, and its IA32_DEBUGCTL[13] must be set.
+ * "Uncore counters may be programmed to interrupt one or more processor cores": EN_PMI_COREn of
+ * MSR_UNCORE_PERF_GLOBAL_CTRL must select this processor's core, and its IA32_DEBUGCTL[13] must
+ * be set.
  */
 static bool takes(struct model *m, const struct model_uncore *u, unsigned processor)
 {
@@ -320,7 +331,8 @@ static bool takes(struct model *m, const struct model_uncore *u, unsigned proces
 	return listener.selected && listener.listens;
 }
 
-/* Bit n: processor n is interrupted. */
+/* Bit n: processor n is interrupted. docs/READINGS.md, "Processor core n": each thread of a
+ * core. */
 static u64 audience(struct model *m, const struct model_uncore *u)
 {
 	u64 present = u == &m->uncore ? own_bit(m) : u->present, to = 0;
@@ -331,6 +343,11 @@ static u64 audience(struct model *m, const struct model_uncore *u)
 	return to;
 }
 
+/*
+ * "It is possible for interrupts posted from the uncore facility to occur coincident with counter
+ * overflow interrupts from the processor core." That the interrupt sets Ovf_Uncore is inferred
+ * from its name: docs/READINGS.md.
+ */
 void model_uncore_take(struct model *m)
 {
 	const struct model_uncore *now = model_uncore_of(m);
@@ -352,7 +369,8 @@ void model_uncore_take(struct model *m)
 		model_request(m, ACTION_UNCORE_INT, counter);
 }
 
-/* An interrupt is signalled: freeze the counters, and notify the cores. */
+/* An interrupt is signalled: freeze the counters (PMI_FRZ), and notify the cores. "Layout of
+ * MSR_UNCORE_PERF_GLOBAL_CTRL MSR", and OVF_PMI of MSR_UNCORE_PERF_GLOBAL_STATUS. */
 static void signal(struct model *m, struct model_uncore *u, unsigned i)
 {
 	struct uncore_pmi pmi = {
@@ -382,7 +400,8 @@ static void signal(struct model *m, struct model_uncore *u, unsigned i)
 	store(&u->signalled, u->signalled | pmi.to);
 }
 
-/* Counter i has overflowed: "its status bit is set", and CHG with any of them. */
+/* Counter i has overflowed: "Layout of MSR_UNCORE_PERF_GLOBAL_STATUS MSR". Its bit is set, and
+ * CHG with any of them: docs/READINGS.md, "OVF_PMI and CHG". */
 static void overflow(struct model *m, struct model_uncore *u, unsigned i, bool interrupt)
 {
 	struct uncore_overflow o = {
@@ -398,6 +417,7 @@ static void overflow(struct model *m, struct model_uncore *u, unsigned i, bool i
 
 /* ---- counting ---- */
 
+/* CMASK, INV and E as in the core: "Layout of MSR_UNCORE_PERFEVTSELx". */
 static void uncore_count(struct model *m, struct model_uncore *u, const struct retire_ctx *s,
 			 unsigned i)
 {
@@ -424,6 +444,7 @@ static void uncore_call(struct model *m, u64 whom)
 		m->host->kick(m->host->ctx, (unsigned)__builtin_ctzll(left));
 }
 
+/* Each instruction of any core is a tick: docs/READINGS.md, "The uncore's clock". */
 void model_uncore_retire(struct model *m, struct retire_ctx *s)
 {
 	struct model_uncore *u = uncore_enter(m);
