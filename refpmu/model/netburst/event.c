@@ -37,6 +37,8 @@ static const struct {
 
 /* ---- what is selected ---- */
 
+/* "ESCR MSRs": T0_OS and T0_USR are about logical processor 0 at CPL 0 and at CPL 1 to 3, T1_OS
+ * and T1_USR about logical processor 1. */
 u64 netburst_flag_of(unsigned thread, bool user)
 {
 	if (thread)
@@ -44,7 +46,13 @@ u64 netburst_flag_of(unsigned thread, bool user)
 	return user ? NB_ESCR_T0_USR : NB_ESCR_T0_OS;
 }
 
-/* Table 18-66. */
+/*
+ * Table 18-66. "If for example, a TS event occurred in logical processor T0, the counting of the
+ * event (as shown in Table 18-66) depends only on the setting of the T0_USR and T0_OS flags in
+ * the ESCR being used to set up the event counter. The T1_USR and T1_OS flags have no effect on
+ * the count." The printed cell T0_OS/T0_USR = 01, T1_OS/T1_USR = 10 contradicts this:
+ * docs/READINGS.md.
+ */
 static bool thread_specific(struct model *m, u64 escr, unsigned thread, bool user)
 {
 	return fault_nb_thread_specific(m, escr, thread, user,
@@ -65,12 +73,15 @@ static bool runs_at_selected(const struct netburst *n, u64 escr)
 	return false;
 }
 
+/* "The event cannot be qualified as being associated with a specific logical processor." */
 static bool thread_independent(struct model *m, u64 escr, unsigned thread, bool user)
 {
 	return fault_nb_thread_independent(m, escr, thread, user,
 					   runs_at_selected(netburst_of(m), escr));
 }
 
+/* "Performance Monitoring Events": "each event falls into one of two categories", thread
+ * specific and thread independent. Table 19-34 has the category of each bit of an event mask. */
 static bool selected(struct model *m, const struct netburst_step *s, u64 escr, u8 kind)
 {
 	bool user = fault_nb_user(m, s->core.r->cpl, s->core.r->cpl > 0);
@@ -86,6 +97,8 @@ static bool is(const struct netburst_step *s, enum model_arithmetic kind)
 	return s->core.r->arithmetic == kind;
 }
 
+/* Table 19-29, branch_retired: MMTP and MMTM are taken branches, MMNP and MMNM are not. Only a
+ * conditional branch can be not taken. */
 static bool is_taken(struct model *m, const struct model_retired *r)
 {
 	bool taken = r->branch != BRANCH_CONDITIONAL || r->taken;
@@ -93,17 +106,20 @@ static bool is_taken(struct model *m, const struct model_retired *r)
 	return fault_nb_taken(m, taken);
 }
 
+/* Table 19-29, instr_retired: NBOGUSTAG has the tagged instructions, NBOGUSNTAG the others. */
 static bool is_tagged(const struct netburst_step *s)
 {
 	return (s->load_tags && s->core.r->loads) || (s->store_tags && s->core.r->stores) ||
 	       s->execution_tags;
 }
 
+/* Table 19-32: execution_event counts micro-operations with the tag that its mask selects. */
 static u64 executed(const struct netburst_step *s, unsigned tag)
 {
 	return !is(s, ARITHMETIC_NONE) && s->execution_tags & BIT(tag);
 }
 
+/* What one bit of an event mask counts of this instruction: Tables 19-28 to 19-33. */
 static u64 occurrences(struct model *m, const struct netburst_step *s, enum netburst_what what)
 {
 	const struct model_retired *r = s->core.r;
@@ -178,7 +194,8 @@ static u64 happened(struct model *m, const struct netburst_step *s, enum netburs
 
 /* ---- ESCRs ---- */
 
-/* The event that the ESCR selects; NB_EVENT_COUNT: none that it can count. */
+/* "ESCR MSRs", event select field [30:25]; Tables 19-28 and 19-29 have the ESCRs of each event.
+ * Returns the event that the ESCR selects; NB_EVENT_COUNT: none that it can count. */
 static unsigned event_of(u64 escr, unsigned number)
 {
 	u64 select = (escr & NB_ESCR_EVENT_SELECT) >> NB_ESCR_EVENT_SELECT_SHIFT;
@@ -202,6 +219,7 @@ static void note(u64 *set, unsigned e, bool member)
 	*set = member ? *set | BIT(e) : *set & ~BIT(e);
 }
 
+/* "ESCR MSRs": event mask field [24:9]. */
 void netburst_escr_written(struct netburst_settings *with, unsigned e)
 {
 	u64 escr = with->escr[e], mask = (escr & NB_ESCR_EVENT_MASK) >> NB_ESCR_EVENT_MASK_SHIFT;
@@ -217,6 +235,7 @@ void netburst_escr_written(struct netburst_settings *with, unsigned e)
 	note(&with->memory, e, asks_memory(meaning->event));
 }
 
+/* "CCCR MSRs", ESCR select field [15:13]: Table 18-63 has the ESCR of each value. */
 void netburst_cccr_written(struct netburst_settings *with, unsigned n)
 {
 	u64 select = (with->cccr[n] & NB_CCCR_ESCR_SELECT) >> NB_CCCR_ESCR_SELECT_SHIFT;
@@ -234,8 +253,9 @@ bool netburst_watches_memory(const struct netburst_settings *with)
 }
 
 /*
- * "To use an ESCR, even only for tagging, a counter that it can feed must be enabled" (18.15.5.9):
- * one of its own group, or of the other half of it. Otherwise the counts "may be 0".
+ * To use an ESCR, even only for tagging, a counter that it can feed must be enabled (18.15.5.9):
+ * one of its own group, or of the other half of it. Otherwise the counts may be 0: latitude
+ * tags-unfed.
  */
 static bool feeds(struct model *m, const struct netburst_step *s, unsigned e)
 {
@@ -247,6 +267,7 @@ static bool feeds(struct model *m, const struct netburst_step *s, unsigned e)
 	return false;
 }
 
+/* Table 19-31: uop_type with TAGLOADS or TAGSTORES tags loads or stores for front_end_event. */
 static void tag_accesses(struct model *m, struct netburst_step *s, u64 escr, u64 mask)
 {
 	bool loads = mask & NB_UOP_TYPE_TAGLOADS, stores = mask & NB_UOP_TYPE_TAGSTORES;
@@ -256,7 +277,8 @@ static void tag_accesses(struct model *m, struct netburst_step *s, u64 escr, u64
 	s->store_tags |= stores;
 }
 
-/* The tags of one upstream ESCR. */
+/* The tags of one upstream ESCR: Tables 19-31 and 19-33; for execution tagging the tag enable
+ * and tag value fields of "ESCR MSRs", Table 19-32. */
 static void tag_by(struct model *m, struct netburst_step *s, unsigned e)
 {
 	const struct netburst_meaning *meaning = &s->with->meaning[e];
@@ -281,6 +303,8 @@ static void tag_by(struct model *m, struct netburst_step *s, unsigned e)
 	}
 }
 
+/* "At-Retirement Counting": upstream ESCRs tag, and at-retirement events count tagged
+ * micro-operations. */
 void netburst_tag(struct model *m, struct netburst_step *s)
 {
 	s->load_tags = s->store_tags = s->split_load_tags = s->split_store_tags = false;
@@ -294,6 +318,8 @@ void netburst_tag(struct model *m, struct netburst_step *s)
 	}
 }
 
+/* "CCCR MSRs": event select and mask come first, then privilege and thread, then the ESCR
+ * select. The filters of the CCCR follow in netburst.c. */
 struct netburst_input netburst_input(struct model *m, const struct netburst_step *s, unsigned n)
 {
 	unsigned e = fault_nb_escr(m, n, s->with->selected[n]), event;

@@ -12,6 +12,7 @@
 
 static const struct msr_result gp = { .status = MSR_GP };
 
+/* Table 18-63: counters, CCCRs and ESCRs. Table 35-41: the other registers. */
 static struct netburst_place netburst_msr_find(u32 msr)
 {
 	switch (msr) {
@@ -38,6 +39,8 @@ static struct netburst_place netburst_msr_find(u32 msr)
 
 enum fields_of_nb { OF_ESCR, OF_CCCR, OF_PEBS_ENABLE, OF_PEBS_MATRIX_VERT };
 
+/* "ESCR MSRs", "CCCR MSRs", Table 35-41: the bits that aren't reserved. Without Hyper-Threading
+ * some more are reserved. Bit 11 of a CCCR: Table 18-65. */
 static u64 defined(const struct model *m, enum fields_of_nb of, bool extended)
 {
 	static const struct {
@@ -57,6 +60,7 @@ static u64 defined(const struct model *m, enum fields_of_nb of, bool extended)
 	return bits;
 }
 
+/* Setting any other bit raises #GP: docs/READINGS.md, "Reserved bits". */
 static u64 writable(const struct model *m, const struct netburst_place *p)
 {
 	switch (p->reg) {
@@ -77,6 +81,8 @@ static u64 writable(const struct model *m, const struct netburst_place *p)
 
 /* ---- MSR_PEBS_ENABLE ---- */
 
+/* ENABLE_PEBS_MY_THR and ENABLE_PEBS_OTH_THR "do not explicitly identify a specific logical
+ * processor by logic processor ID(T0 or T1)". */
 static u64 swapped(u64 value)
 {
 	bool mine = value & NB_PEBS_ENABLE_MY_THR, other = value & NB_PEBS_ENABLE_OTH_THR;
@@ -85,6 +91,8 @@ static u64 swapped(u64 value)
 	return value | (other ? NB_PEBS_ENABLE_MY_THR : 0) | (mine ? NB_PEBS_ENABLE_OTH_THR : 0);
 }
 
+/* The sentences are about the writer. What a read shows on the other logical processor isn't
+ * stated: latitude pebs-bits-read. */
 static u64 read_pebs_enable(struct model *m, unsigned thread)
 {
 	struct netburst *n = netburst_of(m);
@@ -99,6 +107,11 @@ static u64 read_pebs_enable(struct model *m, unsigned thread)
 	return fault_nb_relative(m, thread) ? swapped(value) : value;
 }
 
+/*
+ * The bits "allow a software agent to enable PEBS for subsequent threads of execution on the same
+ * logical processor on which the agent is running" or "for the other logical processor in the
+ * physical package".
+ */
 static void write_pebs_enable(struct model *m, unsigned thread, u64 value)
 {
 	struct netburst *n = netburst_of(m);
@@ -169,6 +182,8 @@ struct msr_result netburst_rdpmc(struct model *m, u32 ecx)
 
 /* ---- writing ---- */
 
+/* OVF flag: "Indicates that the counter has overflowed when set. This flag is a sticky flag that
+ * must be explicitly cleared by software." */
 static void write_cccr(struct model *m, unsigned i, u64 value)
 {
 	struct netburst *n = netburst_of(m);
@@ -185,6 +200,8 @@ static void write_cccr(struct model *m, unsigned i, u64 value)
 		n->thread[i - NB_IQ_COUNTER4].armed = false;
 }
 
+/* Counters, CCCRs, ESCRs, MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT are shared by the logical
+ * processors of a core: Table 35-41. */
 static void netburst_msr_take(struct model *m, const struct netburst_place *p, u64 value)
 {
 	struct netburst *n = netburst_of(m);
@@ -217,6 +234,8 @@ static void netburst_msr_take(struct model *m, const struct netburst_place *p, u
 	}
 }
 
+/* A reserved bit raises #GP: docs/READINGS.md, "Reserved bits". Bits 63:40 of a counter are
+ * ignored. */
 struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 {
 	struct netburst *n = netburst_of(m);

@@ -19,6 +19,7 @@ const struct netburst_counter_row netburst_counters[NB_COUNTERS] = {
 #include "spec/netburst.def"
 };
 
+/* "... the logical processor ID, which corresponds to bit 0 of the initial APIC ID". */
 unsigned netburst_thread_of(const struct model *m)
 {
 	return m->config.hyper_threading ? m->host->processor % NB_THREADS : 0;
@@ -29,6 +30,7 @@ bool netburst_has_ht(const struct model *m)
 	return m->config.hyper_threading && m->host->processors > 1;
 }
 
+/* "ESCR MSRs", "CCCR MSRs": they are 0 after a reset. */
 void netburst_init(struct model *m)
 {
 	struct netburst *n = netburst_of(m);
@@ -52,6 +54,7 @@ void netburst_init(struct model *m)
 		n->counter[i] = model_random(m) & BITS(0, NB_WIDTH - 1);
 }
 
+/* "Performance Counters": 40 bits. */
 u64 netburst_width(struct model *m)
 {
 	return fault_nb_width(m, BITS(0, NB_WIDTH - 1));
@@ -69,6 +72,7 @@ static void linger(struct model *m)
 		__atomic_store_n(&other->linger, LINGER, __ATOMIC_RELAXED);
 }
 
+/* "CCCR MSRs", enable flag [12]. A counter that a cascade has started counts without it. */
 void netburst_configure(struct model *m, u32 keep_started)
 {
 	struct netburst_settings *now = &netburst_of(m)->now;
@@ -97,7 +101,8 @@ bool netburst_needs_retire(const struct model *m)
 	       __atomic_load_n(&t->linger, __ATOMIC_RELAXED);
 }
 
-/* The active thread field. */
+/* "CCCR MSRs", active thread field [17:16]: neither logical processor is active, one, both, or
+ * any. A halted one is inactive. */
 static bool threads_fit(const struct model *m, u64 cccr)
 {
 	const struct netburst_processor *t = netburst_of(m)->thread;
@@ -133,11 +138,18 @@ static struct netburst_filter filter_of(struct model *m, unsigned i, u64 cccr)
 	return f;
 }
 
+/* "Filtering Events": the input is greater than the threshold or, with the complement flag, less
+ * or equal. */
 static bool passes(const struct netburst_filter *f, u64 input)
 {
 	return (input >= f->least) != f->complement;
 }
 
+/*
+ * "Filtering Events": with the compare flag the counter advances by 1 in a clock that passes, and
+ * never by the input. With the edge flag it counts only clocks that pass after one that didn't.
+ * Without compare the other flags have no effect.
+ */
 static u64 increment(struct model *m, unsigned i, u64 cccr, u64 input, bool per_clock)
 {
 	struct netburst *n = netburst_of(m);
@@ -169,7 +181,8 @@ static void post(struct model *m, unsigned thread, unsigned i)
 	model_core_kick(m, to);
 }
 
-/* OVF_PMI_T0 and OVF_PMI_T1: to either logical processor, or both. */
+/* "CCCR MSRs": OVF_PMI_T0 sends the interrupt to logical processor 0, and OVF_PMI_T1 to logical
+ * processor 1. Both may be set. */
 static void raise_pmi(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	u64 cccr = s->with->cccr[i];
@@ -181,7 +194,12 @@ static void raise_pmi(struct model *m, const struct netburst_step *s, unsigned i
 			post(m, t, i);
 }
 
-/* The counters that wait for this counter's overflow: the next instruction is their first. */
+/*
+ * Cascade flag: "When set, enables counting on one counter of a counter pair when its alternate
+ * counter in the other the counter pair in the same counter group overflows". Bit 11: "Extended
+ * Cascading", Table 18-65. The counters that wait for this overflow; the next instruction is
+ * their first.
+ */
 static u32 started_by(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	const struct netburst_settings *with = s->with;
@@ -195,6 +213,7 @@ static u32 started_by(struct model *m, const struct netburst_step *s, unsigned i
 	return fault_nb_started(m, s, i, started);
 }
 
+/* OVF flag: "Indicates that the counter has overflowed when set." */
 static void show_overflow(struct model *m, unsigned i)
 {
 	u64 *cccr = &netburst_of(m)->now.cccr[i];
@@ -223,7 +242,12 @@ static void interrupt(struct model *m, const struct netburst_step *s, unsigned i
 
 /* ---- PEBS ---- */
 
-/* Is counter i the one that does PEBS for this logical processor, and is it enabled? */
+/*
+ * "PEBS can be carried out only with two performance counters: MSR_IQ_CCCR4 (MSR address 370H)
+ * for logical processor 0 and MSR_IQ_CCCR5 (MSR address 371H) for logical processor 1." These are
+ * the CCCRs of counters 16 and 17. Is counter i the one of this logical processor, and is PEBS
+ * enabled?
+ */
 static bool samples(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	return fault_nb_samples(m, s, i,
@@ -231,7 +255,11 @@ static bool samples(struct model *m, const struct netburst_step *s, unsigned i)
 					s->with->pebs_threads & BIT(s->thread));
 }
 
-/* The PEBS counter has had an event, and has overflowed with it or before. */
+/*
+ * "After the counter overflows, the processor copies the current state": at this event or at a
+ * later one, latitude record-shadow. The PEBS counter has had an event, and has overflowed with
+ * it or before.
+ */
 static void sample(struct model *m, const struct netburst_step *s, unsigned i, bool wrapped)
 {
 	struct netburst_processor *t = &netburst_of(m)->thread[s->thread];
@@ -254,7 +282,8 @@ static void sample(struct model *m, const struct netburst_step *s, unsigned i, b
 
 /* ---- an instruction ---- */
 
-/* Count counter i for this instruction. Returns the counters that its overflow starts. */
+/* "Performance Counters": a counter that overflows goes on from 0. "CCCR MSRs", FORCE_OVF: each
+ * increment is an overflow. Returns the counters that this overflow starts. */
 static u32 netburst_count_event(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	struct netburst *n = netburst_of(m);
@@ -361,6 +390,7 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	model_requests_raise(m);
 }
 
+/* "CCCR MSRs", active thread field: a halted logical processor is inactive. */
 void netburst_halt(struct model *m)
 {
 	netburst_of(m)->thread[netburst_thread_of(m)].active = false;

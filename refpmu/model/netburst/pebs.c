@@ -47,11 +47,13 @@ static const u8 registers[MEMBERS] = {
 	[MEMBER_r15] = REG_R15,
 };
 
+/* Table 35-41: each logical processor has its own IA32_DS_AREA. */
 static u64 ds_linear(struct model *m)
 {
 	return fault_nb_ds_area(m, m->ds_area);
 }
 
+/* Figures 17-5 to 17-8, "DS Save Area". The counter reset value is a 40-bit value. */
 static bool read_ds(struct model *m, enum netburst_form form, struct netburst_ds *ds)
 {
 	u64 *const to[DS_FIELDS] = {
@@ -71,6 +73,8 @@ static bool read_ds(struct model *m, enum netburst_form form, struct netburst_ds
 	return true;
 }
 
+/* Figure 17-7: the IP is a linear address. The registers "may be logged in a partially modified
+ * state": latitude record-registers. */
 static u64 member_of(const struct model *m, const struct model_retired *r, unsigned member)
 {
 	const struct model_registers *at = m->latitude[LAT_RECORD_REGISTERS] ? &r->after :
@@ -86,6 +90,7 @@ static u64 member_of(const struct model *m, const struct model_retired *r, unsig
 	}
 }
 
+/* Figures 17-7 and 17-8: 40 bytes, or 144 bytes in the 64-bit form. */
 static void fill(const struct model *m, const struct model_retired *r, enum netburst_form form,
 		 u8 *bytes)
 {
@@ -97,7 +102,8 @@ static void fill(const struct model *m, const struct model_retired *r, enum netb
 	}
 }
 
-/* The form that the processor and its mode determine. */
+/* "64 Bit Format of the DS Save Area": the 64-bit form with DTES64 or in IA-32e mode; else the
+ * 32-bit form. */
 static enum netburst_form form_of(const struct model *m, const struct model_retired *r)
 {
 	bool announced = !m->latitude[LAT_DS_FOLLOWS_MODE];
@@ -116,6 +122,8 @@ static void interrupt(struct model *m, unsigned counter, const struct netburst_d
 	model_core_kick(m, to);
 }
 
+/* "Processor Event-Based Sampling (PEBS)": the record is written at the PEBS index, which then
+ * points after the record. The counter gets the reset value. Without room nothing is written. */
 bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned counter)
 {
 	struct netburst *n = netburst_of(m);

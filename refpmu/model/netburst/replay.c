@@ -25,6 +25,8 @@ u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event
 	return n;
 }
 
+/* Table 19-28, MOB_load_replay: PARTIAL_DATA and UNALGN_ADDR. How exactly a load must overlap a
+ * store isn't stated: docs/READINGS.md, "Loads that wait for a store (MOB_load_replay)". */
 static u64 causes_of(struct model *m, const struct model_access *load,
 		     const struct netburst_store *store)
 {
@@ -39,7 +41,8 @@ static u64 causes_of(struct model *m, const struct model_access *load,
 		       0;
 }
 
-/* Loads of this instruction that have waited for a store because of a tagged cause. */
+/* Table 19-33, MOB_load_replay_retired: loads of this instruction that have waited for a store
+ * because of a tagged cause. */
 static u64 waiting_loads(struct model *m, const struct netburst_step *s)
 {
 	const struct netburst_processor *t = &netburst_of(m)->thread[s->thread];
@@ -72,6 +75,7 @@ void netburst_note_stores(struct model *m, const struct netburst_step *s)
 			};
 }
 
+/* Table 19-33's notes: locked accesses can't be tagged. */
 static u64 tagged(struct model *m, const struct netburst_step *s, enum event_kind kind)
 {
 	return netburst_accesses(m, s, kind, false);
