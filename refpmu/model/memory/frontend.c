@@ -24,12 +24,16 @@ static bool misses(u32 *entries, unsigned count, u64 number)
 
 #define MISSES(entries, number) misses(entries, sizeof(entries) / sizeof((entries)[0]), number)
 
+/* MSR_PEBS_FRONTEND[19:8], the bubble length in cycles, for LATENCY_GE_n (intel/perfmon): Table
+ * 18-59. All slots of these cycles are empty here, so each bubble width fits. */
 static bool is_long(u64 select, unsigned bubbles)
 {
 	return bubbles && bubbles >= (select & PEBS_FRONTEND_BUBBLE_LENGTH) >>
 				  PEBS_FRONTEND_BUBBLE_LENGTH_SHIFT;
 }
 
+/* MSR_PEBS_FRONTEND[7:0], Table 18-59: one structure of the front end. The encodings are those
+ * of intel/perfmon, FRONTEND_RETIRED. */
 bool model_frontend_occurs(struct model *m, const struct model_retired *r)
 {
 	u64 line = r->ip >> LINE_BITS, page = r->ip >> PAGE_BITS, select = m->pebs_frontend;

@@ -140,7 +140,8 @@ static void fill_l3(struct memory *memory, unsigned core, u64 line)
 		memory_drop_private(memory, (unsigned)__builtin_ctzll(left), sets_key(gone));
 }
 
-/* The L3 has the line. The answer of another processor of the package decides the source. */
+/* Table 18-24: 04H no snoop, 05H a clean copy in another core, 06H a modified one (HITM). The L3
+ * has the line, and the answer of another processor of the package decides the source. */
 static enum memory_source snoop_package(struct memory *memory, unsigned core, u64 line, u64 *entry)
 {
 	enum memory_source source = SOURCE_L3;
@@ -168,6 +169,7 @@ static enum memory_source snoop_package(struct memory *memory, unsigned core, u6
 	return source;
 }
 
+/* Table 18-24: "local" memory is attached to the package of the core that loads. */
 static unsigned home_of(const struct memory *memory, u64 line)
 {
 	return line * MEMORY_LINE - memory->remote_base < memory->remote_size ? 1 : 0;
@@ -194,7 +196,10 @@ static enum held held_by_package(struct memory *memory, unsigned package, u64 li
 	return HELD_MODIFIED;
 }
 
-/* The package doesn't have the line. */
+/*
+ * Table 18-24: 08H forwarded from another package without a modified copy, for the local home;
+ * 0AH to 0DH memory by home and by shared or exclusive state. The package doesn't have the line.
+ */
 static enum memory_source ask_memory(struct memory *memory, unsigned core, u64 line)
 {
 	unsigned package = package_of(core);
@@ -255,6 +260,7 @@ static void own(struct memory *memory, unsigned core, u64 line)
 
 /* ---- a line, for a processor ---- */
 
+/* Table 18-24, 02H: a miss of the same line was already outstanding. */
 static struct memory_fill *fill_under_way(struct memory_core *core, u64 line)
 {
 	for (unsigned i = 0; i < MEMORY_FILLS; i++)
@@ -295,6 +301,8 @@ void memory_begin_waiting_fill(struct memory *memory, unsigned core, u64 line, u
 	};
 }
 
+/* Table 18-24: the source of the data, by the nearest place that has the line. The times are the
+ * model's own (memory.h). */
 enum memory_source memory_fetch(struct memory *memory, unsigned core, u64 line,
 				enum memory_level level, bool write, u32 *latency)
 {

@@ -7,6 +7,8 @@
 
 #define PAGE_4K		12
 
+/* "... the minimum detectable load latency is 4 core clock cycles". All other numbers are the
+ * model's own. */
 struct memory_shape memory_usual_shape(void)
 {
 	return (struct memory_shape){
@@ -90,6 +92,8 @@ static u64 tlb_key(u64 linear, u8 bits)
 	return (linear << 16 >> 16 >> bits) | (u64)(bits - PAGE_4K) / 9 << 36;
 }
 
+/* Table 18-33, STLB_MISS: "The load did not miss the STLB (hit the DTLB or STLB)", or it "missed
+ * the STLB". */
 static void translate(struct memory *memory, unsigned core, u64 linear,
 		      const struct memory_page *page, struct memory_result *outcome)
 {
@@ -127,7 +131,8 @@ static void drop_pages(const struct model_sets *tlb, bool global_too)
 
 /* ---- accesses ---- */
 
-/* The part of an access in one line; the outcome keeps the farthest source. */
+/* The part of an access in one line; the outcome keeps the farthest source. Table 18-24: 0EH is
+ * I/O, and 0FH is uncacheable memory. */
 static void access_line(struct memory *memory, unsigned core, const struct memory_tables *tables,
 			u64 linear, bool store, struct memory_result *outcome)
 {
@@ -154,6 +159,11 @@ static void access_line(struct memory *memory, unsigned core, const struct memor
 	outcome->l1_hit = outcome->l1_hit && source == SOURCE_L1;
 }
 
+/*
+ * "Load Latency Performance Monitoring Facility": the latency is "from load's first dispatch of
+ * till final data writeback from the memory subsystem". It "accounts for re-dispatches". Table
+ * 18-33: "The load was part of a locked transaction."
+ */
 struct memory_result memory_access(struct memory *memory, unsigned core,
 				   const struct memory_tables *tables, u64 linear, unsigned bytes,
 				   bool store, bool locked)

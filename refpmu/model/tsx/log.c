@@ -25,7 +25,8 @@ static u16 *bucket_of(struct tx_log *log, u64 linear)
 	}
 }
 
-/* Only write-back memory can be in a transaction. An access to an unmapped page faults. */
+/* "Runtime Considerations": only write-back memory can be in a transaction. An access to an
+ * unmapped page faults. */
 static bool cacheable(const struct model *m, u64 linear)
 {
 	struct memory_page page;
@@ -34,8 +35,13 @@ static bool cacheable(const struct model *m, u64 linear)
 	       page.type == MEMORY_WRITE_BACK;
 }
 
-/* The line at this address; a new one if the transaction hasn't accessed it yet. NULL with TX_FINE:
- * the page isn't mapped, and the access will fault. */
+/*
+ * "Runtime Considerations": a transaction that is too large may abort. The manual guarantees no
+ * size.
+ *
+ * Returns the line at this address; a new one if the transaction hasn't accessed it yet. NULL
+ * with TX_FINE: the page isn't mapped, and the access will fault.
+ */
 static struct tx_line *look_up(struct model *m, u64 linear, enum tx_cause *cause)
 {
 	struct tx_log *log = m->host->tx_log;
@@ -71,6 +77,8 @@ static u64 bytes_of(u64 line, u64 linear, unsigned bytes)
 	return BITS(first, last < TX_LINE ? last : TX_LINE - 1);
 }
 
+/* "Runtime Considerations", "RTM Abort Status Definition": too many lines set bit 3 of EAX.
+ * Table 18-51 has one bit for writes and one for reads. */
 enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool store)
 {
 	struct tx_log *log = m->host->tx_log;
@@ -117,6 +125,8 @@ static void take_stores(struct model *m)
 	log->n_fresh = kept;
 }
 
+/* A write by another processor shows by the bytes. A write of the same bytes isn't noticed:
+ * docs/READINGS.md, "Capacity and conflicts". */
 static bool unchanged(struct model *m, const struct tx_line *line)
 {
 	u8 now[TX_LINE];
@@ -132,6 +142,8 @@ static bool unchanged(struct model *m, const struct tx_line *line)
 	return !differs;
 }
 
+/* "Runtime Considerations": a write by another logical processor to a line of the transaction
+ * may abort it. */
 enum tx_cause model_tx_compare(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;
@@ -150,6 +162,7 @@ enum tx_cause model_tx_compare(struct model *m)
 	return TX_FINE;
 }
 
+/* "Runtime Considerations": conflicts, as model_tx_compare(), but with all lines. */
 enum tx_cause model_tx_may_end(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;
@@ -161,8 +174,11 @@ enum tx_cause model_tx_may_end(struct model *m)
 	return TX_FINE;
 }
 
-/* Restore only the bytes that the transaction wrote: another processor may have written other bytes
- * of the line. */
+/*
+ * "Programming Considerations": the stores of an aborted transaction never become visible.
+ * Restore only the bytes that the transaction wrote: another processor may have written other
+ * bytes of the line.
+ */
 void model_tx_log_undo(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;

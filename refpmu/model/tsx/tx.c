@@ -46,13 +46,16 @@ static const struct {
 				INFO_OTHER | INFO_READS },
 };
 
+/* "Detection of RTM Support": CPUID.07H:EBX[11]. Firmware or microcode can remove it: latitude
+ * no-rtm. */
 bool model_has_tx(const struct model *m)
 {
 	return m->host->tx_log && model_generation(m)->facilities & FAC_TSX &&
 	       !m->latitude[LAT_NO_RTM];
 }
 
-/* Because of microcode, or of IA32_TSX_FORCE_ABORT. */
+/* CPUID.07H:EDX[11], RTM_ALWAYS_ABORT, and IA32_TSX_FORCE_ABORT[0], RTM_FORCE_ABORT: SDM volume
+ * 4, Table 2-2; Linux tfa_pmu. */
 bool model_tx_always_aborts(const struct model *m)
 {
 	bool forced = m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT;
@@ -80,7 +83,7 @@ bool model_tx_outermost(const struct model *m)
 	return m->tx.depth == 1;
 }
 
-/* The events of "RTM_RETIRED" and "HLE_RETIRED", and TX_MEM for aborts. */
+/* SDM chapter 19: the events of "RTM_RETIRED" and "HLE_RETIRED", and TX_MEM for aborts. */
 static bool occurs(const struct model *m, const struct retire_ctx *s, enum event_kind kind)
 {
 	bool aborts = s->tx_abort && !m->tx.elided;
@@ -111,7 +114,8 @@ bool model_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 	return fault_tx_occurs(m, s, kind, occurs(m, s, kind));
 }
 
-/* Save the state that an abort restores. */
+/* Save the state that an abort restores. IN_TXCP: the counter gets its value from here back
+ * ("Performance Monitoring and Intel TSX"). */
 static void checkpoint(struct model *m, const struct model_registers *registers)
 {
 	struct model_tx *tx = &m->tx;
@@ -126,6 +130,8 @@ static void checkpoint(struct model *m, const struct model_registers *registers)
 	model_tx_log_begin(m);
 }
 
+/* "RTM Nesting": XBEGIN increments the nesting count, and a count above MAX_RTM_NEST_COUNT
+ * aborts. "Nesting HLE and RTM": XBEGIN while a lock is elided may abort. */
 enum tx_cause model_tx_begin(struct model *m, const struct model_registers *registers, u64 fallback)
 {
 	struct model_tx *tx = &m->tx;
@@ -145,6 +151,7 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 	return model_tx_always_aborts(m) ? TX_EVENT : TX_FINE;
 }
 
+/* "Transactional Nesting": an abort restores the state of the outermost XACQUIRE. */
 void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip, u64 behind)
 {
 	struct model_tx *tx = &m->tx;
@@ -158,13 +165,15 @@ void model_tx_elide(struct model *m, const struct model_registers *registers, u6
 	checkpoint(m, registers);
 }
 
-/* cause: TX_FINE, or the cause of the abort. */
+/* Table 18-51, Cycles_Last_TX: "The number of cycles in the last TSX region, regardless of
+ * whether that region had aborted or committed". cause: TX_FINE, or the cause of the abort. */
 static void note_cycles(struct model *m, enum tx_cause cause)
 {
 	if (fault_tx_end_noted(m, cause, true))
 		m->tx.cycles = (u32)m->tx.cycles_so_far;
 }
 
+/* "RTM Nesting": XEND decrements the nesting count, and the transaction commits only at 0. */
 void model_tx_end(struct model *m)
 {
 	fault_tx_ends(m);
@@ -172,7 +181,8 @@ void model_tx_end(struct model *m)
 		note_cycles(m, TX_FINE);
 }
 
-/* IN_TXCP: "the value for that counter is restored to the value it had prior". */
+/* IN_TXCP, "Performance Monitoring and Intel TSX": "the value for that counter is restored to
+ * the value it had prior". */
 static void undo_counts(struct model *m, enum tx_cause cause)
 {
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
@@ -181,6 +191,8 @@ static void undo_counts(struct model *m, enum tx_cause cause)
 	fault_tx_restored(m);
 }
 
+/* Offset B8H, Table 18-51, for all PEBS events: "Intel TSX and PEBS Support". Bits 63:32 are set
+ * only in the record of an abort. */
 u64 model_tx_field(struct model *m, const struct retire_ctx *s)
 {
 	bool aborted = s->tx_abort || s->aborts;
@@ -190,6 +202,8 @@ u64 model_tx_field(struct model *m, const struct retire_ctx *s)
 				      (aborted ? m->tx.information : 0));
 }
 
+/* "RTM Software Interface": execution restarts at the fallback address with the state of XBEGIN,
+ * except for EAX, which has "RTM Abort Status Definition". */
 void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after)
 {
 	struct model_tx *tx = &m->tx;
@@ -219,6 +233,8 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 		after->rip = tx->lock[fault_tx_lock(m, 0)].behind;
 }
 
+/* "Intel TSX and PEBS Support": in the record of an abort only EventingIP, R/EIP and the TX
+ * field are valid. R/EIP is the fallback address. EventingIP is ip here. */
 void model_tx_abort(struct model *m, enum tx_cause cause, u8 code, u64 ip, u8 cpl)
 {
 	struct model_retired aborted = { .ip = ip, .cpl = cpl };
