@@ -130,7 +130,7 @@ static const char unknown_brand[48] = "Genuine Intel(R) CPU 0000";
 /* As QEMU's models have it: -cpu Haswell,pmu=on. */
 static const char named_brand[48] = "Intel Core Processor (Named)";
 
-/* NULL: a processor without a hypervisor. */
+/* CPUID.40000000H:EBX, ECX, EDX: spec/hypervisor.def. NULL: a processor without a hypervisor. */
 static const char *hypervisor_signature(const struct model *m)
 {
 	if (m->facts & FACT_KVM_SIGNATURE)
@@ -159,6 +159,7 @@ static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 
 #define LEAF_CORE_TYPE		0x1au
 
+/* CPUID.00H:EAX, "Basic CPUID Information". */
 static u32 max_leaf(const struct model *m)
 {
 	u32 least = m->facts & FACT_ARCH_LBR ? CPUID_LEAF_LBR_DEPTHS :
@@ -169,6 +170,7 @@ static u32 max_leaf(const struct model *m)
 	return own > least ? own : least;
 }
 
+/* CPUID.1CH, "Last Branch Records Information". */
 static void branch_records(const struct model *m, u32 regs[4])
 {
 	const struct arch_lbr_leaf leaf = model_arch_lbr_leaf(m);
@@ -188,6 +190,7 @@ static void branch_records(const struct model *m, u32 regs[4])
 	SET(LBR_EVENT_LOGGING, leaf.logs);
 }
 
+/* CPUID.01H: "Version Information", "Additional Information", "Feature Information". */
 static void version(const struct model *m, u32 regs[4])
 {
 	const struct generation *g = model_generation(m);
@@ -215,6 +218,8 @@ static void version(const struct model *m, u32 regs[4])
 	SET(HTT, processors(m) > 1);
 }
 
+/* CPUID.0AH, "Architectural Performance Monitoring". ECX exists from version 5 on, fixed
+ * counters from version 2 on. KVM shows a guest version 2 at most. */
 static void performance_monitoring(struct model *m, u32 regs[4])
 {
 	const struct leaf_0a leaf = model_leaf_0a(m);
@@ -238,7 +243,7 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	regs[EBX] = leaf.absent;
 }
 
-/* The x2APIC ID in EDX isn't changed. */
+/* CPUID.0BH, "Extended Topology Enumeration". The x2APIC ID in EDX isn't changed. */
 static void topology(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	enum { LEVEL_SMT = 1, LEVEL_CORE = 2 };
@@ -257,8 +262,8 @@ static void topology(const struct model *m, u32 subleaf, u32 regs[4])
 
 enum cache_type { CACHE_DATA = 1, CACHE_INSTRUCTIONS, CACHE_UNIFIED };
 
-/* Deterministic cache parameters: the sizes of the memory hierarchy. The threads of a core share
- * the first two levels; all processors share the third. */
+/* CPUID.04H, "Deterministic Cache Parameters": the sizes of the memory hierarchy. The threads of
+ * a core share the first two levels; all processors share the third. */
 static void caches(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	const struct memory_shape shape = model_memory_shape(m);
@@ -286,7 +291,7 @@ static void caches(const struct model *m, u32 subleaf, u32 regs[4])
 	regs[EDX] = cache[subleaf].level == 3 ? 1u << 1 : 0;
 }
 
-/* The second-level cache: size in KiB, eight ways, line size. */
+/* CPUID.80000006H:ECX, the second-level cache: size in KiB, eight ways, line size. */
 static u32 second_level(const struct model *m)
 {
 	enum { EIGHT_WAYS = 6 };
@@ -296,7 +301,8 @@ static u32 second_level(const struct model *m)
 	       MEMORY_LINE;
 }
 
-/* State components: x87, SSE and, with AVX, the upper halves. */
+/* CPUID.0DH, "Processor Extended State Enumeration". State components: x87, SSE and, with AVX,
+ * the upper halves. */
 static void xsave(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	enum { COMPONENTS = 7, AVX_COMPONENT = 2, BYTES = 576 + 256 };
@@ -315,6 +321,7 @@ static void xsave(const struct model *m, u32 subleaf, u32 regs[4])
 	clear(regs);
 }
 
+/* CPUID.80000000H to 80000008H, "Extended Function CPUID Information". */
 static void extended(const struct model *m, u32 leaf, u32 regs[4])
 {
 	const char *brand = m->facts & FACT_UNKNOWN_MODEL ? unknown_brand :
@@ -349,12 +356,14 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 	clear(regs);
 }
 
-/* IA32_TSX_FORCE_ABORT[1] hides transactions. */
+/* IA32_TSX_FORCE_ABORT[1], TSX_CPUID_CLEAR, hides transactions: SDM volume 4, Table 2-2. */
 static bool shows_tx(const struct model *m)
 {
 	return model_has_tx(m) && !(m->tsx_force_abort & IA32_TSX_FORCE_ABORT_TSX_CPUID_CLEAR);
 }
 
+/* CPUID.07H is "Structured Extended Feature Flags", and CPUID.1AH is "Native Model ID
+ * Enumeration". The other leaves are above, and 23H is in leaf23.c. */
 static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	switch (leaf) {
@@ -432,6 +441,11 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 	clear(regs);
 }
 
+/*
+ * Above the greatest leaf all registers are 0 here. SDM volume 1, "Processor Identification and
+ * Feature Determination", has the data of the highest basic leaf there, on which software should
+ * not rely.
+ */
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	fault_next_sequence(m);

@@ -25,16 +25,19 @@ u32 model_told_or(const struct model *m, enum latitude_id knob, u32 row)
 	return model_told(m, knob) ? m->latitude[knob] : row;
 }
 
+/* CPUID.0AH:EAX[7:0]. */
 unsigned model_core_version(const struct model *m)
 {
 	return model_told_or(m, LAT_VERSION, model_generation(m)->perfmon);
 }
 
+/* KVM shows a guest version 2 at most. */
 bool model_version_4(const struct model *m)
 {
 	return model_core_version(m) >= 4 && !(m->facts & (FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
+/* CPUID.0AH:EDX[15], from version 5 on. KVM sets it although it shows version 2. */
 bool model_shows_no_anythread(const struct model *m)
 {
 	return model_told_or(m, LAT_ANYTHREAD_DEPRECATED,
@@ -42,6 +45,8 @@ bool model_shows_no_anythread(const struct model *m)
 				     model_generation(m)->facilities & FAC_NO_ANYTHREAD);
 }
 
+/* "Architectural Performance Monitoring Version 3" has AnyThread. CPUID.0AH:EDX[15] takes it
+ * away. */
 bool model_has_anythread(const struct model *m)
 {
 	return model_core_version(m) >= 3 && !model_shows_no_anythread(m) &&
@@ -74,16 +79,21 @@ unsigned model_gp_counters(const struct model *m)
 	return fault_gp_counters(m, model_told_or(m, LAT_GP_COUNTERS, n));
 }
 
+/* CPUID.(23H,1):EAX: bit n is IA32_PMCn. Else all counters up to CPUID.0AH:EAX[15:8]. */
 u64 model_gp_mask(const struct model *m)
 {
 	return gp_mask_is_told(m) ? m->latitude[LAT_GP_MASK] : BIT(model_gp_counters(m)) - 1;
 }
 
+/* Nehalem: "All four general-purpose performance counters, IA32_PMCx, can be used for PEBS if
+ * the performance event supports PEBS." Other generations: spec/generation.def. */
 u64 model_pebs_counters(const struct model *m)
 {
 	return model_generation(m)->pebs_mask & model_gp_mask(m);
 }
 
+/* CPUID.0AH:EAX[23:16], and EDX[12:5] for fixed counters. Nehalem: "The width of counter
+ * reported by CPUID.0AH:EAX[23:16] is 48 bits." */
 unsigned model_width(const struct model *m, unsigned counter)
 {
 	return model_told_or(m, counter < FIRST_FIXED ? LAT_GP_WIDTH : LAT_FIXED_WIDTH,
@@ -95,7 +105,7 @@ u64 model_width_mask(const struct model *m, unsigned counter)
 	return BITS(0, model_width(m, counter) - 1);
 }
 
-/* CPUID.0AH:EDX[4:0]. */
+/* CPUID.0AH:EDX[4:0], from version 2 on. */
 unsigned model_fixed_counters(const struct model *m)
 {
 	unsigned fixed = model_told_or(m, LAT_FIXED_COUNTERS, model_generation(m)->fixed);
@@ -105,6 +115,8 @@ unsigned model_fixed_counters(const struct model *m)
 	return model_core_version(m) >= 2 ? fixed : 0;
 }
 
+/* Fixed counter i exists if EDX[4:0] > i or, from version 5 on, if ECX[i] of CPUID.0AH is 1: SDM
+ * volume 1, "CPUID". */
 u64 model_fixed_mask(const struct model *m)
 {
 	u64 first = BIT(model_fixed_counters(m)) - 1;
@@ -123,29 +135,35 @@ bool model_has_counter(const struct model *m, unsigned counter)
 	return counter < MODEL_MAX_COUNTERS && model_fixed_mask(m) & BIT(counter - FIRST_FIXED);
 }
 
+/* KVM shows a guest neither fixed counter 3 nor MSR_PERF_METRICS. */
 static bool can_have_metrics(const struct model *m)
 {
 	return model_generation(m)->facilities & FAC_PERF_METRICS && model_fixed_mask(m) & BIT(3) &&
 	       !(m->facts & (FACT_NO_PEBS | FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
-/* A P-core of a hybrid may have the metrics although its bit is 0. */
+/* Linux: on a hybrid IA32_PERF_CAPABILITIES[15] can be 0 although the P-core has the metrics
+ * (Raptor Lake and Meteor Lake). */
 static bool metrics_are_untold(const struct model *m)
 {
 	return model_core_type(m) && model_is_hybrid(m) && m->latitude[LAT_METRICS_UNTOLD];
 }
 
+/* IA32_PERF_CAPABILITIES[14]: Linux perf_capabilities.pebs_baseline. KVM clears it for guests. */
 static bool can_have_baseline(const struct model *m)
 {
 	return model_generation(m)->facilities & FAC_PEBS_BASELINE &&
 	       !(m->facts & (FACT_WITHOUT_PEBS | FACT_BASIC_PEBS)) && !m->latitude[LAT_NO_BASELINE];
 }
 
+/* IA32_PERF_CAPABILITIES[17], the retire latency: Linux, kvm-unit-tests. */
 static bool can_have_timing(const struct model *m)
 {
 	return model_generation(m)->facilities & FAC_RETIRE_LATENCY && can_have_baseline(m);
 }
 
+/* "IA32_PERF_CAPABILITIES MSR Enumeration": the fields up to bit 13. Later bits: Linux and
+ * "RDPMC". */
 static u64 capabilities_of_row(const struct model *m)
 {
 	const struct generation *g = model_generation(m);
@@ -177,6 +195,7 @@ static u64 capabilities_of_row(const struct model *m)
 	return value;
 }
 
+/* IA32_PERF_CAPABILITIES exists if CPUID.01H:ECX[15], PDCM, is 1. */
 u64 model_capabilities(const struct model *m)
 {
 	if (!model_told_or(m, LAT_PDCM, true))
@@ -185,11 +204,13 @@ u64 model_capabilities(const struct model *m)
 						      capabilities_of_row(m);
 }
 
+/* IA32_PERF_CAPABILITIES[14], of a processor that can have it. */
 bool model_has_baseline(const struct model *m)
 {
 	return can_have_baseline(m) && model_capabilities(m) & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
 }
 
+/* IA32_PERF_CAPABILITIES[15]: "RDPMC", Linux. */
 bool model_has_metrics(const struct model *m)
 {
 	return can_have_metrics(m) && (metrics_are_untold(m) ||
@@ -229,6 +250,7 @@ static const latitude_set told =
 #include "refpmu/model/latitude.def"
 	0;
 
+/* IA32_PERF_CAPABILITIES[5:0]: the formats of spec/lbr.def, and 3FH for architectural records. */
 static bool lbr_format_is_known(const struct model *m)
 {
 	switch (model_lbr_format(m)) {
@@ -274,6 +296,7 @@ static bool capabilities_are_possible(const struct model *m)
 				   !(shown & IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR));
 }
 
+/* CPUID.0AH: fixed counters exist from version 2 on, and ECX from version 5 on. */
 static bool counters_are_possible(const struct model *m)
 {
 	unsigned version = model_core_version(m);

@@ -32,7 +32,7 @@ static unsigned without_a_gap(u64 set)
 	return (unsigned)__builtin_ctzll(~set);
 }
 
-/* The events that leaf 0AH of this version enumerates. */
+/* The events that leaf 0AH of this version enumerates: from CPUID dumps. */
 static u64 known(unsigned version)
 {
 	if (version >= 6)
@@ -74,6 +74,10 @@ static bool tells_what_both_have(const struct model *m, enum generation_id *othe
 	return model_core_beside(m, other) && (m->has_e_cores || m->latitude[LAT_COMMON_COUNTERS]);
 }
 
+/*
+ * CPUID.0AH: EAX[31:24] is the length of EBX. A bit of EBX is 1 for an event of Table 18-1 that
+ * isn't available. Linux intel_pmu_init: on a hybrid the leaf may have only what both types have.
+ */
 struct leaf_0a model_leaf_0a(const struct model *m)
 {
 	struct core c = own(m);
