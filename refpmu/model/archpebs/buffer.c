@@ -7,6 +7,8 @@
  */
 #include "refpmu/model/archpebs/record.h"
 
+/* IA32_PMC_x_CFG_C[63], PEBS_EN, of a counter that CPUID.(23H,5):EAX or ECX has: Linux
+ * intel_pmu_enable_event_ext. */
 bool model_arch_pebs_enabled(struct model *m, unsigned counter)
 {
 	bool enabled = model_arch_pebs_counters(m) & BIT(counter) &&
@@ -18,12 +20,14 @@ bool model_arch_pebs_enabled(struct model *m, unsigned counter)
 	return fault_arch_enabled(m, counter, enabled);
 }
 
+/* IA32_PEBS_INDEX[26:4], WR, in units of 16 bytes: Linux union arch_pebs_index. */
 static u64 write_offset(u64 index)
 {
 	return (index & IA32_PEBS_INDEX_WR) >> IA32_PEBS_INDEX_WR_SHIFT;
 }
 
-/* WR and THRESH have the same unit. */
+/* When WR reaches THRESH, IA32_PERF_GLOBAL_STATUS[54] is set and an interrupt is raised: Linux
+ * handle_pmi_common. Both fields have the same unit: union arch_pebs_index. */
 static bool reaches_threshold(u64 index)
 {
 	u64 threshold = (index & IA32_PEBS_INDEX_THRESH) >> IA32_PEBS_INDEX_THRESH_SHIFT;
@@ -31,6 +35,8 @@ static bool reaches_threshold(u64 index)
 	return index & IA32_PEBS_INDEX_EN && write_offset(index) >= threshold;
 }
 
+/* IA32_PEBS_BASE: [51:12] is the physical address, and the low bits are n for a buffer of 1000H
+ * << n bytes. SDM volume 4, Linux intel_pmu_drain_arch_pebs. */
 static void place(struct model *m, struct arch_plan *plan)
 {
 	const u64 size = (u64)ARCH_PEBS_LEAST_BUFFER << (m->pebs_base & IA32_PEBS_BASE_SIZE);
@@ -40,6 +46,7 @@ static void place(struct model *m, struct arch_plan *plan)
 	plan->at = plan->begin + write_offset(m->pebs_index) * ARCH_PEBS_UNIT;
 }
 
+/* No source: see above. The name of IA32_PEBS_INDEX[31] is FULL. */
 static void drop(struct model *m, struct arch_plan *plan)
 {
 	plan->index = m->pebs_index | IA32_PEBS_INDEX_FULL;
@@ -48,6 +55,11 @@ static void drop(struct model *m, struct arch_plan *plan)
 	plan->set = plan->threshold ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD : 0;
 }
 
+/*
+ * WR grows by the size of the record in units of 16 bytes: Linux intel_pmu_drain_arch_pebs. The
+ * counter is loaded with its CFG_C[31:0]: intel_pmu_enable_event_ext. Its overflow bit is cleared
+ * as for records of the DS area, "PEBS Record Format".
+ */
 static void plan_record(struct model *m, unsigned x, struct arch_plan *plan)
 {
 	const u64 wr = write_offset(m->pebs_index) + plan->size / ARCH_PEBS_UNIT;
@@ -61,6 +73,7 @@ static void plan_record(struct model *m, unsigned x, struct arch_plan *plan)
 	plan->set = plan->threshold ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS_THRESHOLD : 0;
 }
 
+/* The buffer is where IA32_PEBS_BASE says in physical memory: Linux writes virt_to_phys of it. */
 static bool write_bytes(struct model *m, const struct arch_plan *plan)
 {
 	if (!m->host->write_physical || plan->linear)
@@ -68,6 +81,8 @@ static bool write_bytes(struct model *m, const struct arch_plan *plan)
 	return m->host->write_physical(m->host->ctx, plan->at, plan->bytes, plan->size);
 }
 
+/* Each counter has its own CFG_C, and its records have the groups of that: Linux. So a record is
+ * for one counter. */
 struct assist model_arch_assist(struct model *m, struct retire_ctx *s, unsigned x)
 {
 	struct arch_plan plan = { .full = m->pebs_index & IA32_PEBS_INDEX_FULL,

@@ -11,7 +11,8 @@
 /* Latitude pebs-fragments. */
 enum { ONE_FRAGMENT, TWO_FRAGMENTS, EMPTY_BETWEEN };
 
-/* The counters among these whose CFG_C allows them in records. */
+/* IA32_PMC_x_CFG_C[35], ALLOW_IN_RECORD: Linux sets it for each counter whose value it wants.
+ * These are the counters among the given ones that have it. */
 static u64 allowed_in_record(const struct model *m, u64 among)
 {
 	u64 all = 0;
@@ -22,7 +23,7 @@ static u64 allowed_in_record(const struct model *m, u64 among)
 	return all;
 }
 
-/* The number of entries that a code of CFG_C[41:40] selects. */
+/* The entries that a code of CFG_C[41:40] selects: Linux setup_arch_pebs_sample_data. */
 static unsigned entries_of(const struct model *m, u64 config)
 {
 	switch ((config & IA32_PMC_GP0_CFG_C_LBR) >> IA32_PMC_GP0_CFG_C_LBR_SHIFT) {
@@ -36,7 +37,8 @@ static unsigned entries_of(const struct model *m, u64 config)
 	return 0;
 }
 
-/* A component in its initial state isn't stored; with latitude xer-initial it is. */
+/* "XSAVES init optimization": a component in its initial state isn't stored (a mail on Linux,
+ * which quotes the manual). With latitude xer-initial it is. */
 static bool is_stored(const struct model *m, const u8 *component, unsigned bytes)
 {
 	if (m->latitude[LAT_XER_INITIAL])
@@ -47,6 +49,7 @@ static bool is_stored(const struct model *m, const u8 *component, unsigned bytes
 	return false;
 }
 
+/* CFG_C[48 + n] selects XSAVE's component n, as CPUID.(23H,4):EBX[16 + n] enumerates it. */
 static bool asks_for(u64 config, unsigned component)
 {
 	return config & BIT(IA32_PMC_GP0_CFG_C_XER_SHIFT + component);
@@ -65,6 +68,11 @@ static void layout_of_xer(struct model *m, u64 config, struct arch_layout *l)
 		l->xstate_bv |= BIT(ARCH_PEBS_XER_YMMH);
 }
 
+/*
+ * CFG_C of the counter selects the groups, and each record has BASIC: Linux
+ * setup_arch_pebs_sample_data. CFG_C[38:36] select general-purpose counters, fixed counters and
+ * metrics.
+ */
 void model_arch_layout(struct model *m, unsigned x, struct arch_layout *l)
 {
 	const u64 config = fault_arch_config(m, x, m->cfg_c[x]);
@@ -96,6 +104,8 @@ static void put32(u8 *to, u32 value)
 	__builtin_memcpy(to, &value, sizeof(value));
 }
 
+/* Linux struct arch_pebs_basic. Bit 16 of the last field says whether bits 15:0 are a retire
+ * latency. */
 static unsigned fill_basic(struct model *m, const struct retire_ctx *s, const struct record *record,
 			   u8 *at)
 {
@@ -109,6 +119,7 @@ static unsigned fill_basic(struct model *m, const struct retire_ctx *s, const st
 	return ARCH_PEBS_BASIC_BYTES;
 }
 
+/* Linux struct arch_pebs_aux. */
 static unsigned fill_aux(const struct record *record, u8 *at)
 {
 	put64(at + ARCH_PEBS_AUX_data_linear_address, record->data_linear_address);
@@ -118,7 +129,7 @@ static unsigned fill_aux(const struct record *record, u8 *at)
 	return ARCH_PEBS_AUX_BYTES;
 }
 
-/* There is no shadow stack, so SSP is 0. */
+/* Linux struct arch_pebs_gprs. There is no shadow stack, so SSP is 0. */
 static unsigned fill_gpr(const struct record *record, u8 *at)
 {
 	static const struct {
@@ -137,6 +148,8 @@ static unsigned fill_gpr(const struct record *record, u8 *at)
 	return ARCH_PEBS_GPR_BYTES;
 }
 
+/* Linux struct arch_pebs_xer_header: XSTATE_BV of the components that follow, in the order of
+ * their numbers. */
 static unsigned fill_xer(const struct arch_layout *l, u8 *at)
 {
 	unsigned size = ARCH_PEBS_XER_BYTES;
@@ -153,7 +166,8 @@ static unsigned fill_xer(const struct arch_layout *l, u8 *at)
 	return size;
 }
 
-/* The registers of the last exception or interrupt aren't modelled: they are 0. */
+/* Linux struct arch_pebs_lbr_header, then the entries. The registers of the last exception or
+ * interrupt aren't modelled: they are 0. */
 static unsigned fill_lbr(struct model *m, const struct retire_ctx *s, const struct arch_layout *l,
 			 u8 *at)
 {
@@ -165,7 +179,8 @@ static unsigned fill_lbr(struct model *m, const struct retire_ctx *s, const stru
 	return l->ler + l->entries * ARCH_PEBS_LBR_ENTRY_BYTES;
 }
 
-/* First the general-purpose counters, then the fixed ones; slots, then the metrics. */
+/* Linux struct arch_pebs_cntr_header. First the general-purpose counters, then the fixed ones;
+ * slots, then the metrics. */
 static unsigned fill_counters(struct model *m, const struct arch_layout *l, u8 *at)
 {
 	u8 *to = at + ARCH_PEBS_COUNTERS_BYTES;
@@ -185,12 +200,18 @@ static unsigned fill_counters(struct model *m, const struct arch_layout *l, u8 *
 
 /* ---- fragments ---- */
 
+/* Records begin at multiples of 16 bytes: Linux. No source says whether the size of a fragment
+ * is rounded up. */
 static unsigned rounded(unsigned bytes)
 {
 	return (bytes + ARCH_PEBS_UNIT - 1) / ARCH_PEBS_UNIT * ARCH_PEBS_UNIT;
 }
 
-/* Fill one fragment with these groups. Returns its bytes. */
+/*
+ * Fill one fragment with these groups, in the order BASIC, AUX, GPR, XER, LBR, counters: Linux
+ * setup_arch_pebs_sample_data. The header has the bytes of the fragment and its groups: struct
+ * arch_pebs_header. Returns the bytes.
+ */
 static unsigned fill_fragment(struct model *m, const struct retire_ctx *s,
 			      const struct arch_layout *l, const struct record *record, u64 groups,
 			      u64 flags, u8 *bytes)
@@ -214,6 +235,11 @@ static unsigned fill_fragment(struct model *m, const struct retire_ctx *s,
 	return size;
 }
 
+/*
+ * A fragment with CONT, or without any group, is followed by another one of its record: Linux
+ * arch_pebs_record_continued. How a record is divided is latitude pebs-fragments. Bit 30 of a
+ * header is 1 for a sample in 64-bit mode: struct arch_pebs_header.
+ */
 unsigned model_arch_fill(struct model *m, const struct retire_ctx *s, unsigned x,
 			 const struct arch_layout *l, u8 *bytes)
 {

@@ -44,6 +44,7 @@ static const u32 *row_of(const struct model *m, u32 subleaf)
 	return row_of_generation(m->config.generation, subleaf);
 }
 
+/* The leaf is valid if CPUID.(07H,1):EAX[8] is 1. KVM doesn't show it. */
 bool model_has_ext(const struct model *m)
 {
 	return row_of(m, EXT_FEATURES) && model_core_version(m) >= 5 &&
@@ -70,13 +71,14 @@ static u32 row(const struct model *m, u32 subleaf, unsigned reg)
 	return regs ? regs[reg] : 0;
 }
 
+/* CPUID.(23H,0):EAX[5:4]. There is architectural PEBS only with both sub-leaves: Linux. */
 bool model_has_arch_pebs(const struct model *m)
 {
 	return (row(m, EXT_FEATURES, EXT_EAX) & SUBLEAVES_OF_PEBS) == SUBLEAVES_OF_PEBS &&
 	       !(m->facts & (FACT_WITHOUT_PEBS | FACT_BASIC_PEBS));
 }
 
-/* Sub-leaf 0: UMASK2 and EQ. */
+/* CPUID.(23H,0):EBX: UMASK2 and EQ. */
 static u32 features(const struct model *m)
 {
 	u32 all = row(m, EXT_FEATURES, EXT_EBX);
@@ -84,21 +86,26 @@ static u32 features(const struct model *m)
 	return model_told(m, LAT_EXT_FEATURES) ? all & m->latitude[LAT_EXT_FEATURES] : all;
 }
 
+/* CPUID.(23H,0):EBX[0]: IA32_PERFEVTSELx[47:40] exist. */
 bool model_has_umask2(const struct model *m)
 {
 	return features(m) & UMASK2;
 }
 
+/* CPUID.(23H,0):EBX[1]: IA32_PERFEVTSELx[36] exists. */
 bool model_has_eq(const struct model *m)
 {
 	return features(m) & EQ;
 }
 
+/* CPUID.(23H,0):EBX[2]: IA32_PERFEVTSELx[37] and IA32_FIXED_CTR_CTRL[33 + 4i] exist. Linux and
+ * its mailing list, "rdpmc user disable". */
 bool model_has_rdpmc_user_disable(const struct model *m)
 {
 	return model_has_ext(m) && m->latitude[LAT_RDPMC_USER_DISABLE];
 }
 
+/* CPUID.(23H,1):EBX: bit i is fixed counter i. */
 u64 model_ext_fixed_of(enum generation_id id)
 {
 	const u32 *regs = row_of_generation(id, EXT_COUNTERS);
@@ -106,6 +113,7 @@ u64 model_ext_fixed_of(enum generation_id id)
 	return regs ? regs[EXT_EBX] : 0;
 }
 
+/* CPUID.(23H,1):EBX of this processor. */
 u64 model_ext_fixed_mask(const struct model *m)
 {
 	return row(m, EXT_COUNTERS, EXT_EBX);
@@ -122,16 +130,19 @@ static u64 existing_counters(const struct model *m, u32 subleaf, unsigned gp, un
 	return all;
 }
 
+/* CPUID.(23H,2):EAX, EBX: counters that can be reloaded. */
 u64 model_reloadable(const struct model *m)
 {
 	return told_of(m, LAT_RELOADED, existing_counters(m, EXT_RELOAD, EXT_EAX, EXT_EBX));
 }
 
+/* CPUID.(23H,2):ECX, EDX: counters whose overflow can reload others. */
 u64 model_reload_causes(const struct model *m)
 {
 	return told_of(m, LAT_RELOADING, existing_counters(m, EXT_RELOAD, EXT_ECX, EXT_EDX));
 }
 
+/* CPUID.(23H,5):EAX, ECX: counters with PEBS. */
 u64 model_arch_pebs_counters(const struct model *m)
 {
 	return model_has_arch_pebs(m) ?
@@ -140,6 +151,7 @@ u64 model_arch_pebs_counters(const struct model *m)
 					0;
 }
 
+/* CPUID.(23H,5):EBX, EDX: counters with PDist. */
 u64 model_pdist_counters(const struct model *m)
 {
 	return model_has_arch_pebs(m) ?
@@ -148,7 +160,7 @@ u64 model_pdist_counters(const struct model *m)
 					0;
 }
 
-/* Sub-leaf 4. */
+/* CPUID.(23H,4):EBX. */
 static u32 groups(const struct model *m)
 {
 	u32 all = row(m, EXT_GROUPS, EXT_EBX);
@@ -156,6 +168,7 @@ static u32 groups(const struct model *m)
 	return model_told(m, LAT_PEBS_GROUPS) ? all & m->latitude[LAT_PEBS_GROUPS] : all;
 }
 
+/* CPUID.(23H,4):EBX[n] is bit 32 + n of IA32_PMC_x_CFG_C. */
 u64 model_arch_pebs_groups(const struct model *m)
 {
 	return model_has_arch_pebs(m) ? (u64)groups(m) << 32 : 0;
@@ -235,7 +248,7 @@ static void put_counters(u64 counters, u32 *gp, u32 *fixed)
 	*fixed = (u32)(counters >> FIRST_FIXED);
 }
 
-/* Sub-leaf 0. */
+/* CPUID.(23H,0): the valid sub-leaves, the features, and in ECX[7:0] the slots of a cycle. */
 static void put_features(const struct model *m, u32 subleaves, u32 regs[4])
 {
 	regs[EXT_EAX] = subleaves;
@@ -247,6 +260,8 @@ static void put_features(const struct model *m, u32 subleaves, u32 regs[4])
 		regs[EXT_ECX] = (u32)model_slots(m);
 }
 
+/* CPUID.(23H,0):EAX[n] says whether sub-leaf n is valid. A sub-leaf that isn't valid is 0 in all
+ * registers. */
 void model_ext_leaf(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	u32 subleaves = row(m, EXT_FEATURES, EXT_EAX);

@@ -25,27 +25,33 @@ static const struct {
 #include "spec/arch_lbr.def"
 };
 
+/* CPUID.07H:EDX[19], "Structured Extended Feature Flags". KVM shows a guest no architectural
+ * last branch records. */
 bool model_has_arch_lbr(const struct model *m)
 {
 	return (model_generation(m)->facilities & FAC_ARCH_LBR || m->facts & FACT_ARCH_LBR) &&
 	       !(m->facts & (FACT_DEBUGCTL_EMPTY | FACT_BASIC_PEBS | FACT_NO_PMU));
 }
 
+/* CPUID.1CH, "Last Branch Records Information", says of each feature whether it exists. */
 static bool has(const struct model *m, unsigned what)
 {
 	return model_has_arch_lbr(m) && !(m->latitude[LAT_LBR_MISSING] & BIT(what));
 }
 
+/* CPUID.1CH:EBX[0]. Without it IA32_LBR_CTL[2:1] are reserved: SDM volume 1. */
 bool model_arch_lbr_filters_cpl(const struct model *m)
 {
 	return has(m, NO_CPL_FILTER);
 }
 
+/* CPUID.1CH:EBX[1]. Without it IA32_LBR_CTL[22:16] are reserved: SDM volume 1. */
 bool model_arch_lbr_filters_branches(const struct model *m)
 {
 	return has(m, NO_BRANCH_FILTER);
 }
 
+/* CPUID.1CH:EBX[2]. Without it IA32_LBR_CTL[3] is reserved: SDM volume 1. */
 bool model_arch_lbr_has_call_stack(const struct model *m)
 {
 	return has(m, NO_CALL_STACK);
@@ -71,6 +77,7 @@ struct arch_lbr_leaf model_arch_lbr_leaf(const struct model *m)
 	};
 }
 
+/* CPUID.1CH:EAX[7:0]: bit n is a depth of 8 * (n + 1) entries. */
 bool model_arch_lbr_is_depth(const struct model *m, u64 value)
 {
 	const u8 depths = model_arch_lbr_leaf(m).depths;
@@ -79,11 +86,18 @@ bool model_arch_lbr_is_depth(const struct model *m, u64 value)
 	       depths & BIT(value / ARCH_LBR_DEPTH_UNIT - 1);
 }
 
+/* After RESET IA32_LBR_CTL and the entries are 0, and IA32_LBR_DEPTH is the greatest depth:
+ * Intel's TDX module. */
 void model_arch_lbr_reset(struct model *m)
 {
 	m->lbr = (__typeof__(m->lbr)){ .depth = MODEL_LBR_ENTRIES };
 }
 
+/*
+ * A bit of IA32_LBR_CTL lets its branches in: [1] those at CPL 0, [2] those at CPL > 0, [22:16]
+ * each its own kind (SDM volume 4, Linux). A bit of MSR_LBR_SELECT keeps them out. A filter that
+ * CPUID.1CH:EBX doesn't enumerate keeps nothing out.
+ */
 void model_arch_lbr_control(struct model *m, u64 value)
 {
 	u64 select = value & IA32_LBR_CTL_CALL_STACK ? LBR_SELECT_EN_CALLSTACK : 0;
@@ -114,6 +128,7 @@ void model_arch_lbr_set_depth(struct model *m, u64 value)
 		m->lbr.depth = (u8)value;
 }
 
+/* BR_TYPE, IA32_LBR_x_INFO[59:56]: SDM volume 4, Linux arch_lbr_br_type_map. */
 static u64 type_of(u64 kind)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -123,9 +138,12 @@ static u64 type_of(u64 kind)
 }
 
 /*
- * "In cases where the CPL transitions from a value that is filtered out to a value that is enabled
- * for LBR recording, the FROM_IP address for the recorded CPL transition branch or event will be
- * 0FFFFFFFFFFFFFFFFH."
+ * "In cases where the CPL transitions from a value that is filtered out to a value that is
+ * enabled for LBR recording, the FROM_IP address for the recorded CPL transition branch or event
+ * will be 0FFFFFFFFFFFFFFFFH."
+ *
+ * IA32_LBR_x_INFO[63:56] and [15:0]: SDM volume 4. CYC_CNT has the core cycles since the previous
+ * entry, at most FFFFH: Linux get_lbr_cycles.
  */
 void model_arch_lbr_fill(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {

@@ -21,6 +21,8 @@ static const u8 shifts[] = {
 #include "spec/arch_lbr.def"
 };
 
+/* CPUID.1CH:ECX[19:16]: bit n is IA32_PMCn. Which processors have it: docs/READINGS.md, "LBR
+ * event logging". */
 u64 model_lbr_logging(const struct model *m)
 {
 	const u64 all = (BIT(MODEL_LBR_LOGGED) - 1) & model_gp_mask(m);
@@ -31,7 +33,8 @@ u64 model_lbr_logging(const struct model *m)
 	return all & ~(u64)m->latitude[LAT_LBR_UNLOGGED];
 }
 
-/* Is this counter's event logged? Latitude lbr-log-without. */
+/* A mail on Linux's branch counters: "a per-counter indication of precise event occurrences in
+ * LBRs". Is this counter's event logged? Latitude lbr-log-without. */
 static bool is_logged(const struct model *m, const struct model_rule *rule)
 {
 	const u32 without = m->latitude[LAT_LBR_LOG_WITHOUT];
@@ -40,6 +43,8 @@ static bool is_logged(const struct model *m, const struct model_rule *rule)
 	       !(without & BIT(WITHOUT_CONDITIONS) && (rule->cmask || rule->invert || rule->edge));
 }
 
+/* IA32_PERFEVTSELx[35]: Linux ARCH_PERFMON_EVENTSEL_BR_CNTR. No source says what a write with
+ * the bit clear does to the counts. */
 void model_lbr_log_configure(struct model *m)
 {
 	m->lbr.logs = 0;
@@ -51,12 +56,14 @@ void model_lbr_log_configure(struct model *m)
 	}
 }
 
+/* No source says whether events are logged while branch records are off: latitude lbr-log-off. */
 void model_lbr_log(struct model *m, unsigned i, u8 cpl, u64 add)
 {
 	if (!m->latitude[LAT_LBR_LOG_OFF] || model_lbr_on(m))
 		m->lbr.own[i] += fault_lbr_logged(m, i, cpl, add);
 }
 
+/* A branch's own events are in its entry or in the next one: latitude lbr-log-next. */
 void model_lbr_log_settle(struct model *m)
 {
 	for (unsigned n = 0; n < MODEL_LBR_LOGGED; n++) {
@@ -65,6 +72,8 @@ void model_lbr_log_settle(struct model *m)
 	}
 }
 
+/* From IA32_LBR_x_INFO[32] on two bits for each of IA32_PMC0 to 3, at most 3: Linux
+ * LBR_INFO_BR_CNTR_OFFSET. */
 u64 model_lbr_log_info(const struct model *m)
 {
 	u64 info = 0;
@@ -79,6 +88,7 @@ u64 model_lbr_log_info(const struct model *m)
 	return info;
 }
 
+/* An entry has the events since the previous entry: SDM volume 4, IA32_LBR_x_INFO. */
 void model_lbr_log_begin(struct model *m)
 {
 	for (unsigned n = 0; n < MODEL_LBR_LOGGED; n++) {

@@ -41,6 +41,8 @@ static void add_group(struct adaptive_layout *layout, enum adaptive_group group)
 	add_part(layout, group, group_bytes[group]);
 }
 
+/* The size of a record, which bits 63:48 of its format word hold: kvm-unit-tests
+ * get_pebs_record_size. */
 unsigned model_adaptive_bytes(const struct adaptive_layout *layout)
 {
 	unsigned bytes = 0;
@@ -50,8 +52,11 @@ unsigned model_adaptive_bytes(const struct adaptive_layout *layout)
 	return bytes;
 }
 
-/* Is a record adaptive that several counters share? Latitude adaptive-shared selects the counter
- * whose Adaptive_Record bit decides. */
+/*
+ * IA32_PERFEVTSELx[34] and IA32_FIXED_CTR_CTRL[32 + 4i], Adaptive_Record, hold for the records of
+ * their own counter: kvm-unit-tests pmu_pebs. No source says which bit a record follows that
+ * several counters share: latitude adaptive-shared.
+ */
 static bool is_adaptive(struct model *m, unsigned x, u64 covered)
 {
 	if (!m->latitude[LAT_ADAPTIVE_SHARED])
@@ -62,6 +67,11 @@ static bool is_adaptive(struct model *m, unsigned x, u64 covered)
 	return false;
 }
 
+/*
+ * The groups are in the order basic, memory, GPR, XMM, LBR, and an absent group takes no space:
+ * Linux setup_pebs_adaptive_sample_data, kvm-unit-tests get_pebs_record_size. The LBR group has
+ * MSR_PEBS_DATA_CFG[31:24] + 1 entries. A record that isn't adaptive has only the basic group.
+ */
 void model_adaptive_layout(struct model *m, unsigned x, u64 covered, struct adaptive_layout *layout)
 {
 	u64 config = fault_data_cfg(m, x, is_adaptive(m, x, covered) ? m->pebs_data_cfg : 0);
@@ -89,6 +99,8 @@ void model_adaptive_layout(struct model *m, unsigned x, u64 covered, struct adap
 	fault_adaptive_layout(m, x, layout);
 }
 
+/* The fields have the places of spec/adaptive.def. The order of the GPR group isn't that of
+ * formats 0 to 3: Linux setup_pebs_adaptive_sample_data. */
 static void fill_fields(enum adaptive_group group, const struct record *record, u8 *bytes)
 {
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -97,6 +109,7 @@ static void fill_fields(enum adaptive_group group, const struct record *record, 
 			      get64((const u8 *)record + fields[i].member));
 }
 
+/* XMMn is at 10H * n of its group, bits 63:0 first: Linux setup_pebs_adaptive_sample_data. */
 static void fill_xmm(struct model *m, u8 *bytes)
 {
 	if (m->host->xmm)
@@ -106,8 +119,9 @@ static void fill_xmm(struct model *m, u8 *bytes)
 }
 
 /*
- * The newest entry comes first, without MSR_LASTBRANCH_TOS. The sampled instruction has retired, so
- * if it is a branch, its entry is among them: latitude lbr-before.
+ * The newest entry comes first, without MSR_LASTBRANCH_TOS: Linux intel_pmu_store_pebs_lbrs. The
+ * sampled instruction has retired, so if it is a branch, its entry is among them: latitude
+ * lbr-before. What the group holds while branch records are off is latitude lbr-cleared.
  */
 void model_fill_lbr_entries(struct model *m, const struct retire_ctx *s, unsigned entries,
 			    u8 *bytes)
@@ -128,6 +142,14 @@ void model_fill_lbr_entries(struct model *m, const struct retire_ctx *s, unsigne
 	m->lbr = kept;
 }
 
+/*
+ * Bits 31:0 of the format word are the effective MSR_PEBS_DATA_CFG[31:0], and 0 if the record
+ * isn't adaptive; bits 63:48 are the size: kvm-unit-tests pmu_pebs. With
+ * IA32_PERF_CAPABILITIES[17] bits 47:32 are the retire latency, at most FFFFH: intel/perfmon
+ * README, Linux.
+ *
+ * Before Golden Cove only bits 31:0 of the latency are valid: Linux struct pebs_meminfo.
+ */
 void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 			 const struct adaptive_layout *layout, const struct record *record,
 			 u8 *bytes)

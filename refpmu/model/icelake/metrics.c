@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * MSR_PERF_METRICS: fixed counter 3's slots by category, each a fraction of FFH; their sum is FFH.
- * The pair counts while both are enabled.
+ * The pair counts while both are enabled. Sources: Linux, intel/perfmon, and "RDPMC" for the read
+ * that clears.
  *
  * The use of slots is microarchitectural. In the model an instruction uses all slots of its cycles
  * except one in each cycle, which is front-end bound. The slots of a mispredicted branch count as
@@ -18,11 +19,14 @@ enum { RETIRING, BAD_SPECULATION, FRONTEND_BOUND, BACKEND_BOUND };
  * hold. */
 #define MOST_SLOTS	BIT(40)
 
+/* Slots of one cycle, as CPUID.0AH:EDX[19:16] and CPUID.(23H,0):ECX[7:0] report them. */
 u64 model_slots(const struct model *m)
 {
 	return m->latitude[LAT_SLOTS];
 }
 
+/* IA32_PERF_GLOBAL_CTRL[35] enables fixed counter 3, and [48] enables the metrics. Linux enables
+ * and disables them together. */
 bool model_metrics_run(const struct model *m)
 {
 	return m->active & BIT(SLOTS_COUNTER) && model_has_metrics(m) &&
@@ -38,7 +42,8 @@ static u64 all_slots(const struct model *m)
 	return sum;
 }
 
-/* Level 2 of category i: not more than the category. */
+/* Level 2 of category i is a part of it, so it isn't larger: Linux INTEL_PMU_METRIC. Ice Lake
+ * has four metrics, and bytes 4 to 7 are 0 there. */
 static u64 part_of(const struct model *m, unsigned i, unsigned whole, u64 sum)
 {
 	u64 part = m->metrics.parts[i] * WHOLE / sum;
@@ -48,7 +53,8 @@ static u64 part_of(const struct model *m, unsigned i, unsigned whole, u64 sum)
 	return part < whole ? part : whole;
 }
 
-/* Slots are assigned as for the metrics. */
+/* Events 8 to 11 of CPUID.(23H,3):EAX and fixed counters 4 to 6 of E-cores: intel/perfmon,
+ * Linux. Slots are assigned as for the metrics. */
 u64 model_topdown(const struct model *m, const struct model_retired *r, u64 cycles,
 		  enum event_kind kind)
 {
@@ -63,6 +69,11 @@ u64 model_topdown(const struct model *m, const struct model_retired *r, u64 cycl
 	return kind == EK_SLOTS_RETIRING ? base * (slots - 1) : base;
 }
 
+/*
+ * Bytes 0 to 3 are retiring, bad speculation, front-end bound and back-end bound; bytes 4 to 7
+ * are a part of each: Linux INTEL_PMU_METRIC. The first four add up to about FFH: Linux
+ * icl_update_topdown_event.
+ */
 u64 model_metrics_read(struct model *m)
 {
 	u64 sum = all_slots(m), value = 0, so_far = 0;
@@ -84,6 +95,8 @@ u64 model_metrics_read(struct model *m)
 	return fault_metrics(m, value);
 }
 
+/* Software begins with 0 in fixed counter 3 and in MSR_PERF_METRICS: Linux
+ * icl_set_topdown_event_period. */
 void model_metrics_write(struct model *m, u64 value)
 {
 	m->metrics.written = value;
@@ -91,6 +104,8 @@ void model_metrics_write(struct model *m, u64 value)
 		m->metrics.slots[i] = m->metrics.parts[i] = 0;
 }
 
+/* An overflow of the metrics sets IA32_PERF_GLOBAL_STATUS[48]: Linux
+ * GLOBAL_STATUS_PERF_METRICS_OVF. It comes earlier than that of a 48-bit counter. */
 void model_metrics_retired(struct model *m, const struct model_retired *r, u64 cycles, u64 base)
 {
 	const struct model_rule *rule = &m->counter[SLOTS_COUNTER].rule;

@@ -15,6 +15,8 @@ static u32 field(u64 config, u64 mask, unsigned shift)
 	return (u32)((config & mask) >> shift);
 }
 
+/* No source says whether bits of counters that don't exist can be set: latitude snapshot-absent.
+ * A record has neither bits nor values of them. */
 u64 model_snapshot_absent(const struct model *m)
 {
 	u64 existing = model_gp_mask(m) << PEBS_DATA_CFG_CNTR_GP_SHIFT |
@@ -30,6 +32,8 @@ static void add_value(struct model *m, struct snapshot *s, unsigned counter)
 	s->value[s->n++] = m->counter[counter].value;
 }
 
+/* One value for each bit, the lowest first: general-purpose counters, fixed counters, then slots
+ * and metrics if the third word is 3. Linux struct pebs_cntr_header, INTEL_CNTR_METRICS. */
 void model_snapshot(struct model *m, u64 asked, struct snapshot *s)
 {
 	const u64 config = fault_snapshot_config(m, asked) & ~model_snapshot_absent(m);
@@ -55,12 +59,14 @@ void model_snapshot(struct model *m, u64 asked, struct snapshot *s)
 		fault_snapshot(m, s);
 }
 
+/* A head of 10H bytes, and 8 bytes for each value: Linux struct pebs_cntr_header. */
 unsigned model_snapshot_bytes(const struct snapshot *s)
 {
 	return s->head + s->n * (unsigned)sizeof(s->value[0]);
 }
 
-/* Of a head that is cut, the first words are written. */
+/* Linux struct pebs_cntr_header, then the values. Of a head that is cut, the first words are
+ * written. */
 void model_snapshot_fill(const struct snapshot *s, u8 *bytes)
 {
 	const u32 words[ADAPTIVE_COUNTERS_BYTES / HEAD_WORD] = {
