@@ -553,7 +553,7 @@ static void a_transaction(void)
 	}
 	see((u64)cause);
 	if (model_in_tx(&r->m) && (cause != TX_FINE || one_in(2)))
-		abort_for(cause != TX_FINE ? cause : (enum tx_cause)(1 + below(TX_CAUSES - 1)));
+		abort_for(cause != TX_FINE ? cause : (enum tx_cause)(1 + below(TX_FORCED - 1)));
 	if (!model_in_tx(&r->m))
 		return;
 	if (model_tx_may_end(&r->m) != TX_FINE) {

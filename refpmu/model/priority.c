@@ -40,16 +40,18 @@ static void serve_interrupt(struct model *m, struct retire_ctx *s, unsigned i)
 }
 
 /*
- * The first covered counter that is "programmed with a precise (PEBS-enabled) event and
- * programmed to generate a counter overflow interrupt": its interrupt has waited for the assist.
+ * The covered counters that are "programmed with a precise (PEBS-enabled) event and
+ * programmed to generate a counter overflow interrupt": their interrupts have waited for the
+ * assist.
  */
-static unsigned first_deferred_pmi(const struct model *m, u64 covered)
+static u64 deferred_pmis(const struct model *m, u64 covered)
 {
-	unsigned i = 0;
+	u64 deferred = 0;
 
-	while (i < MODEL_MAX_COUNTERS && !(covered & BIT(i) && m->counter[i].pmi_deferred))
-		i++;
-	return i;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (covered & BIT(i) && m->counter[i].pmi_deferred)
+			deferred |= BIT(i);
+	return deferred;
 }
 
 /*
@@ -61,18 +63,20 @@ static void assist(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct assist a = model_has_arch_pebs(m) ? model_arch_assist(m, s, i) :
 						   model_assist(m, s, i);
-	unsigned held = first_deferred_pmi(m, a.covered);
+	const u64 held = deferred_pmis(m, a.covered);
 	struct pmi_plan plan = { .assist = true };
 
 	if (a.threshold)
 		add_pmi(&plan, ACTION_THRESHOLD_INT, i);
-	if (held < MODEL_MAX_COUNTERS) {
-		add_pmi(&plan, ACTION_OVERFLOW_INT, held);
+	if (held) {
+		const unsigned first = (unsigned)__builtin_ctzll(held);
+
+		add_pmi(&plan, ACTION_OVERFLOW_INT, first);
 		/* Counters that wrapped on this very instruction share the interrupt with the
 		 * others that did. */
-		plan.shared = a.covered & s->wrapped;
+		plan.shared = held & s->wrapped;
 		if (m->latitude[LAT_HELD_STATUS])
-			m->global_status |= model_global_bit(held);
+			m->global_status |= model_global_bit(first);
 	}
 	fault_pmis(m, s, &plan);
 	request_all(m, s, &plan);

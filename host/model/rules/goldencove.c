@@ -99,6 +99,14 @@ static bool entries_read_back(struct fixture *r)
 	return true;
 }
 
+static bool writing_the_depth_clears_while_frozen(struct fixture *r)
+{
+	fixture_wrmsr(r, 0x1500, 1);
+	fixture_wrmsr(r, 0x391, BIT(58));
+	fixture_wrmsr(r, DEPTH, get(r, DEPTH));
+	return FROM(0) == 0;
+}
+
 static bool writing_the_depth_clears(struct fixture *r)
 {
 	for (u64 depth = 32; depth >= 8; depth /= 2) {
@@ -531,6 +539,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_MISSING] = entries_read_back,
 	[FAULT_ARCH_LBR_DEPTH_UNLISTED] = leaf_1c_has_depth_32,
 	[FAULT_ARCH_LBR_STATE_SHORT] = no_state_of_branch_records,
+	[FAULT_ARCH_LBR_FROZEN_DEPTH_KEEPS] = writing_the_depth_clears_while_frozen,
 	[FAULT_ARCH_LBR_SAME_DEPTH_KEEPS] = writing_the_depth_clears,
 	[FAULT_ARCH_LBR_DEPTH_KEEPS_INFO] = writing_the_depth_clears,
 	[FAULT_ARCH_LBR_ON_CLEARS] = only_ctl_starts_and_stops,

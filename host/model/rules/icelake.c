@@ -419,6 +419,8 @@ RULE(without_baseline_nothing_is_adaptive,
 	     model_rdmsr(&r->m, 0x329).status == MSR_GP)
 RULE(pebs_enable_has_its_counters,
      TAKEN(0x3f1, 0xf000000ffULL) && REFUSED(0x3f1, BIT(8)) && REFUSED(0x3f1, BIT(36)))
+RULE(fixed_counter_3_counts, (fixture_set(r, 0x38d, 0x3000), fixture_set(r, 0x38f, BIT(35)),
+			      fixture_nops(r, 10), FIXED(3) >= 10))
 RULE(there_are_four_fixed_counters,
      model_rdmsr(&r->m, 0x30c).status == MSR_DONE && model_rdmsr(&r->m, 0x30d).status == MSR_GP &&
 	     TAKEN(0x38f, 0x1000f000000ffULL) && REFUSED(0x38f, BIT(36)) &&
@@ -471,6 +473,7 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_FORMAT_RESERVED] = records_are_right,
 	[FAULT_FORMAT_SIZE_ZERO] = records_are_right,
 	[FAULT_FORMAT_SIZE_BASIC] = records_are_right,
+	[FAULT_FIXED_3_OFF] = fixed_counter_3_counts,
 	[FAULT_FORMAT_SIZE_OF_FIXED] = fixed_counters_sample,
 	[FAULT_GROUP_LBR_NOT_WITH_XMM] = records_are_right,
 	[FAULT_RESET_FIXED_32_BITS] = fixed_slots_are_whole,

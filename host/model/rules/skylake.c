@@ -20,6 +20,7 @@
 RULE(set_sets_one, (SET(BIT(1)), STATUS == BIT(1)) && (SET(BIT(33)), STATUS == (BIT(1) | BIT(33))))
 RULE(set_sets_one_that_counts,
      (fixture_set(r, 0x38d, 0x30), fixture_set(r, 0x38f, BIT(33)), SET(BIT(33)), STATUS == BIT(33)))
+RULE(set_sets_one_while_frozen, (SET(CTR_FRZ), SET(BIT(2)), STATUS == (CTR_FRZ | BIT(2))))
 RULE(what_is_set_is_cleared,
      (SET(BIT(0)), RESET(BIT(0)), STATUS == 0) && (SET(LBR_FRZ), RESET(LBR_FRZ), STATUS == 0))
 RULE(before_4_there_is_no_set, fixture_wrmsr(r, 0x391, 0) == MSR_GP)
@@ -567,6 +568,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_STATUS_SET_REPLACES] = set_sets_one,
 	[FAULT_STATUS_SET_NEIGHBOUR] = set_sets_one,
 	[FAULT_STATUS_SET_NOT_COUNTING] = set_sets_one_that_counts,
+	[FAULT_STATUS_SET_NOT_FROZEN] = set_sets_one_while_frozen,
 	[FAULT_STATUS_SET_STICKS] = what_is_set_is_cleared,
 	[FAULT_STATUS_RESET_KEEPS_LBR_FRZ] = what_is_set_is_cleared,
 	[FAULT_INUSE_NEEDS_EN] = in_use_is_shown,

@@ -44,6 +44,8 @@ static const struct {
 				 INFO_OTHER | INFO_WRITES },
 	[TX_CAPACITY_READS] = { STATUS_CAPACITY, KIND(EK_TX_ABORTED_MEMORY),
 				INFO_OTHER | INFO_READS },
+	/* Linux, "x86/tsx: Clear CPUID bits when TSX always force aborts": "EAX code 0". */
+	[TX_FORCED] = { 0, KIND(EK_TX_ABORTED_OTHER), INFO_OTHER },
 };
 
 /* "Detection of RTM Support": CPUID.07H:EBX[11]. Firmware or microcode can remove it: latitude
@@ -148,7 +150,7 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 	tx->fallback = fallback;
 	tx->elided = false;
 	checkpoint(m, registers);
-	return model_tx_always_aborts(m) ? TX_EVENT : TX_FINE;
+	return model_tx_always_aborts(m) ? TX_FORCED : TX_FINE;
 }
 
 /* "Transactional Nesting": an abort restores the state of the outermost XACQUIRE. */

@@ -39,6 +39,7 @@ enum tx_cause {
 	TX_CONFLICT,
 	TX_CAPACITY_WRITES,
 	TX_CAPACITY_READS,
+	TX_FORCED,		/* all transactions abort where they begin */
 	TX_CAUSES
 };
 
