@@ -11,7 +11,8 @@
 #include "pmu/version6/arch_record.h"
 #include "pmu/counter.h"
 
-#define ARCH_PEBS_LARGEST	4u	/* the largest value of `size`: 10000H bytes */
+#define ARCH_PEBS_LARGE		4u	/* a value of `size` for many records: 10000H bytes */
+#define ARCH_PEBS_LARGEST	5u	/* and the largest: 20000H bytes */
 /* A threshold that no record reaches. */
 #define ARCH_PEBS_NEVER		(IA32_PEBS_INDEX_THRESH >> IA32_PEBS_INDEX_THRESH_SHIFT)
 

@@ -49,7 +49,7 @@ static void take_at(const struct workload *w, const struct workload_place *place
 {
 	enum { ROUNDS = 512, EVERY = 8, BYTES = 0x120 };
 
-	arch_pebs_open(wanted > RECORDS ? ARCH_PEBS_LARGEST : 0, ARCH_PEBS_NEVER);
+	arch_pebs_open(wanted > RECORDS ? ARCH_PEBS_LARGE : 0, ARCH_PEBS_NEVER);
 	msr_write(MSR_PEBS_LD_LAT_THRESHOLD, threshold);
 	arch_pebs_arm(c, event, COUNT_BOTH, EVERY, GROUP_AUX | GROUP_GPR, EVERY);
 	for (unsigned i = 0; i < windows && arch_pebs_written() < wanted * BYTES; i++)

@@ -51,7 +51,7 @@ static struct retire_latencies take(const struct workload *w, u64 groups)
 	unsigned c, windows = 0;
 
 	c = (unsigned)__builtin_ctzll(latency_counters(&event));
-	arch_pebs_open(ARCH_PEBS_LARGEST, ARCH_PEBS_NEVER);
+	arch_pebs_open(ARCH_PEBS_LARGE, ARCH_PEBS_NEVER);
 	latency_set_threshold(LATENCY_THRESHOLD_LEAST);
 	counter_program(CYCLES, 0, COUNT_BOTH);
 	counter_write(CYCLES, 0);

@@ -293,7 +293,7 @@ TEST(archpebs, buffer_and_threshold_go_beyond_1000h_bytes, REQS(APEBS_06, APEBS_
  *           of its bytes.
  *           Linux intel_pmu_drain_arch_pebs
  *
- * Given  a buffer of each size from 1000H to 10000H bytes, WR at its middle, where a smaller buffer
+ * Given  a buffer of each size from 1000H to 20000H bytes, WR at its middle, where a smaller buffer
  *        would end; where every requirement is judged, WR one record before its end
  * When   a record is made
  * Then   it is written there: WR is after it, and no other byte was written

@@ -227,6 +227,19 @@ TEST(netburst, each_nbogus_bit_counts_the_tag_bit_of_its_number, REQS(NB_35), NE
 		}
 }
 
+/* The additions have both tag bits: each mask bit alone counts them. */
+static void check_two_tags(struct test *t, struct netburst_setting *s, unsigned a, unsigned b)
+{
+	const unsigned bits[] = { a, b };
+
+	for (unsigned i = 0; i < 2; i++) {
+		s->mask = (u32)BIT(bits[i]);
+		CHECK_EQ(t, NB_35, netburst_declared(&workload_packed, WORKLOAD_BRANCHES),
+			 netburst_gain_once(s, &workload_packed, false),
+			 "packed additions with tag bits %u and %u, by NBOGUS%u", a, b, bits[i]);
+	}
+}
+
 /*
  * NB-35  Execution_event must count the micro-operations whose tag value the upstream ESCR has
  *        set.
@@ -234,7 +247,7 @@ TEST(netburst, each_nbogus_bit_counts_the_tag_bit_of_its_number, REQS(NB_35), NE
  *
  * Given  MSR_FIRM_ESCR1 alone tags packed additions; then MSR_FIRM_ESCR0 tags those of single
  *        precision with bit 0 and MSR_FIRM_ESCR1 those of double precision with bit 1; a counter
- *        that each can feed runs; then both tag those of single precision, with these bits
+ *        that each can feed runs; then both tag those of single precision, with each pair of bits
  * When   execution_event counts them by NBOGUS0, by NBOGUS1, and by both, except in the last case
  * Then   MSR_FIRM_ESCR1 tags as MSR_FIRM_ESCR0 does; each mask bit counts the additions of its own
  *        ESCR, and not those of the other one, and both bits count those of both
@@ -255,6 +268,7 @@ TEST(netburst, both_firm_escrs_tag_at_once, REQS(NB_35), NEEDS(need_netburst))
 	struct netburst_setting s = netburst_metric(NB_METRIC_PACKED_DP_RETIRED, NB_IQ_COUNTER0,
 						    own, 0);
 	const u64 dp = msr_read(MSR_NB_FIRM_ESCR0) & ~NB_ESCR_TAG_VALUE;
+	u64 sp;
 
 	s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, NB_IQ_COUNTER0, own, 0);
 	msr_write(MSR_NB_FIRM_ESCR1, msr_read(MSR_NB_FIRM_ESCR0));
@@ -271,14 +285,13 @@ TEST(netburst, both_firm_escrs_tag_at_once, REQS(NB_35), NEEDS(need_netburst))
 			 netburst_gain_once(&s, &workload_simd, false),
 			 "vector additions by mask %#x", by[i].mask);
 	}
-	msr_write(MSR_NB_FIRM_ESCR1,
-		  (msr_read(MSR_NB_FIRM_ESCR0) & ~NB_ESCR_TAG_VALUE) | TAG(TAG_2));
-	for (unsigned bit = 0; bit < 2; bit++) {
-		s.mask = by[bit].mask;
-		CHECK_EQ(t, NB_35, netburst_declared(&workload_packed, WORKLOAD_BRANCHES),
-			 netburst_gain_once(&s, &workload_packed, false),
-			 "packed additions that both ESCRs tag, by NBOGUS%u", bit);
-	}
+	sp = msr_read(MSR_NB_FIRM_ESCR0) & ~NB_ESCR_TAG_VALUE;
+	for (unsigned a = 0; a < TAGS; a++)
+		for (unsigned b = a + 1; b < TAGS; b++) {
+			msr_write(MSR_NB_FIRM_ESCR0, sp | TAG(BIT(a)));
+			msr_write(MSR_NB_FIRM_ESCR1, sp | TAG(BIT(b)));
+			check_two_tags(t, &s, a, b);
+		}
 	msr_write(second, s.beside_cccr);
 }
 

@@ -118,6 +118,17 @@ static bool either_flag_starts(struct netburst_fixture *r, unsigned from)
 NETBURST_RULE(bit_11_starts_beside_the_flag, either_flag_starts(r, 16))
 NETBURST_RULE(the_flag_starts_beside_bit_11, either_flag_starts(r, 14))
 
+/* MSR_FIRM_ESCR0 tags an addition with bit 0, MSR_FIRM_ESCR1 with bit 3, which counter 12 counts.
+ */
+static bool each_tag_of_two_counts(struct netburst_fixture *r)
+{
+	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15) | BIT(4) | BIT(5), ENABLE, 0);
+	program(r, 10, 0x3a5, 1, escr(8, BIT(15), 15) | BIT(4) | BIT(8), ENABLE, 0);
+	program(r, 12, 0x3cc, 5, escr(12, 8, 15), ENABLE, 0);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	return value(r, 12) == 1;
+}
+
 netburst_rule_fn *const netburst_each_rules[FAULT_COUNT] = {
 	[FAULT_NB_CASCADED_PMI] = a_started_one_interrupts,
 	[FAULT_NB_CASCADED_COMPARE] = a_started_one_compares,
@@ -131,5 +142,6 @@ netburst_rule_fn *const netburst_each_rules[FAULT_COUNT] = {
 	[FAULT_NB_EXTENDED_NO_CHAIN] = one_that_bit_11_starts_starts_another,
 	[FAULT_NB_EXTENDED_NOT_BOTH] = bit_11_starts_beside_the_flag,
 	[FAULT_NB_CASCADE_NOT_BOTH] = the_flag_starts_beside_bit_11,
+	[FAULT_NB_TAG_3_BESIDE_0] = each_tag_of_two_counts,
 	[FAULT_NB_EXECUTION_FLAGS] = without_flags_nothing_is_tagged,
 };

@@ -410,10 +410,10 @@ RULE(selects_are_whole, TAKEN(0x190d, BIT(40)) && get(r, 0x189) == BIT(40))
 
 /* Counter n makes a record of the fourth instruction or the next one, at this byte of a buffer of
  * 1000H << size. */
-static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
+static u64 arch_index_in(struct fixture *r, u64 base, unsigned n, u64 size, u64 byte)
 {
 	r->m.latitude[LAT_DISABLE_COUNTS] = 1;
-	fixture_wrmsr(r, 0x3f4, (FIXTURE_PHYSICAL + 0x1000) | size);
+	fixture_wrmsr(r, 0x3f4, base | size);
 	fixture_wrmsr(r, 0x3f5, BIT(32) | 0x7fffffULL << 36 | byte);
 	fixture_wrmsr(r, 0x1903 + 4 * n, BIT(63) | 0xf0000000);
 	fixture_program(r, n, INST, 0, 4);
@@ -423,7 +423,14 @@ static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
 	return get(r, 0x3f5) & BITS(4, 26);
 }
 
+static u64 arch_index_after(struct fixture *r, unsigned n, u64 size, u64 byte)
+{
+	return arch_index_in(r, FIXTURE_PHYSICAL + 0x1000, n, size, byte);
+}
+
 RULE(size_is_that_of_base, arch_index_after(r, 0, 1, 0xfe0) == 0x1020)
+RULE(a_buffer_may_have_128_kib,
+     arch_index_in(r, FIXTURE_PHYSICAL + 0x1000 - 0x10000, 0, 5, 0xffe0) == 0x10020)
 RULE(a_record_ends_in_the_buffer, arch_index_after(r, 0, 0, 0xfe0) == 0xfe0)
 RULE(each_record_has_an_address,
      arch_index_after(r, 5, 0, 0) == 0x40 && fixture_peek(r, FIXTURE_BUFFER + 0x10))
@@ -441,6 +448,7 @@ rule *const single_version_6_rules[FAULT_COUNT] = {
 	[FAULT_EXT_ABSENT_TAKE_WRITES] = absent_registers_refuse_writes,
 	[FAULT_V6_CFG_A_32_BITS] = selects_are_whole,
 	[FAULT_ARCH_END_UNCHECKED] = a_record_ends_in_the_buffer,
+	[FAULT_ARCH_BUFFER_64K] = a_buffer_may_have_128_kib,
 	[FAULT_ARCH_BUFFER_1000H] = size_is_that_of_base,
 	[FAULT_ARCH_IP_FIRST_FOUR] = each_record_has_an_address,
 	[FAULT_UMASK2_LOWER_COUNTERS] = umask2_is_of_upper_counters,

@@ -300,6 +300,8 @@ static u64 in_first_page(const struct arch_plan *plan)
 	return plan->size < left ? plan->size : left;
 }
 
+#define BYTES_64K	0x10000u
+
 void fault_arch_fits(struct model *m, struct arch_plan *plan)
 {
 	const u64 first = in_first_page(plan);
@@ -308,6 +310,9 @@ void fault_arch_fits(struct model *m, struct arch_plan *plan)
 		__builtin_memset(plan->bytes + first, 0, plan->size - first);
 	if (plan->fits && plan->at + plan->size > plan->begin + ARCH_PEBS_LEAST_BUFFER &&
 	    broken(m, FAULT_ARCH_BUFFER_1000H))
+		plan->fits = false;
+	if (plan->fits && plan->at + plan->size > plan->begin + BYTES_64K &&
+	    broken(m, FAULT_ARCH_BUFFER_64K))
 		plan->fits = false;
 	if (plan->fits)
 		return;

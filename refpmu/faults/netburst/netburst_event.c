@@ -133,6 +133,8 @@ static u64 executed(struct model *m, const struct netburst_step *s, unsigned tag
 	if (tag == 1 && s->core.r->arithmetic != ARITHMETIC_NONE &&
 	    !n != !(s->execution_tags & BIT(2)) && broken(m, FAULT_NB_NBOGUS1_TAG_2))
 		return !n;
+	if (tag == 3 && n && s->execution_tags & BIT(0) && broken(m, FAULT_NB_TAG_3_BESIDE_0))
+		return 0;
 	if (broken(m, FAULT_NB_EXECUTION_UNTAGGED))
 		return 1;
 	return s->execution_tags && s->core.r->arithmetic != ARITHMETIC_NONE &&
