@@ -319,7 +319,9 @@ unsigned smp_other_core(void)
 
 unsigned smp_other_kind(void)
 {
-	return smp_find(false, false);
+	unsigned cpu = smp_find(false, false);
+
+	return cpu ? cpu : smp_find(true, false);
 }
 
 bool smp_siblings_asleep(void)

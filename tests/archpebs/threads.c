@@ -66,7 +66,7 @@ static void reach(void *arg)
  * Control: each processor has one record, in its own buffer
  */
 TEST(archpebs, each_processor_interrupts_at_its_own_threshold, REQS(APEBS_28, APEBS_29),
-     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches, need_second_processor))
+     NEEDS(need_perfmon, need_arch_load, need_loads_or_branches, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		for (unsigned reaches = 0; reaches < 2; reaches++) {
@@ -177,7 +177,7 @@ static void sample_latency(void *arg)
  * Control: the one with 3 makes records
  */
 TEST(archpebs, each_processor_samples_loads_by_its_own_latency_threshold, REQS(MSR_38),
-     NEEDS(need_perfmon, need_latency_counter, need_second_processor))
+     NEEDS(need_perfmon, need_latency_counter, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		for (unsigned open = 0; open < 2; open++) {

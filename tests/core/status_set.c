@@ -400,7 +400,7 @@ static void set_on_one(void *arg)
  * Control: its own bits are set
  */
 TEST(msr, status_set_changes_its_own_processor_only, REQS(STS_15),
-     NEEDS(need_perfmon, need_version_4, need_second_processor))
+     NEEDS(need_perfmon, need_version_4, need_partner))
 {
 	FOR_EACH_PARTNER (cpu) {
 		for (unsigned side = 0; side < 2; side++) {

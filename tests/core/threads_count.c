@@ -268,7 +268,7 @@ TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),
  *        less; those of cycles and slots have counted
  */
 TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
-     NEEDS(need_perfmon, need_instructions, need_second_processor))
+     NEEDS(need_perfmon, need_instructions, need_partner))
 {
 	FOR_EACH_PARTNER(cpu) {
 		const u64 clocks = counters_fixed().bits & CYCLES_AND_SLOTS;
@@ -339,7 +339,7 @@ static void take_difference(void *arg)
  * Then   each counter grows by the branches of its own processor's workload, no more and no less
  */
 TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
-     NEEDS(need_perfmon, need_branches, need_second_processor))
+     NEEDS(need_perfmon, need_branches, need_partner))
 {
 	FOR_EACH_PARTNER(cpu) {
 		struct two_cpus_window window = { .side = {

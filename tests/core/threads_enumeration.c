@@ -78,7 +78,7 @@ static void look(void *arg)
  * Control: each enumerates at least one general-purpose counter
  */
 TEST(enumeration, other_processors_have_the_counters_that_they_enumerate, REQS(MSR_01),
-     NEEDS(need_perfmon, need_second_processor))
+     NEEDS(need_perfmon, need_partner))
 {
 	FOR_EACH_PARTNER(cpu)
 	{

@@ -232,7 +232,7 @@ static void wrap_at_once(void *arg)
  * Then   each processor is interrupted once
  */
 TEST(pmi, overflows_of_two_processors_at_once_interrupt_both, REQS(PMI_22),
-     NEEDS(need_perfmon, need_branches, need_second_processor))
+     NEEDS(need_perfmon, need_branches, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		for (unsigned turn = 0; turn < TURNS; turn++) {

@@ -96,7 +96,7 @@ static void check_refuses_there(struct test *t, unsigned cpu, const struct regis
  */
 TEST(msr, another_processor_refuses_reserved_bits_of_its_registers,
      REQS(MSR_29, MSR_30, MSR_31, MSR_33, MSR_34, MSR_35),
-     NEEDS(need_perfmon, need_events, need_second_processor))
+     NEEDS(need_perfmon, need_events, need_partner))
 {
 	char reason[96];
 	struct register_bits r[REGISTERS_MOST];

@@ -102,7 +102,7 @@ static void check_counters(struct test *t, unsigned cpu)
  * Then   each processor reads its own value, and the other's 0 changes nothing
  */
 TEST(msr, each_logical_processor_has_its_own_counter_registers, REQS(MSR_37),
-     NEEDS(need_perfmon, need_two_counters, need_second_processor))
+     NEEDS(need_perfmon, need_two_counters, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		check_counters(t, cpu);
@@ -119,7 +119,7 @@ TEST(msr, each_logical_processor_has_its_own_counter_registers, REQS(MSR_37),
  * Then   each processor reads its own value, and the other's 0 changes nothing
  */
 TEST(msr, each_logical_processor_has_its_own_pebs_enable_and_ds_area, REQS(MSR_37),
-     NEEDS(need_perfmon, need_pebs, need_second_processor))
+     NEEDS(need_perfmon, need_pebs, need_partner))
 {
 	FOR_EACH_PARTNER(cpu) {
 		check_own(t, AT(MSR_37), cpu, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 1, 2);
@@ -138,7 +138,7 @@ TEST(msr, each_logical_processor_has_its_own_pebs_enable_and_ds_area, REQS(MSR_3
  * Then   each processor reads its own value, and the other's 0 changes nothing
  */
 TEST(msr, each_logical_processor_has_its_own_debug_control, REQS(MSR_37),
-     NEEDS(need_perfmon, need_debug_control, need_freeze, need_second_processor))
+     NEEDS(need_perfmon, need_debug_control, need_freeze, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		check_own(t, AT(MSR_37), cpu, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, BIT(12), BIT(11));
@@ -155,7 +155,7 @@ TEST(msr, each_logical_processor_has_its_own_debug_control, REQS(MSR_37),
  * Then   each processor reads its own value, and the other's 0 changes nothing
  */
 TEST(msr, each_logical_processor_has_its_own_latency_threshold, REQS(MSR_38),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		check_own(t, AT(MSR_38), cpu, "MSR_PEBS_LD_LAT_THRESHOLD",
@@ -173,7 +173,7 @@ TEST(msr, each_logical_processor_has_its_own_latency_threshold, REQS(MSR_38),
  * Then   each processor reads its own value, and the other's 0 changes nothing
  */
 TEST(msr, each_logical_processor_has_its_own_off_core_registers, REQS(MSR_38),
-     NEEDS(need_perfmon, need_offcore, need_second_processor))
+     NEEDS(need_perfmon, need_offcore, need_partner))
 {
 	u32 count = counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
 
@@ -193,7 +193,7 @@ TEST(msr, each_logical_processor_has_its_own_off_core_registers, REQS(MSR_38),
  * Then   each processor reads its own value, and the other's 0 changes nothing
  */
 TEST(msr, each_logical_processor_has_its_own_data_configuration_and_metrics, REQS(MSR_44),
-     NEEDS(need_perfmon, need_baseline, need_second_processor))
+     NEEDS(need_perfmon, need_baseline, need_partner))
 {
 	FOR_EACH_PARTNER (cpu) {
 		check_own(t, AT(MSR_44), cpu, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG,
@@ -256,7 +256,7 @@ static void wrap_and_look(void *arg)
  * Then   the status of each shows its own wrap alone, and the first one's write leaves the other's
  */
 TEST(msr, each_logical_processor_has_its_own_overflow_status, REQS(MSR_37),
-     NEEDS(need_perfmon, need_branches, need_second_processor))
+     NEEDS(need_perfmon, need_branches, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		for (unsigned which = 1; which < 4; which++) {
@@ -328,7 +328,7 @@ static void each_bit(void *arg)
  * Control: each was set
  */
 TEST(msr, each_logical_processor_clears_each_bit_of_its_own_status, REQS(STS_04, MSR_37),
-     NEEDS(need_perfmon, need_version_4, need_second_processor))
+     NEEDS(need_perfmon, need_version_4, need_partner))
 {
 	const u64 frozen = IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_LBR_FRZ;
 
@@ -433,7 +433,7 @@ static void check_interrupts(struct test *t, struct test_claim claim, struct int
  *        that status
  */
 TEST(pmi, overflow_interrupts_its_own_processor_only, REQS(PMI_22),
-     NEEDS(need_perfmon, need_branches, need_second_processor))
+     NEEDS(need_perfmon, need_branches, need_partner))
 {
 	check_interrupts(t, AT(PMI_22),
 			 (struct interrupting){ .make = wrap,
@@ -457,7 +457,7 @@ TEST(pmi, overflow_interrupts_its_own_processor_only, REQS(PMI_22),
  * Then   each is interrupted once exactly if its own record did, and its handler finds OvfBuf
  */
 TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22, DS_21),
-     NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
+     NEEDS(need_perfmon, need_pebs, need_events, need_partner))
 {
 	if (sampling_shadow_fits(t))
 		check_interrupts(t, AT(PMI_22),
@@ -534,7 +534,7 @@ static void freeze_and_count(void *arg)
  * Control: IA32_PERF_GLOBAL_CTRL of the one that overflowed is 0
  */
 TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
-     NEEDS(need_perfmon, need_instructions, need_legacy_freeze, need_freeze, need_second_processor))
+     NEEDS(need_perfmon, need_instructions, need_legacy_freeze, need_freeze, need_partner))
 {
 	u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
 
@@ -602,7 +602,7 @@ static void freeze_one(void *arg)
  * Control: CTR_Frz of the one is set
  */
 TEST(pmi, ctr_frz_freezes_its_own_processor_only, REQS(FRZ_24, PMI_16),
-     NEEDS(need_perfmon, need_instructions, need_version_4, need_second_processor))
+     NEEDS(need_perfmon, need_instructions, need_version_4, need_partner))
 {
 	const u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
 
@@ -659,7 +659,7 @@ static void check_streamlined(struct test *t, struct test_claim claim, struct te
  * Control: CTR_Frz and the overflow bit of the one that overflowed are set
  */
 TEST(pmi, streamlined_freeze_on_pmi_stops_its_own_processor_only, REQS(FRZ_24),
-     NEEDS(need_perfmon, need_instructions, need_version_4, need_freeze, need_second_processor))
+     NEEDS(need_perfmon, need_instructions, need_version_4, need_freeze, need_partner))
 {
 	check_streamlined(t, AT(FRZ_24), CONTROL_AT(FRZ_24), 0);
 }
@@ -676,7 +676,7 @@ TEST(pmi, streamlined_freeze_on_pmi_stops_its_own_processor_only, REQS(FRZ_24),
  * Control: CTR_Frz and the overflow bit of the one that overflowed are set
  */
 TEST(pmi, streamlined_freeze_on_pmi_leaves_a_processor_that_would_freeze_too, REQS(FRZ_24),
-     NEEDS(need_perfmon, need_instructions, need_version_4, need_freeze, need_second_processor))
+     NEEDS(need_perfmon, need_instructions, need_version_4, need_freeze, need_partner))
 {
 	check_streamlined(t, AT(FRZ_24), CONTROL_AT(FRZ_24), FREEZE_PERFMON);
 }

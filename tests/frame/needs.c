@@ -597,6 +597,15 @@ bool need_second_processor(char *reason, size_t size)
 	return false;
 }
 
+bool need_partner(char *reason, size_t size)
+{
+	if (smp_sibling() || smp_other_core())
+		return true;
+	fmt_print(reason, size, "no other processor of the same type of core among %u processors",
+		  smp_count());
+	return false;
+}
+
 bool need_sibling_thread(char *reason, size_t size)
 {
 	struct topology first = smp_topology(CPU_BOOT);
@@ -632,8 +641,9 @@ bool need_other_kind(char *reason, size_t size)
 bool needs_others(const struct test_case *c)
 {
 	for (unsigned i = 0; c->needs[i]; i++)
-		if (c->needs[i] == need_second_processor || c->needs[i] == need_sibling_thread ||
-		    c->needs[i] == need_other_core || c->needs[i] == need_other_kind)
+		if (c->needs[i] == need_second_processor || c->needs[i] == need_partner ||
+		    c->needs[i] == need_sibling_thread || c->needs[i] == need_other_core ||
+		    c->needs[i] == need_other_kind)
 			return true;
 	return false;
 }

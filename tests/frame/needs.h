@@ -63,6 +63,7 @@ bool need_data_address(char *reason, size_t size);	/* 4th generation facilities 
  * other one its work, whichever processors the other tests run on.
  */
 bool need_second_processor(char *reason, size_t size);
+bool need_partner(char *reason, size_t size);	/* a second one of the same type of core */
 bool need_sibling_thread(char *reason, size_t size);	/* of the first processor's core */
 bool need_other_core(char *reason, size_t size);
 bool need_other_kind(char *reason, size_t size); /* of core: CPUID.1AH */

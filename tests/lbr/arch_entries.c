@@ -208,7 +208,7 @@ static void set_depths(void *arg)
  *        hold branches
  */
 TEST(lbr, each_processor_has_a_depth_of_its_own, REQS(ALBR_28),
-     NEEDS(need_arch_lbr_depths, need_second_processor))
+     NEEDS(need_arch_lbr_depths, need_partner))
 {
 	const struct lbr_leaf leaf = arch_lbr_leaf();
 	const u64 deepest = lbr_leaf_deepest(&leaf);
@@ -286,7 +286,7 @@ static void record(void *arg)
  *        clears no entry of the other one
  */
 TEST(lbr, each_processor_has_architectural_records_of_its_own, REQS(ALBR_28),
-     NEEDS(need_arch_lbr, need_second_processor))
+     NEEDS(need_arch_lbr, need_partner))
 {
 	const struct lbr_piece *kinds = &lbr_piece_lbr_kinds;
 	const struct lbr_row last = lbr_chain_row(2, 0);
@@ -361,7 +361,7 @@ static unsigned filters(u64 *controls)
  * Control: the first one records each branch of its code
  */
 TEST(lbr, each_processor_filters_by_its_own_lbr_ctl, REQS(ALBR_28),
-     NEEDS(need_a_filter, need_second_processor))
+     NEEDS(need_a_filter, need_partner))
 {
 	u64 controls[CONTROLS_MOST];
 	const unsigned n = filters(controls);

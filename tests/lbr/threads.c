@@ -115,7 +115,7 @@ static bool check_filters(struct test *t, unsigned cpu)
  * Control: each other branch of that one is recorded
  */
 TEST(lbr, each_processor_has_a_stack_and_a_select_of_its_own, REQS(LBR_27),
-     NEEDS(need_lbr, need_second_processor))
+     NEEDS(need_lbr, need_partner))
 {
 	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
 	const struct lbr_row *kinds = lbr_piece_lbr_kinds.end - 1;
@@ -201,7 +201,7 @@ static void check_written(struct test *t, unsigned cpu, const char *name, u32 ms
  * Then   each reads its own
  */
 TEST(msr, each_logical_processor_has_each_register_of_the_lbr_stack_for_itself, REQS(LBR_27),
-     NEEDS(need_lbr, need_second_processor))
+     NEEDS(need_lbr, need_partner))
 {
 	FOR_EACH_PARTNER (cpu) {
 		const unsigned last = lbr_depth() - 1;
@@ -232,7 +232,7 @@ TEST(msr, each_logical_processor_has_each_register_of_the_lbr_stack_for_itself, 
  * Then   each reads its own
  */
 TEST(msr, each_logical_processor_has_each_architectural_entry_for_itself, REQS(ALBR_28),
-     NEEDS(need_arch_lbr, need_second_processor))
+     NEEDS(need_arch_lbr, need_partner))
 {
 	static const u32 entries[] = { MSR_IA32_LBR_0_FROM_IP, MSR_IA32_LBR_0_TO_IP,
 				       MSR_IA32_LBR_0_INFO };
@@ -329,7 +329,7 @@ static bool freeze_side(struct test *t, unsigned cpu, unsigned freezer, struct b
  *          version 4 on LBR_Frz is set
  */
 TEST(lbr, freeze_on_pmi_stops_recording_of_its_own_processor_only, REQS(MSR_37),
-     NEEDS(need_perfmon, need_branches, need_any_lbr, need_freeze, need_second_processor))
+     NEEDS(need_perfmon, need_branches, need_any_lbr, need_freeze, need_partner))
 {
 	const struct lbr_switch recording = lbr_any_switch();
 	const u64 last = lbr_chain_row(LBR_LINKS, 0).from;
@@ -435,7 +435,7 @@ static void record_busy(void *arg)
  * Control: each ran its code while the other one recorded, and has recorded a branch of its own
  */
 TEST(lbr, branches_of_two_processors_at_once_are_in_their_own_records, REQS(LBR_27, ALBR_28),
-     NEEDS(need_any_lbr, need_second_processor))
+     NEEDS(need_any_lbr, need_partner))
 {
 	struct both_busy b;
 

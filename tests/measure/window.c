@@ -62,7 +62,7 @@ void company_end(struct pmc_mask company)
 
 struct pmc_mask company_last(void)
 {
-	return last;
+	return cpu_index() == CPU_BOOT ? last : (struct pmc_mask){ 0 };
 }
 
 /* ---- windows ---- */

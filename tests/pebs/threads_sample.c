@@ -74,7 +74,7 @@ static void sample(void *arg)
  *        other byte of the buffer, nor another field of the area, is written
  */
 TEST(ds, each_processor_writes_records_to_its_own_ds_area, REQS(DS_18),
-     NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
+     NEEDS(need_perfmon, need_pebs, need_events, need_partner))
 {
 
 	if (!sampling_shadow_fits(t))

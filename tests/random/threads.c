@@ -60,8 +60,7 @@ static void decide(struct test *t, const struct session s[2], unsigned cpu)
  */
 TEST(random, drawn_programs_on_two_processors_leave_each_other_alone,
      REQS(CNT_46, MSR_37, PMI_22, PMI_23, DS_18),
-     NEEDS(need_perfmon, need_instructions, need_branches, need_pebs, need_ds_write,
-	   need_second_processor))
+     NEEDS(need_perfmon, need_instructions, need_branches, need_pebs, need_ds_write, need_partner))
 {
 	static const enum draw_class classes[][2] = { { DRAW_INTERRUPTS, DRAW_OPERATIONS_CLASS },
 						      { DRAW_RECORDS, DRAW_RECORDS } };

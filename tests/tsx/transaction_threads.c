@@ -149,7 +149,7 @@ static bool take_turns(struct test *t, unsigned cpu, u64 first, u64 second,
  */
 TEST(tsx, transactions_of_each_logical_processor_are_its_own,
      REQS(TSX_01, TSX_03, TSX_06, TSX_09),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_events, need_second_processor))
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events, need_partner))
 {
 	if (!transaction_works(t))
 		return;

@@ -344,7 +344,7 @@ static void uncore_doze(void *arg)
  * Control: the status shows that the fixed counter has wrapped
  */
 TEST(unc, uncore_interrupt_wakes_a_halted_processor_that_listens, REQS(PMI_09, PMI_10, PMI_12),
-     NEEDS(need_perfmon, need_uncore, need_second_processor))
+     NEEDS(need_perfmon, need_uncore, need_partner))
 {
 	FOR_EACH_PARTNER(cpu) {
 		for (unsigned listens = 0; listens < 2; listens++) {
@@ -483,7 +483,7 @@ static void check_correspondence(struct test *t, unsigned partner)
  * Then   one reads what the other one has written, and sees the status bit set and cleared
  */
 TEST(unc, processors_of_a_package_share_the_uncore_registers, REQS(UNC_07),
-     NEEDS(need_uncore, need_second_processor))
+     NEEDS(need_uncore, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		if (of_package(cpu))
@@ -557,7 +557,7 @@ static bool check_load(struct test *t, unsigned partner, unsigned works)
  *        change the rest
  */
 TEST(unc, uncore_counters_count_l3_misses_of_each_processor, REQS(UNC_08),
-     NEEDS(need_uncore, need_second_processor))
+     NEEDS(need_uncore, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		for (unsigned works = 0; works < 2 && of_package(cpu); works++)
