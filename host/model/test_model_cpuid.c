@@ -260,6 +260,18 @@ static void check_zero(u32 leaf)
 	CHECK_EQ(0, regs[EAX] | regs[EBX] | regs[ECX] | regs[EDX], "leaf %#x", leaf);
 }
 
+/* SDM volume 2, "CPUID": the data of the highest basic leaf. */
+static void above_the_highest_leaf_is_the_highest_basic_one(void)
+{
+	open(false);
+	CHECK_EQ(0xd, model_cpuid_leaf(&r.m, 0xd));
+	CHECK_EQ(0xd, model_cpuid_leaf(&r.m, 0xe));
+	CHECK_EQ(0xd, model_cpuid_leaf(&r.m, 0x23));
+	CHECK_EQ(0xd, model_cpuid_leaf(&r.m, 0x40000000));
+	CHECK_EQ(0xd, model_cpuid_leaf(&r.m, 0x80000009));
+	CHECK_EQ(0x80000008, model_cpuid_leaf(&r.m, 0x80000008));
+}
+
 static void nothing_of_amd_nor_of_a_hypervisor(void)
 {
 	static const u32 empty[] = {
@@ -291,6 +303,7 @@ int main(void)
 	RUN(transactions);
 	RUN(one_processor);
 	RUN(several_processors);
+	RUN(above_the_highest_leaf_is_the_highest_basic_one);
 	RUN(nothing_of_amd_nor_of_a_hypervisor);
 	RUN(each_generation_has_its_own);
 	RUN(caches);

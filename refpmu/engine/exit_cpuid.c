@@ -22,7 +22,8 @@ static u32 mirror(u32 reg, u64 bit, bool set)
 
 bool exit_cpuid(struct cpu *cpu)
 {
-	u32 leaf = (u32)cpu->gpr[REG_RAX], subleaf = (u32)cpu->gpr[REG_RCX];
+	u32 leaf = model_cpuid_leaf(&cpu->model, (u32)cpu->gpr[REG_RAX]),
+	    subleaf = (u32)cpu->gpr[REG_RCX];
 	u64 cr4 = cpu->vmcb->save.cr4;
 	u32 regs[4], highest[4];
 

@@ -338,8 +338,10 @@ bool model_counts_reference(const struct model *m);
 /* Ticks of the reference clock during all instructions that have been reported. */
 u64 model_reference_clock(const struct model *m);
 
-/* CPUID: change the result of the machine below (regs: EAX EBX ECX EDX) to that of the Intel
- * processor. */
+/* The leaf whose data CPUID returns for this value of EAX. */
+u32 model_cpuid_leaf(const struct model *m, u32 leaf);
+/* CPUID, with a leaf of model_cpuid_leaf(): change the result of the machine below (regs: EAX EBX
+ * ECX EDX) to that of the Intel processor. */
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
 
 /* Why last branch records stop. */

@@ -157,6 +157,7 @@ static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 					four_bytes(signature + 8) });
 }
 
+#define HYPERVISOR_RANGE_SHIFT	28	/* 40000000H to 4FFFFFFFH */
 #define LEAF_CORE_TYPE		0x1au
 
 /* CPUID.00H:EAX, "Basic CPUID Information". */
@@ -442,10 +443,22 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 }
 
 /*
- * Above the greatest leaf all registers are 0 here. SDM volume 1, "Processor Identification and
- * Feature Determination", has the data of the highest basic leaf there, on which software should
- * not rely.
+ * SDM volume 2, "CPUID": above the highest basic and the highest extended leaf "the data for the
+ * highest basic information leaf is returned". KVM does the same for an Intel guest, except in the
+ * range of hypervisors' leaves.
  */
+u32 model_cpuid_leaf(const struct model *m, u32 leaf)
+{
+	const bool hypervisors = leaf >> HYPERVISOR_RANGE_SHIFT ==
+				 HYPERVISOR_LEAF >> HYPERVISOR_RANGE_SHIFT;
+
+	if (leaf >= LEAF_EXTENDED)
+		return leaf <= LEAF_EXTENDED_LAST ? leaf : max_leaf(m);
+	if (leaf <= max_leaf(m) || (hypervisors && hypervisor_signature(m)))
+		return leaf;
+	return max_leaf(m);
+}
+
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	fault_next_sequence(m);
