@@ -75,7 +75,8 @@ test_each_processor_passes()
 		'netburst.active_thread_field_t*,netburst.table_18_66_holds_on_th*,netburst.bit_0*'
 	refute grep '^not ok' "$out"
 	# All of a later processor's tests, after the self tests on the first processor.
-	expect 0 ./run-qemu.sh --boot direct --cpu sapphirerapids --on 1 --draw 1 --out "$log/on_later"
+	expect 0 ./run-qemu.sh --boot direct --cpu sapphirerapids --on 1 --draw 1 \
+		--out "$log/on_later"
 	refute grep '^not ok' "$out"
 	expect_bad "--on takes first" ./run-qemu.sh --on each
 	expect_bad "the last one is 1" ./run-qemu.sh --smp 2 --on 2
