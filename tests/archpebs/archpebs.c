@@ -31,6 +31,26 @@ bool need_arch_load(char *reason, size_t size)
 	return false;
 }
 
+u64 arch_counters_of(enum event_kind kind, struct event *event)
+{
+	if (!event_get(kind, EV_PEBS, event))
+		return 0;
+	return counter_caps()->v6.pebs & event->counters;
+}
+
+bool need_arch_latency(char *reason, size_t size)
+{
+	struct event event;
+
+	if (!need_load_latency(reason, size) || !need_events(reason, size))
+		return false;
+	if (arch_counters_of(EK_LOAD_LATENCY, &event))
+		return true;
+	fmt_print(reason, size, "no load latency with PEBS (CPUID.(23H,5): %#lx)",
+		  counter_caps()->v6.pebs);
+	return false;
+}
+
 bool need_arch_groups(u64 groups, char *reason, size_t size)
 {
 	const u64 there = (u64)counter_caps()->v6.groups << 32;

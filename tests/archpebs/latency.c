@@ -20,26 +20,10 @@
 #define AT_LATENCIES	0x30u
 #define AT_RIP		0x08u	/* in the GPR group */
 
-/* Counters that sample this kind of event and write records. */
-static u64 counters_of(enum event_kind kind, struct event *event)
-{
-	if (!event_get(kind, EV_PEBS, event))
-		return 0;
-	return counter_caps()->v6.pebs & event->counters;
-}
-
 static bool need_latencies(char *reason, size_t size)
 {
-	struct event event;
-
-	if (!need_arch_groups(GROUP_AUX | GROUP_GPR, reason, size) ||
-	    !need_load_latency(reason, size) || !need_events(reason, size))
-		return false;
-	if (counters_of(EK_LOAD_LATENCY, &event))
-		return true;
-	fmt_print(reason, size, "no load latency with PEBS (CPUID.(23H,5): %#lx)",
-		  counter_caps()->v6.pebs);
-	return false;
+	return need_arch_groups(GROUP_AUX | GROUP_GPR, reason, size) &&
+	       need_arch_latency(reason, size);
 }
 
 /* Take records with AUX and GPR of loads or stores of the piece at that place, at least wanted of
@@ -88,7 +72,7 @@ TEST(archpebs, aux_group_holds_both_latencies, REQS(APEBS_18, APEBS_19),
 {
 	struct event event;
 
-	FOR_EACH_COUNTER (c, counters_of(EK_LOAD_LATENCY, &event))
+	FOR_EACH_COUNTER (c, arch_counters_of(EK_LOAD_LATENCY, &event))
 		for (unsigned locked = 0; locked < 2; locked++) {
 			unsigned records = 0, waited = 0;
 			struct arch_fragment f;
@@ -155,7 +139,7 @@ TEST(archpebs, no_load_below_the_latency_threshold_is_recorded, REQS(ADP_49),
 	enum { WINDOWS = 4 };
 	struct event event;
 
-	FOR_EACH_COUNTER (c, counters_of(EK_LOAD_LATENCY, &event))
+	FOR_EACH_COUNTER (c, arch_counters_of(EK_LOAD_LATENCY, &event))
 		for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 			const bool least = rows[i].threshold == LEAST_THRESHOLD;
 
@@ -232,7 +216,7 @@ TEST(archpebs, source_of_a_load_has_the_lock_and_stlb_bits_of_its_type_of_core,
 	const u64 lock = latency_lock_bit(), stlb = latency_stlb_bit();
 	struct event event;
 
-	FOR_EACH_COUNTER (c, counters_of(kind, &event))
+	FOR_EACH_COUNTER (c, arch_counters_of(kind, &event))
 		if (!check_bit(t, AT(HYB_11), kind, c, &workload_lock, lock, SHARE_EACH) ||
 		    !check_bit(t, AT(HYB_11), kind, c, &workload_uncached, lock, SHARE_NONE) ||
 		    !check_bit(t, AT(HYB_12), kind, c, &workload_fresh_page, stlb, SHARE_MORE) ||
@@ -303,7 +287,7 @@ TEST(archpebs, source_of_a_load_has_the_code_of_its_type_of_core,
      .deadline_ms = 5000)
 {
 	struct event event;
-	const u64 counters = counters_of(EK_LOAD_LATENCY, &event);
+	const u64 counters = arch_counters_of(EK_LOAD_LATENCY, &event);
 	const unsigned c = 63u - (unsigned)__builtin_clzll(counters);
 
 	check_codes(t, AT(LL_47), c, event.code, ACCESS_L1);
@@ -383,7 +367,7 @@ TEST(archpebs, source_of_each_load_has_codes_and_bits_of_its_type_of_core,
 							 &workload_lock };
 	struct event event;
 
-	FOR_EACH_COUNTER (c, counters_of(EK_LOAD_LATENCY, &event))
+	FOR_EACH_COUNTER (c, arch_counters_of(EK_LOAD_LATENCY, &event))
 		for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 			const struct source_claims claims = {
 				.code = AT(HYB_13), .bits = AT(HYB_27), .blocked = AT(HYB_28),
@@ -401,7 +385,7 @@ static bool need_sampled_stores(char *reason, size_t size)
 
 	if (!need_arch_groups(GROUP_AUX | GROUP_GPR, reason, size) || !need_events(reason, size))
 		return false;
-	if (counters_of(EK_STORE_SAMPLE, &event))
+	if (arch_counters_of(EK_STORE_SAMPLE, &event))
 		return true;
 	fmt_print(reason, size, "no sampled stores with PEBS (CPUID.(23H,5): %#lx)",
 		  counter_caps()->v6.pebs);
@@ -429,7 +413,7 @@ TEST(archpebs, source_of_a_store_has_the_lock_and_stlb_bits_of_its_type_of_core,
 	const u64 lock = latency_lock_bit(), stlb = latency_stlb_bit();
 	struct event event;
 
-	FOR_EACH_COUNTER (c, counters_of(kind, &event))
+	FOR_EACH_COUNTER (c, arch_counters_of(kind, &event))
 		if (!check_bit(t, AT(HYB_24), kind, c, &workload_lock, lock, SHARE_EACH) ||
 		    !check_bit(t, AT(HYB_24), kind, c, &workload_store, lock, SHARE_NONE) ||
 		    !check_bit(t, AT(HYB_24), kind, c, &workload_fresh_page_store, stlb,

@@ -19,26 +19,10 @@
 #define RECORDS		8u
 #define WINDOWS_MOST	64u
 
-/* Counters that sample loads by latency and write records. */
-static u64 latency_counters(struct event *event)
-{
-	if (!event_get(EK_LOAD_LATENCY, EV_PEBS, event))
-		return 0;
-	return counter_caps()->v6.pebs & event->counters;
-}
-
 static bool need_latency_records(char *reason, size_t size)
 {
-	struct event event;
-
-	if (!need_arch_pebs(reason, size) || !need_load_latency(reason, size) ||
-	    !need_events(reason, size) || !need_fixed_0_to_2(reason, size))
-		return false;
-	if (latency_counters(&event))
-		return true;
-	fmt_print(reason, size, "no load latency with PEBS (CPUID.(23H,5): %#lx)",
-		  counter_caps()->v6.pebs);
-	return false;
+	return need_arch_pebs(reason, size) && need_arch_latency(reason, size) &&
+	       need_fixed_0_to_2(reason, size);
 }
 
 /* Take records of this workload's loads by the load latency event, and count core cycles too. */
@@ -50,7 +34,7 @@ static struct retire_latencies take(const struct workload *w, u64 groups)
 	struct event event = { .counters = 1 };
 	unsigned c, windows = 0;
 
-	c = (unsigned)__builtin_ctzll(latency_counters(&event));
+	c = (unsigned)__builtin_ctzll(arch_counters_of(EK_LOAD_LATENCY, &event));
 	arch_pebs_open(ARCH_PEBS_LARGE, ARCH_PEBS_NEVER);
 	latency_set_threshold(LATENCY_THRESHOLD_LEAST);
 	counter_program(CYCLES, 0, COUNT_BOTH);

@@ -105,28 +105,10 @@ TEST(archpebs, each_processor_interrupts_at_its_own_threshold, REQS(APEBS_28, AP
 /* A counter that samples loads by latency and writes records; false: there is none. */
 static bool latency_counter(struct event *event, unsigned *counter)
 {
-	u64 counters;
+	const u64 counters = arch_counters_of(EK_LOAD_LATENCY, event);
 
-	if (!event_get(EK_LOAD_LATENCY, EV_PEBS, event))
-		return false;
-	counters = counter_caps()->v6.pebs & event->counters;
 	*counter = counter_next(counters, 0);
 	return counters;
-}
-
-static bool need_latency_counter(char *reason, size_t size)
-{
-	struct event event;
-	unsigned c;
-
-	if (!need_arch_load(reason, size) || !need_load_latency(reason, size) ||
-	    !need_events(reason, size))
-		return false;
-	if (latency_counter(&event, &c))
-		return true;
-	fmt_print(reason, size, "no load latency with PEBS (CPUID.(23H,5): %#lx)",
-		  counter_caps()->v6.pebs);
-	return false;
 }
 
 struct both_latency {
@@ -177,7 +159,7 @@ static void sample_latency(void *arg)
  * Control: the one with 3 makes records
  */
 TEST(archpebs, each_processor_samples_loads_by_its_own_latency_threshold, REQS(MSR_38),
-     NEEDS(need_perfmon, need_latency_counter, need_partner))
+     NEEDS(need_perfmon, need_arch_load, need_arch_latency, need_partner))
 {
 	FOR_EACH_PARTNER (cpu)
 		for (unsigned open = 0; open < 2; open++) {

@@ -17,21 +17,32 @@
 #define PRESET	1000000ULL	/* value of a counter before; it must not become smaller */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
+static void begin_window(unsigned counter, u16 event, u64 flags, u64 start)
+{
+	counter_program(counter, event, COUNT_BOTH | flags);
+	counter_write(counter, start);
+	counters_enable(pmc_one(counter));
+}
+
+/* Returns the counter's value. */
+static u64 end_window(unsigned counter)
+{
+	u64 value;
+
+	counters_disable();
+	value = counter_read(counter);
+	counter_program_disabled(counter, 0, 0);
+	return value;
+}
+
 /* The increase of a counter over so many transactions of n loads each. *committed: how many
  * committed. */
 static u64 counted(unsigned counter, u16 event, u64 flags, const struct transaction *piece, u64 n,
 		   unsigned *committed)
 {
-	u64 value;
-
-	counter_program(counter, event, COUNT_BOTH | flags);
-	counter_write(counter, PRESET);
-	counters_enable(pmc_one(counter));
+	begin_window(counter, event, flags, PRESET);
 	*committed = transaction_run(piece, n, RUNS);
-	counters_disable();
-	value = counter_read(counter);
-	counter_program_disabled(counter, 0, 0);
-	return value;
+	return end_window(counter);
 }
 
 /* The same of a window in which each transaction ended by its XEND or XABORT. false: the test is
@@ -42,13 +53,9 @@ static bool counted_to_end(struct test *t, unsigned counter, u16 event, u64 flag
 	for (unsigned i = 0; i < TRANSACTION_WINDOWS; i++) {
 		unsigned ended;
 
-		counter_program(counter, event, COUNT_BOTH | flags);
-		counter_write(counter, PRESET);
-		counters_enable(pmc_one(counter));
+		begin_window(counter, event, flags, PRESET);
 		ended = transaction_run_ended(piece, n, RUNS);
-		counters_disable();
-		*value = counter_read(counter);
-		counter_program_disabled(counter, 0, 0);
+		*value = end_window(counter);
 		if (ended == RUNS)
 			return true;
 	}
@@ -287,13 +294,9 @@ static bool counted_from(struct test *t, u64 flags, u64 start, u64 *value)
 	for (unsigned i = 0; i < TRANSACTION_WINDOWS; i++) {
 		unsigned ended;
 
-		counter_program(FILTER, LOADS, COUNT_BOTH | flags);
-		counter_write(FILTER, start);
-		counters_enable(pmc_one(FILTER));
+		begin_window(FILTER, LOADS, flags, start);
 		ended = transaction_run_ended(&transaction_xabort, MORE, RUNS);
-		counters_disable();
-		*value = counter_read(FILTER);
-		counter_program_disabled(FILTER, 0, 0);
+		*value = end_window(FILTER);
 		if (ended)
 			return true;
 	}
