@@ -192,6 +192,26 @@ static void later_processors_are_reported_where_only_practice_says_it(void)
 	CHECK(!verdict_unjudged(frozen, PLATFORM_SILICON, &icelake), "its records are legacy ones");
 }
 
+static void practice_begins_with_a_known_generation(void)
+{
+	static const char *const codes[] = {
+#define GENERATION_CODE(code, through) code "+",
+#include "spec/generation.def"
+	};
+	static const char *const from[] = {
+#define PRACTICE_FROM(requirement, code, reason) code,
+#include "claims/practice.def"
+	};
+
+	for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < sizeof(codes) / sizeof(codes[0]); k++)
+			known |= !strcmp(from[i], codes[k]);
+		CHECK(known, "%s", from[i]);
+	}
+}
+
 static void known_breaches_need_the_right_subject(void)
 {
 	struct verdict_subject core2 = {
@@ -285,6 +305,7 @@ int main(void)
 	RUN(inconclusive_and_known_do_not_fail);
 	RUN(every_row_is_found_by_its_number);
 	RUN(only_text_fails_silicon);
+	RUN(practice_begins_with_a_known_generation);
 	RUN(later_processors_are_reported_where_only_practice_says_it);
 	RUN(known_breaches_need_the_right_subject);
 	RUN(a_row_of_other_generations_does_not_apply);

@@ -122,8 +122,8 @@ void decode_init(struct cpu *cpu);
  * it. Valid until the next call. */
 const struct instruction *decode_current(struct cpu *cpu);
 
-/* The same, but NULL unless it was decoded before, its bytes haven't changed, and all of them may
- * be executed. */
+/* The same, but NULL unless it was decoded before, and its bytes haven't changed, are in one page
+ * and may be executed. */
 const struct instruction *decode_known(struct cpu *cpu);
 
 /* How to emulate the last instruction that these two functions returned: emulate.h. */

@@ -150,8 +150,8 @@ static bool goes_on(const struct cpu *cpu)
 	       !may_translate(cpu);
 }
 
-/* In a transaction the model checks each instruction before it runs; a second check changes
- * nothing. */
+/* In a transaction the model checks each instruction before it runs. A second check only compares
+ * lines with memory earlier. */
 static bool run_in_transaction(struct cpu *cpu)
 {
 	bool delivered = false;

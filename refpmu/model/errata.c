@@ -3,7 +3,7 @@
  * Errata of counters, enabled by latitude: counters need the values of spec/setup.def first, or
  * fixed counter 2 has a slow clock. "The reset value to the counter is not clocked immediately so
  * the overflow status bit will flip 'high (1)' and generate another PMI (if enabled)":
- * CPU_CLK_UNHALTED.REF_TSC in Intel's event files. Others by their number, enum in internal.h. A
+ * CPU_CLK_UNHALTED.REF_TSC in Intel's event files. The other errata are numbered in internal.h. A
  * counter whose own enable is off has no clock, and doesn't repeat its overflow.
  */
 #include "refpmu/model/core.h"

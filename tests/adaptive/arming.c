@@ -260,7 +260,7 @@ static const struct {
 TEST(adaptive, each_armed_counter_is_disarmed_by_its_own_enable_alone, REQS(ARM_04, ARM_06, ARM_12),
      NEEDS(need_perfmon, need_baseline, need_branches, need_instructions))
 {
-	if (none_of(t, armable()) || (!test_is_strict(t) && !sampling_records_next_event(t)))
+	if (none_of(t, armable()) || !sampling_may_judge_next_event(t))
 		return;
 	FOR_EACH_COUNTER (c, armable())
 		for (unsigned i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {

@@ -258,8 +258,8 @@ static void check_order(struct test *t, struct test_claim claim, unsigned first,
  *
  * Given  two PEBS counters of instructions, both armed, whose status bits software has cleared, so
  *        that their assists can't share a record: each general-purpose counter from IA32_PMC1 on
- *        with the next one, and with fixed counter 0 if that has no PDist. The buffer has room for
- *        one record; with room for more there are two
+ *        with the next one; where every requirement is judged, with fixed counter 0 too, if that
+ *        has no PDist. The buffer has room for one record; with room for more there are two
  * When   the next instruction finds both due
  * Then   the counter of lower index is reloaded, and has the record; the other isn't
  */

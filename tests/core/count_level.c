@@ -387,8 +387,6 @@ struct sums {
  * Are the counts equal? */
 static bool read_while_counting(unsigned unread, u64 read[WINDOW_COUNTERS], struct sums *sums)
 {
-	bool equal = true;
-
 	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 		counter_write(c, 0);
@@ -402,9 +400,7 @@ static bool read_while_counting(unsigned unread, u64 read[WINDOW_COUNTERS], stru
 	counters_disable();
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		read[c] = counter_read(c);
-	FOR_EACH_COUNTER (c, counters_gp().bits)
-		equal &= read[c] == read[unread];
-	return equal;
+	return window_are_equal(counters_gp(), read);
 }
 
 static void check_reads(struct test *t, unsigned unread)

@@ -103,7 +103,8 @@ static u64 count_architectural(unsigned i, unsigned c, u64 level, struct cache_w
 	return value[c];
 }
 
-/* LBR inserts are left out: requirement CNT-51 covers them. */
+/* LBR inserts are left out: requirement CNT-51 covers them. Events above LAST_WITH_KNOWN_CODE are
+ * judged only where every requirement is. */
 static bool is_judged(const struct test *t, unsigned i)
 {
 	return !(counter_caps()->events_absent & BIT(architectural[i].bit)) &&
@@ -181,7 +182,8 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
  * Given  loads each of which waits for memory, and a branch by unpredictable bits
  * When   each general-purpose counter counts each architectural event that isn't marked as
  *        absent: mispredicted branches and bad speculation over the branches, all others over the
- *        loads, but LBR inserts, which CNT-51 is about
+ *        loads, but LBR inserts, which CNT-51 is about; events above 7 only where every requirement
+ *        is judged
  * Then   it counts 1 or more
  */
 TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
@@ -247,7 +249,8 @@ static void check_event_at_levels(struct test *t, unsigned i, struct cache_workl
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
  * Given  the same work at CPL 0 and at CPL 3; each architectural event that isn't marked as absent,
- *        except LBR inserts; all general-purpose counters at once
+ *        except LBR inserts; events above 7 only where every requirement is judged; all
+ *        general-purpose counters at once
  * When   each counter counts it with USR alone; with OS alone
  * Then   at CPL 0 it counts 0 with USR. At CPL 3 it counts 1 or more with USR. With OS it counts
  *        there only the way to CPL 3 and back: over more work the counts of the events 0 to 6 grow

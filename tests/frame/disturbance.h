@@ -2,8 +2,9 @@
 /*
  * Evidence that something else used the processor: SMIs, windows that took too long (because of a
  * hypervisor's host), and registers that an SMI's handler has changed. A disturbed window is
- * repeated because of this evidence, never because of its value. A delay that recurs each time is
- * the machine's normal speed and no disturbance. All functions act on the calling processor.
+ * repeated because of this evidence, never because of its value (but see window_count_equal()). A
+ * delay that recurs each time is the machine's normal speed and no disturbance. All functions act
+ * on the calling processor.
  */
 #ifndef TESTS_FRAME_DISTURBANCE_H
 #define TESTS_FRAME_DISTURBANCE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Judging by tables: claims/requirement.def has the authority of a requirement and how well it can
- * be observed on each platform; claims/known.def lists processors that are known to break it. A
+ * be observed on each platform; claims/practice.def from which processors on no sentence says it;
+ * claims/known.def lists processors that are known to break it. A
  * requirement that doesn't rest on the manual's text never fails a processor, because our reading
  * of the manual could be wrong.
  */

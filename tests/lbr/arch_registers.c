@@ -171,7 +171,10 @@ TEST(lbr, write_to_the_depth_clears_the_entries, REQS(ALBR_04), NEEDS(need_arch_
 			continue;
 		arch_lbr_close();
 		fill(deepest);
+		CONTROL_EQ(t, ALBR_04, deepest, not_zero(deepest), "entries that software filled");
 		msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
+		CONTROL_EQ(t, ALBR_04, IA32_PERF_GLOBAL_STATUS_LBR_FRZ,
+			   counters_status() & IA32_PERF_GLOBAL_STATUS_LBR_FRZ, "LBR_FRZ");
 		arch_lbr_open(depth);
 		CHECK_EQ(t, ALBR_04, 0, not_zero(depth),
 			 "entries that aren't 0, depth %u written while LBR_FRZ is set", depth);

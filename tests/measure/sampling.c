@@ -50,6 +50,11 @@ bool sampling_records_next_event(struct test *t)
 	return false;
 }
 
+bool sampling_may_judge_next_event(struct test *t)
+{
+	return test_is_strict(t) || !counter_caps()->baseline || sampling_records_next_event(t);
+}
+
 unsigned sampling_shadow_bound(void)
 {
 	enum { MARGIN = 15 };

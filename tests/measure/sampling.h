@@ -43,6 +43,10 @@ bool sampling_shadow_fits(struct test *t);
 
 /* Is each record of the first event after the overflow? false: the test is INCONCLUSIVE. */
 bool sampling_records_next_event(struct test *t);
+/* With PEBS baseline no source says whether a record is of the next event or of the next
+ * instruction. There, and if not every requirement is judged, the machine must have shown that it
+ * is of the next event; false: it hasn't, and the test is INCONCLUSIVE. */
+bool sampling_may_judge_next_event(struct test *t);
 
 /* An upper limit of the shadow on this machine, in events: the calibrated value and a margin. */
 unsigned sampling_shadow_bound(void);

@@ -105,7 +105,7 @@ bool window_host_may_take_counters(const struct test *t)
 	return counter_caps()->hypervisor && !test_is_strict(t);
 }
 
-static bool are_equal(struct pmc_mask counters, const u64 value[WINDOW_COUNTERS])
+bool window_are_equal(struct pmc_mask counters, const u64 value[WINDOW_COUNTERS])
 {
 	const unsigned first = counter_next(counters.bits, 0);
 
@@ -123,7 +123,7 @@ bool window_count_equal(const struct test *t, struct pmc_mask counters, u16 even
 	for (unsigned i = 0; i < tries; i++)
 		if (!window_count(counters, event, COUNT_BOTH, w, n, value))
 			return false;
-		else if (are_equal(counters, value))
+		else if (window_are_equal(counters, value))
 			break;
 	return true;
 }

@@ -43,6 +43,9 @@ bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct w
 /* Is this a guest whose host may take a counter for a while, in a run that isn't strict? */
 bool window_host_may_take_counters(const struct test *t);
 
+/* Have these counters the same value? */
+bool window_are_equal(struct pmc_mask counters, const u64 value[WINDOW_COUNTERS]);
+
 /* window_count() at both levels of counters that must have equal counts. Where a host may take a
  * counter it is the first of some windows in which they have, or the last one. */
 #define WINDOW_GUEST_TRIES 5

@@ -248,7 +248,8 @@ static void check_two_tags(struct test *t, struct netburst_setting *s, unsigned 
  * Given  MSR_FIRM_ESCR1 alone tags packed additions; then MSR_FIRM_ESCR0 tags those of single
  *        precision with bit 0 and MSR_FIRM_ESCR1 those of double precision with bit 1; a counter
  *        that each can feed runs; then both tag those of single precision, with each pair of bits
- * When   execution_event counts them by NBOGUS0, by NBOGUS1, and by both, except in the last case
+ * When   execution_event counts them by NBOGUS0, by NBOGUS1, and by both; in the last case by each
+ *        bit of the pair
  * Then   MSR_FIRM_ESCR1 tags as MSR_FIRM_ESCR0 does; each mask bit counts the additions of its own
  *        ESCR, and not those of the other one, and both bits count those of both
  */

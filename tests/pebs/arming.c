@@ -22,13 +22,6 @@ static bool made_after(const struct workload *w)
 	       sampling_field(&record, RECORD_rip) > (u64)(uintptr_t)w->end;
 }
 
-/* With PEBS baseline no source says whether a record is of the next event or of the next
- * instruction. There the machine must have shown that it is of the next event. */
-static bool next_event_is_recorded(struct test *t)
-{
-	return test_is_strict(t) || !counter_caps()->baseline || sampling_records_next_event(t);
-}
-
 /*
  * ARM-01  The wrap of a PEBS-enabled counter must arm PEBS and must not by itself write a record.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
@@ -48,7 +41,7 @@ TEST(arm, overflow_arms_pebs_and_writes_no_record, REQS(ARM_01),
 	struct pebs_record record;
 	int64_t offset = 0;
 
-	if (!next_event_is_recorded(t))
+	if (!sampling_may_judge_next_event(t))
 		return;
 	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_load, NO_OTHERS);
 	if (made_after(&workload_load)) {
@@ -100,7 +93,7 @@ static void check_next_event(struct test *t, unsigned c)
 TEST(arm, next_event_after_the_overflow_is_recorded, REQS(ARM_02),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	if (!next_event_is_recorded(t))
+	if (!sampling_may_judge_next_event(t))
 		return;
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++)
 		if (!pebs_has_pdist(c))
@@ -335,12 +328,13 @@ TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
  * Given  each PEBS counter without PDist, with USR, armed by the last load at CPL 3
  * When   loads follow at CPL 0, then at CPL 3
  * Then   the loads at CPL 0 make no record, those at CPL 3 make one. If there is a record already
- *        when the counter is armed, its RSP isn't one of the stack of CPL 0
+ *        when the counter is armed, its RSP isn't one of the stack of CPL 0. INCONCLUSIVE where
+ *        records may be of the next instruction
  */
 TEST(arm, armed_counter_waits_for_its_privilege_level, REQS(ARM_06, ARM_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	if (!next_event_is_recorded(t))
+	if (!sampling_may_judge_next_event(t))
 		return;
 	for (unsigned c = pebs_first_without_pdist(); c < PEBS_COUNTERS; c++)
 		check_user_arm(t, c);

@@ -132,7 +132,8 @@ static void learn_adaptive(struct machine *m)
 	a->soon = BIT(draw_status_bit(DRAW_GP));
 	for (unsigned i = 0; i < pebs_first_without_pdist(); i++)
 		a->soon |= BIT(i);
-	/* From record format 5 on, of Lion Cove, sources differ about IA32_PMC1. */
+	/* On Lion Cove, the first core with record format 5, sources differ about IA32_PMC1;
+	 * Skymont has PDist there. */
 	if (!m->env.strict && caps->pebs_format >= PEBS_FORMAT_MORE_RESETS)
 		a->soon |= BIT(1);
 	msr_write(MSR_PEBS_DATA_CFG, 0);

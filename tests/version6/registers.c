@@ -408,7 +408,7 @@ TEST(msr, cfg_c_exists_for_counters_with_reload_or_pebs_alone, REQS(V6_17),
 	/* Volume 4 has it with CPUID.(23H,5) alone, Linux with CPUID.(23H,2) too. No sentence says
 	 * that others raise #GP. */
 	if (!v->pebs && !test_is_strict(t)) {
-		test_skip(t, "no counter has CFG_C (CPUID.(23H,2) %#lx, (23H,5) %#lx)",
+		test_skip(t, "no counter has PEBS (CPUID.(23H,2) %#lx, (23H,5) %#lx)",
 			  v->reloadable, v->pebs);
 		return;
 	}

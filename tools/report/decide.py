@@ -4,7 +4,8 @@
 rows: requirement id to its row of claims/requirement.def, with the key cpus (names of those that it
 applies to). A platform decides a requirement when a breach may be called a failure there. On
 silicon this is so only for sentences of the manual whose effect a program can see. Under a
-hypervisor, and on the reference PMU, it is so for everything that can be observed.
+hypervisor, and on the reference PMU, it is so for everything that can be observed. The rows of
+claims/practice.def, which are about some processors only, aren't looked at here.
 """
 WORDS = {"AUTH_TEXT": "text", "AUTH_FIGURE": "figure", "AUTH_PRACTICE": "practice",
          "AUTH_INFERENCE": "inference", "OBS_EXACT": "exact", "OBS_STATISTICAL": "statistical",

@@ -283,11 +283,16 @@ static u64 *copied(struct mapping_memory *memory, unsigned i)
 	return i < HALF ? &memory->low[i] : &memory->high[i];
 }
 
+_Static_assert(HALF % MAPPING_GROUP == 0, "a group is in one half");
+
 /* Most entries are 0, and so are most groups of them. */
 static bool any_entry(const u64 group[MAPPING_GROUP])
 {
-	return group[0] | group[1] | group[2] | group[3] | group[4] | group[5] | group[6] |
-	       group[7];
+	u64 any = 0;
+
+	for (unsigned i = 0; i < MAPPING_GROUP; i++)
+		any |= group[i];
+	return any;
 }
 
 bool mapping_map(struct engine_mapping *mapping)

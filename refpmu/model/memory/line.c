@@ -408,7 +408,7 @@ void memory_forget(struct memory *memory, unsigned core)
 	memory->core[core] = (struct memory_core){ 0 };
 	/* Drop lines that only this processor had; the entries after a dropped one move up. */
 	for (u32 i = 0; i < n; i++) {
-		if (!l3.entry[i])
+		if (!l3.entry[i])	/* quickly: most are 0 */
 			continue;
 		while (l3.entry[i] && !(l3.entry[i] & HOLDERS & ~MAY_HOLD(core)))
 			sets_drop(&l3, sets_key(l3.entry[i]));

@@ -9,7 +9,7 @@ void model_tx_log_begin(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;
 
-	log->n = log->n_written = log->next = log->n_fresh = log->instructions = 0;
+	log->n = log->n_written = log->next = log->n_fresh = log->checks = 0;
 	__builtin_memset(log->bucket, 0, sizeof(log->bucket));
 }
 
@@ -152,7 +152,7 @@ enum tx_cause model_tx_compare(struct model *m)
 	if (m->tx.elided && m->tx.broken_lock)
 		return TX_INSTRUCTION;
 	take_stores(m);
-	if (++log->instructions % TX_COMPARE_EVERY)
+	if (++log->checks % TX_COMPARE_EVERY)
 		return TX_FINE;
 	for (u32 i = 0; i < COMPARED && i < log->n; i++) {
 		log->next = (log->next + 1) % log->n;

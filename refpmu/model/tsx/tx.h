@@ -54,7 +54,7 @@ struct tx_line {
 struct tx_log {
 	u32 n, n_written;
 	u32 next;		/* line to be compared next */
-	u32 instructions;	/* since XBEGIN or XACQUIRE */
+	u32 checks;		/* calls of model_tx_compare() */
 	u32 n_fresh;
 	u16 fresh[TX_LINES];	/* lines that the instruction which runs now stores to */
 	u16 bucket[TX_BUCKETS];	/* index into line[] + 1, by address; 0: free */
@@ -107,7 +107,7 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 
 /*
  * In a transaction, before each instruction: has another processor or a device written to its
- * lines? Some lines are compared, once in TX_COMPARE_EVERY instructions. And for each access that
+ * lines? Some lines are compared, once in TX_COMPARE_EVERY calls. And for each access that
  * the instruction will make: is there room? If the result isn't TX_FINE, abort instead.
  */
 #define TX_COMPARE_EVERY	4
