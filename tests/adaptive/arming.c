@@ -255,7 +255,8 @@ static const struct {
  *        cleared and set; then events follow at CPL 3
  * Then   there is no record before (after writes of IA32_PEBS_ENABLE this is judged only where
  *        every requirement is), and one afterwards, but none if its own bit was cleared. This
- *        last case is only reported on processors: the manual asks for a quiescent period
+ *        last case is only reported on processors: the manual asks for a quiescent period.
+ *        INCONCLUSIVE where records may be of the next instruction
  */
 TEST(adaptive, each_armed_counter_is_disarmed_by_its_own_enable_alone, REQS(ARM_04, ARM_06, ARM_12),
      NEEDS(need_perfmon, need_baseline, need_branches, need_instructions))

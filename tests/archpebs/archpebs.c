@@ -38,17 +38,28 @@ u64 arch_counters_of(enum event_kind kind, struct event *event)
 	return counter_caps()->v6.pebs & event->counters;
 }
 
-bool need_arch_latency(char *reason, size_t size)
+static bool need_counters_of(enum event_kind kind, const char *what, char *reason, size_t size)
 {
 	struct event event;
 
-	if (!need_load_latency(reason, size) || !need_events(reason, size))
+	if (!need_events(reason, size))
 		return false;
-	if (arch_counters_of(EK_LOAD_LATENCY, &event))
+	if (arch_counters_of(kind, &event))
 		return true;
-	fmt_print(reason, size, "no load latency with PEBS (CPUID.(23H,5): %#lx)",
+	fmt_print(reason, size, "no %s with PEBS (CPUID.(23H,5): %#lx)", what,
 		  counter_caps()->v6.pebs);
 	return false;
+}
+
+bool need_arch_latency(char *reason, size_t size)
+{
+	return need_load_latency(reason, size) &&
+	       need_counters_of(EK_LOAD_LATENCY, "load latency", reason, size);
+}
+
+bool need_arch_stores(char *reason, size_t size)
+{
+	return need_counters_of(EK_STORE_SAMPLE, "sampled stores", reason, size);
 }
 
 bool need_arch_groups(u64 groups, char *reason, size_t size)

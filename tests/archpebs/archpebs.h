@@ -29,8 +29,9 @@ bool need_arch_load(char *reason, size_t size);
 /* And these groups, as bits of CFG_C, on the first four counters. */
 bool need_arch_groups(u64 groups, char *reason, size_t size);
 
-/* A counter samples loads by latency and writes records. */
+/* A counter samples loads by latency, or stores, and writes records. */
 bool need_arch_latency(char *reason, size_t size);
+bool need_arch_stores(char *reason, size_t size);
 
 /* Counters 0 to 3 that write records: those on which LOADS can be sampled. */
 u64 arch_load_counters(void);

@@ -381,15 +381,8 @@ TEST(archpebs, source_of_each_load_has_codes_and_bits_of_its_type_of_core,
 
 static bool need_sampled_stores(char *reason, size_t size)
 {
-	struct event event;
-
-	if (!need_arch_groups(GROUP_AUX | GROUP_GPR, reason, size) || !need_events(reason, size))
-		return false;
-	if (arch_counters_of(EK_STORE_SAMPLE, &event))
-		return true;
-	fmt_print(reason, size, "no sampled stores with PEBS (CPUID.(23H,5): %#lx)",
-		  counter_caps()->v6.pebs);
-	return false;
+	return need_arch_groups(GROUP_AUX | GROUP_GPR, reason, size) &&
+	       need_arch_stores(reason, size);
 }
 
 /*

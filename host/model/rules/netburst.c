@@ -405,16 +405,7 @@ static bool netburst_loads_wait(struct netburst_fixture *r)
 	return load_behind_store(r, 0, 4, 8) == 0 && load_behind_store(r, 0, 4, 4) == 1;
 }
 
-/* MSR_FIRM_ESCR0 and MSR_FIRM_ESCR1 tag the same addition; counter 12 counts the tag of the first.
- */
-static bool two_escrs_tag_alike(struct netburst_fixture *r)
-{
-	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15) | BIT(4) | BIT(5), ENABLE, 0);
-	program(r, 10, 0x3a5, 1, escr(8, BIT(15), 15) | BIT(4) | BIT(6), ENABLE, 0);
-	program(r, 12, 0x3cc, 5, escr(12, 1, 15), ENABLE, 0);
-	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	return value(r, 12) == 1;
-}
+NETBURST_RULE(two_escrs_tag_alike, netburst_two_tags(r, BIT(6), BIT(0)))
 
 static bool netburst_mispredictions_are_tagged(struct netburst_fixture *r)
 {

@@ -9,6 +9,10 @@
 typedef bool netburst_rule_fn(struct netburst_fixture *r);
 
 /* Those of netburst_each.c. */
+/* MSR_FIRM_ESCR0 tags an addition with bit 0, MSR_FIRM_ESCR1 with that bit of its own; does counter
+ * 12 count the addition by this mask? */
+bool netburst_two_tags(struct netburst_fixture *r, u64 second, u64 counted);
+
 extern netburst_rule_fn *const netburst_each_rules[];
 
 /* One that is an expression, of the rig r. */

@@ -118,16 +118,16 @@ static bool either_flag_starts(struct netburst_fixture *r, unsigned from)
 NETBURST_RULE(bit_11_starts_beside_the_flag, either_flag_starts(r, 16))
 NETBURST_RULE(the_flag_starts_beside_bit_11, either_flag_starts(r, 14))
 
-/* MSR_FIRM_ESCR0 tags an addition with bit 0, MSR_FIRM_ESCR1 with bit 3, which counter 12 counts.
- */
-static bool each_tag_of_two_counts(struct netburst_fixture *r)
+bool netburst_two_tags(struct netburst_fixture *r, u64 second, u64 counted)
 {
 	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15) | BIT(4) | BIT(5), ENABLE, 0);
-	program(r, 10, 0x3a5, 1, escr(8, BIT(15), 15) | BIT(4) | BIT(8), ENABLE, 0);
-	program(r, 12, 0x3cc, 5, escr(12, 8, 15), ENABLE, 0);
+	program(r, 10, 0x3a5, 1, escr(8, BIT(15), 15) | BIT(4) | second, ENABLE, 0);
+	program(r, 12, 0x3cc, 5, escr(12, counted, 15), ENABLE, 0);
 	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
 	return value(r, 12) == 1;
 }
+
+NETBURST_RULE(each_tag_of_two_counts, netburst_two_tags(r, BIT(8), BIT(3)))
 
 netburst_rule_fn *const netburst_each_rules[FAULT_COUNT] = {
 	[FAULT_NB_CASCADED_PMI] = a_started_one_interrupts,
