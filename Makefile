@@ -148,8 +148,8 @@ $(BUILD)/%.so: linker.ld refpmu/hot.ld $(BUILD)/flags $(BUILD)/obj/platform/relo
 # The reference PMU not where the program lies that it starts: this one, or Linux.
 DIRECT_AT = 0x1000000
 $(BUILD)/refpmu.elf: DIRECT_AT = 0x400000
-$(BUILD)/%.elf: $(BUILD)/%-direct.so tools/images/pvh_image.py
-	$(call say,PVH     ,$@)tools/images/pvh_image.py $< $@ $(DIRECT_AT)
+$(BUILD)/%.elf: $(BUILD)/%-direct.so tools/images/direct_image.py
+	$(call say,DIRECT  ,$@)tools/images/direct_image.py $< $@ $(DIRECT_AT)
 
 PE_SECTIONS := .text .rodata .data .reloc .dynamic .rela .relr
 $(BUILD)/%.efi: $(BUILD)/%.so tools/efi_image.py

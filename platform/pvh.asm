@@ -1,12 +1,15 @@
 ; SPDX-License-Identifier: MIT
 ;
-; The PVH entry of a program: Xen, "x86/HVM direct boot ABI". Protected mode with flat segments,
-; paging off, interrupts off, EBX at the start info (spec/pvh.h); no stack and no tables are given.
-; From here to 64-bit mode with the first 4 GiB mapped to themselves, and to pvh_main(start info).
-; SDM volume 3A, "Initializing IA-32e Mode".
+; The entry of a program for loaders of PVH (Xen, "x86/HVM direct boot ABI") and of Multiboot2
+; (Multiboot2 Specification, "I386 machine state"). Protected mode with flat segments, paging off,
+; interrupts off, EBX at what the loader passes (spec/pvh.h, spec/multiboot2.h); no stack and no
+; tables are given. From here to 64-bit mode with the first 4 GiB mapped to themselves, and to
+; pvh_main(EBX). SDM volume 3A, "Initializing IA-32e Mode".
 ;
 ; The image lies at an address that 32-bit code doesn't know: a CALL tells it. The word of stack
-; that it takes is the start info's magic number, which is put back.
+; that it takes is the first one that EBX points to, which is put back.
+;
+; A BIOS may start it on a processor without 64-bit mode: then a line goes to COM1, and that's all.
 
 default rel
 
@@ -26,6 +29,12 @@ default rel
 %define MXCSR_USUAL	0x1f80		; all exceptions masked
 %define MSR_EFER	0xc0000080
 %define EFER_LME	0x100
+%define LEAF_EXTENDED	0x80000001
+%define LM		29		; its EDX: 64-bit mode
+%define COM1		0x3f8
+%define COM1_STATUS	0x3fd
+%define COM1_EMPTY	0x20
+%define STATUS_READS	0x10000
 
 extern pvh_main
 extern relocate_image
@@ -51,6 +60,17 @@ pvh_entry:
 	add	edi, [eax]		; EDI: the tables
 	lea	esp, [ebp + to_stack - pvh_entry]
 	add	esp, [esp]
+
+	mov	eax, LEAF_EXTENDED - 1
+	push	ebx
+	cpuid
+	cmp	eax, LEAF_EXTENDED
+	jb	no_long_mode
+	mov	eax, LEAF_EXTENDED
+	cpuid
+	bt	edx, LM
+	jnc	no_long_mode
+	pop	ebx
 
 	lea	eax, [edi + TABLE + PRESENT]
 	mov	[edi], eax		; level 4
@@ -96,6 +116,26 @@ pvh_entry:
 	push	dword CODE64
 	push	eax
 	retf
+
+no_long_mode:
+	lea	esi, [ebp + message - pvh_entry]
+.next:	lodsb
+	test	al, al
+	jz	.end
+	mov	ah, al
+	mov	ecx, STATUS_READS
+	mov	edx, COM1_STATUS
+.wait:	in	al, dx
+	test	al, COM1_EMPTY
+	loopz	.wait
+	mov	edx, COM1
+	mov	al, ah
+	out	dx, al
+	jmp	.next
+.end:	hlt
+	jmp	.end
+
+message: db 13, 10, "This program needs a processor with 64-bit mode.", 13, 10, 0
 
 bits 64
 long_mode:

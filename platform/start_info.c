@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See start_info.h. */
 #include "platform/start_info.h"
+#include "platform/multiboot2.h"
 
 static bool is_named(const struct start_module *module, const char *name)
 {
@@ -11,10 +12,23 @@ static bool is_named(const struct start_module *module, const char *name)
 	return !name[i] && !module->name[i];
 }
 
-static void use(struct start_info *info, u64 address, u64 bytes)
+void start_info_use(struct start_info *info, u64 address, u64 bytes)
 {
 	if (bytes)
 		info->in_use[info->used++] = (struct ram_range){ address, address + bytes };
+}
+
+const char *start_info_add_range(struct start_info *info, const struct pvh_range *range)
+{
+	if (info->ranges == START_RANGES)
+		return "the memory map has more than 128 ranges";
+	if (range->size > ~0ULL - range->address)
+		return "a range of the memory map goes beyond 64 bits";
+	if ((range->type == PVH_RAM || range->type == PVH_ACPI || range->type == PVH_NVS) &&
+	    range->address + range->size > info->memory_top)
+		info->memory_top = range->address + range->size;
+	info->range[info->ranges++] = *range;
+	return NULL;
 }
 
 /* A text of most characters; *length is set. NULL: there is none. */
@@ -44,7 +58,7 @@ static const char *read_modules(const struct physical *physical, const struct pv
 		return NULL;
 	if (start->modules > START_MODULES)
 		return "there are more than 16 modules";
-	use(info, start->module_list, bytes);
+	start_info_use(info, start->module_list, bytes);
 	for (unsigned i = 0; i < start->modules; i++) {
 		struct start_module *module = &info->module[i];
 		struct pvh_module from;
@@ -57,11 +71,11 @@ static const char *read_modules(const struct physical *physical, const struct pv
 		*module = (struct start_module){ .address = from.address, .size = from.size };
 		if (from.size && !physical->at(physical->ctx, from.address, from.size))
 			return "a module isn't in memory below 4 GiB";
-		use(info, from.address, from.size);
+		start_info_use(info, from.address, from.size);
 		name = text_at(physical, from.command_line, START_NAME - 1, &length);
 		if (!name)
 			continue;
-		use(info, from.command_line, length + 1);
+		start_info_use(info, from.command_line, length + 1);
 		for (size_t at = 0; at < length; at++)
 			module->name[at] = name[at];
 	}
@@ -76,41 +90,47 @@ static const char *read_map(const struct physical *physical, const struct pvh_st
 		return "the loader gives no memory map (hvm_start_info of version 1)";
 	if (start->memory_ranges > START_RANGES)
 		return "the memory map has more than 128 ranges";
-	use(info, start->memory_map, start->memory_ranges * sizeof(struct pvh_range));
+	start_info_use(info, start->memory_map, start->memory_ranges * sizeof(struct pvh_range));
 	for (unsigned i = 0; i < start->memory_ranges; i++) {
-		struct pvh_range *range = &info->range[i];
+		struct pvh_range range;
+		const char *wrong;
 
-		if (!physical_copy(physical, start->memory_map + i * sizeof(*range), range,
-				   sizeof(*range)))
+		if (!physical_copy(physical, start->memory_map + i * sizeof range, &range,
+				   sizeof range))
 			return "the memory map can't be read";
-		if (range->size > ~0ULL - range->address)
-			return "a range of the memory map goes beyond 64 bits";
-		if ((range->type == PVH_RAM || range->type == PVH_ACPI || range->type == PVH_NVS) &&
-		    range->address + range->size > info->memory_top)
-			info->memory_top = range->address + range->size;
+		wrong = start_info_add_range(info, &range);
+		if (wrong)
+			return wrong;
 	}
-	info->ranges = start->memory_ranges;
 	return NULL;
 }
 
-const char *start_info_read(const struct physical *physical, u64 address, struct start_info *info)
+static const char *read_pvh(const struct physical *physical, u64 address, struct start_info *info)
 {
 	struct pvh_start_info start = { .magic = 0 };
 	const char *wrong;
 
-	*info = (struct start_info){ .rsdp = 0 };
 	if (!physical_copy(physical, address, &start, PVH_SIZE_VERSION_0) ||
 	    start.magic != PVH_MAGIC)
-		return "EBX doesn't point to a hvm_start_info";
+		return "EBX points to no hvm_start_info and no Multiboot2 information";
 	if (start.version && !physical_copy(physical, address, &start, sizeof start))
 		return "the hvm_start_info is cut";
-	use(info, address, sizeof start);
+	start_info_use(info, address, sizeof start);
 	info->rsdp = start.rsdp;
 	info->command = text_at(physical, start.command_line, START_COMMAND, &info->command_length);
 	if (info->command)
-		use(info, start.command_line, info->command_length + 1);
+		start_info_use(info, start.command_line, info->command_length + 1);
 	wrong = read_modules(physical, &start, info);
 	return wrong ? wrong : read_map(physical, &start, info);
+}
+
+/* The magic number of PVH is no length of Multiboot2 information. */
+const char *start_info_read(const struct physical *physical, u64 address, struct start_info *info)
+{
+	*info = (struct start_info){ .rsdp = 0 };
+	info->multiboot2 = multiboot2_is_at(physical, address);
+	return info->multiboot2 ? multiboot2_read(physical, address, info) :
+				  read_pvh(physical, address, info);
 }
 
 bool start_info_free(const struct start_info *info, struct ram *ram)

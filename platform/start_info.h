@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and checks the data that a PVH loader passes (spec/pvh.h). Pure. */
+/* Reads and checks the data that a loader passes, by PVH (spec/pvh.h) or by Multiboot2
+ * (multiboot2.h). Pure. */
 #ifndef PLATFORM_START_INFO_H
 #define PLATFORM_START_INFO_H
 
@@ -26,10 +27,21 @@ struct start_info {
 	unsigned used;
 	struct ram_range in_use[START_MODULES * 2 + 4];
 	u64 memory_top;		/* past the last byte of RAM */
+	bool multiboot2;	/* the loader is one of these; else of PVH */
+	/* A linear framebuffer; bytes (of a pixel) 0: none. */
+	struct start_screen {
+		u64 address;
+		u32 pitch, width, height, bytes;
+		u32 red, green, blue;	/* bits of a pixel */
+	} screen;
 };
 
 /* NULL: success. Otherwise what is wrong with the data. */
 const char *start_info_read(const struct physical *physical, u64 address, struct start_info *info);
+
+/* For its readers alone: these bytes are in use; one more range of memory, NULL: done. */
+void start_info_use(struct start_info *info, u64 address, u64 bytes);
+const char *start_info_add_range(struct start_info *info, const struct pvh_range *range);
 
 /* The free memory: RAM that no other range claims, without the used ranges and without the first
  * page. false: it has too many ranges. */

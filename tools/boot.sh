@@ -8,13 +8,15 @@
 #	[--until TEXT] [--read-only | --cd | --net | --http PORT | --usb] [--watchdog] [--secure]
 #	[--reboot] [--acpi TABLE] [--exit] [--keep-variables] [--smp N | --x2apic] [--cpu MODEL]
 #	[--key-after TEXT] [--screen DEVICE] [--device DEVICE] [--whole] [--memory MIB] [--direct]
-#	[--trace] [--interactive] [--disk FILE] [--network] FOLDER
+#	[--trace] [--interactive] [--disk FILE] [--network] [--bios] FOLDER
 #
 # FOLDER/esp has the files of the partition.
 # --image: FOLDER/esp.img is the disk instead.
 # --direct: QEMU starts FOLDER/kernel with the command line in FOLDER/append and, if it exists, the
 #   module FOLDER/module; there is no disk.
 # --trace: output to port E9H goes to FOLDER/trace.
+# --bios: SeaBIOS, which comes with QEMU, starts what is in the disk's first sector; with --screen,
+#   the keyboard is that of the 8042.
 # --cd: the disk is a CD. --usb: the disk is a stick, at an xHCI controller.
 # --net: FOLDER/tftp/pmutest86.efi is booted by PXE. --http: pmutest86.efi is booted by HTTP from
 #   this port of this machine.
@@ -56,7 +58,7 @@ accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
 x2apic='' gdb=() read_only=off watchdog=() extra=() whole=${QEMU-} arguments=("$@")
 reboot=(-no-reboot)
 device=virtio-blk-pci direct='' trace='' controller=() net='' until_text='' keep='' secure=''
-smm=off boot_from=() interactive='' disks=() network=(-nic none)
+smm=off bios='' boot_from=() interactive='' disks=() network=(-nic none) keyboard=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -90,6 +92,7 @@ while [ $# -gt 1 ]; do
 	--secure) secure=yes smm=on whole=yes ;;
 	--whole) whole=yes ;;
 	--direct) direct=yes whole=yes ;;
+	--bios) bios=yes whole=yes ;;
 	--trace) trace=yes whole=yes ;;
 	--watchdog) watchdog=(-global ICH9-LPC.noreboot=off -watchdog-action reset) ;;
 	--reboot) reboot=() ;;
@@ -117,7 +120,7 @@ while [ $# -gt 1 ]; do
 		;;
 	--usb) device=usb-storage controller=(-device qemu-xhci) whole=yes ;;
 	--screen)
-		display=(-display none -device "$2" -device qemu-xhci -device usb-kbd)
+		display=(-display none -device "$2") keyboard=(-device qemu-xhci -device usb-kbd)
 		shift
 		;;
 	--device)
@@ -173,7 +176,7 @@ find_firmware()
 	echo "boot.sh: no OVMF_CODE and OVMF_VARS in /usr/share/OVMF" >&2
 	exit 2
 }
-[ -n "$direct" ] || find_firmware
+[ -n "$direct$bios" ] || find_firmware
 
 [ "$net" != tftp ] || net=tftp=$folder/tftp,bootfile=pmutest86.efi
 # shellcheck disable=SC2054 # the commas are QEMU's
@@ -208,6 +211,7 @@ if [ -z "$image$net$direct" ]; then
 	mcopy -s -i "$folder/esp.img" "$folder/esp/"* ::/
 fi
 
+[ -n "$bios" ] || display+=("${keyboard[@]}")
 processors=(-smp "$smp")
 if [ -n "$x2apic" ]; then
 	processors=(-smp "1,maxcpus=258,sockets=2,cores=129,threads=1"
@@ -228,9 +232,11 @@ machine=(
 volumes=()
 # shellcheck disable=SC2054
 [ -n "$direct" ] || {
-	machine+=(-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware")
-	volumes=(-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
-		-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img")
+	[ -n "$bios" ] || {
+		machine+=(-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware")
+		volumes=(-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd")
+	}
+	volumes+=(-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img")
 }
 # In the background, because a shell that waits hears signals at once.
 state=

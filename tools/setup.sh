@@ -62,6 +62,8 @@ NEEDED=(
 WISHED=(
 	shfmt:shfmt
 	clang-format-19:clang-format-19
+	grub-common:grub-mkimage
+	grub-pc-bin:/usr/lib/grub/i386-pc/boot.img
 )
 WISHED_FOR_ALL=(
 	xorriso:xorriso

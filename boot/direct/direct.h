@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The data that a PVH loader has passed. Only for boot/direct/ itself. */
+/* The data that the loader has passed. Only for boot/direct/ itself. */
 #ifndef BOOT_DIRECT_DIRECT_H
 #define BOOT_DIRECT_DIRECT_H
 
+#include "kernel/output/raster.h"
 #include "platform/acpi.h"
 #include "platform/start_info.h"
 
@@ -18,5 +19,8 @@ extern struct direct direct;
 
 /* NULL: success. Otherwise the reason why the program can't run. */
 const char *direct_init(u64 start_info);
+
+/* The loader's framebuffer; base NULL: there is none that can be used. */
+void direct_find_screen(struct raster *raster);
 
 #endif

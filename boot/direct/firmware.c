@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory, tables, options and the end of the program, when a PVH loader has started it: from the
- * data that the loader passes (spec/pvh.h) and leaves in memory. There is no screen, no keyboard,
- * no clock and no file; lines go to COM1.
+ * Memory, tables, options and the end of the program, when a loader of PVH or Multiboot2 has
+ * started it: from the data that the loader passes and leaves in memory. There is no clock and no
+ * file; lines go to COM1.
  */
 #include "boot/firmware.h"
 #include "boot/direct/direct.h"
@@ -86,7 +86,8 @@ static char left_alone[LEFT_SIZE];
 
 void firmware_describe(char *text, size_t size)
 {
-	fmt_print(text, size, "none, entered by PVH; %u MiB, %u modules, ACPI tables %s%s%s%s",
+	fmt_print(text, size, "none, entered by %s; %u MiB, %u modules, ACPI tables %s%s%s%s",
+		  direct.info.multiboot2 ? "Multiboot2" : "PVH",
 		  (unsigned)(direct.info.memory_top >> 20), direct.info.modules,
 		  direct.rsdp ? "found" : "not found",
 		  direct.tsc_assumed ? "; the TSC's rate is unknown: 4 GHz is assumed" : "",
@@ -96,22 +97,6 @@ void firmware_describe(char *text, size_t size)
 void firmware_stall(u64 us)
 {
 	time_stall(us);
-}
-
-bool firmware_has_keys(void)
-{
-	return false;
-}
-
-bool firmware_read_key(unsigned *key)
-{
-	(void)key;
-	return false;
-}
-
-void firmware_wait_for_key(unsigned seconds)
-{
-	(void)seconds;
 }
 
 size_t firmware_load_options(char *text, size_t size)
@@ -168,7 +153,6 @@ u64 firmware_need(unsigned processors, u64 spare)
 firmware_status firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
 			       bool with_screen)
 {
-	(void)with_screen;
 	*setup = (struct machine_setup){ .processors = processors };
 	setup->memory_top = direct.info.memory_top;
 	setup->arena_size = firmware_need(processors, spare);
@@ -181,6 +165,8 @@ firmware_status firmware_setup(struct machine_setup *setup, unsigned processors,
 	if (processors > 1)
 		startup = ram_take(&direct.ram, RAM_PAGE, RAM_PAGE, RAM_PAGE, LOW_END);
 	setup->startup_page = startup;
+	if (with_screen)
+		direct_find_screen(&setup->framebuffer);
 	return FIRMWARE_DONE;
 }
 
@@ -213,27 +199,6 @@ void firmware_free(void *memory)
 		return;
 	block = (const void *)((const u8 *)memory - BLOCK_HEADER);
 	ram_add(&direct.ram, block->base, block->size);
-}
-
-bool firmware_screen(u32 *width, u32 *height)
-{
-	(void)width;
-	(void)height;
-	return false;
-}
-
-/* Never called: there is no screen. */
-void firmware_draw(const void *pixels, u32 pitch, u32 y, u32 width, u32 height)
-{
-	(void)pixels;
-	(void)pitch;
-	(void)y;
-	(void)width;
-	(void)height;
-}
-
-void firmware_clear_screen(void)
-{
 }
 
 struct firmware_time firmware_time(void)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The data from a PVH loader, free memory, ACPI's tables, and a program in a file. */
+/* The data from a loader of PVH or Multiboot2, free memory, ACPI's tables, and a program in a file.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/check.h"
 #include "platform/acpi.h"
 #include "platform/elf.h"
+#include "platform/multiboot2.h"
 #include "platform/start_info.h"
+#include "spec/multiboot2.h"
 
 #define BYTES	0x100000u
 #define START	0x6000u
@@ -125,6 +128,142 @@ static void what_is_wrong_is_refused(void)
 	start.command_line = BYTES + 1;
 	CHECK(!read_info());
 	CHECK(!info.command && !info.command_length, "a command line that isn't there is none");
+}
+
+/* ---- Multiboot2 ---- */
+
+static u32 tags_end;
+
+static void add_tag(u32 type, u32 size, const void *content, u32 length)
+{
+	u8 *to = bytes + START + tags_end;
+
+	memcpy(to, &(struct multiboot2_tag){ type, size }, sizeof(struct multiboot2_tag));
+	memcpy(to + sizeof(struct multiboot2_tag), content, length);
+	tags_end += (size + 7) & ~7u;
+	memcpy(bytes + START, &tags_end, sizeof tags_end);
+}
+
+static void end_tags(void)
+{
+	add_tag(MULTIBOOT2_END, 8, "", 0);
+}
+
+/* As GRUB passes them, typed from the specification: "Boot command line", "Modules", "Memory map",
+ * "Framebuffer info", "ACPI old RSDP". */
+static void begin_tags(void)
+{
+	static const u32 module[] = { MODULE, MODULE + 0x1801, 0 };
+	static const u32 memory[] = { 24, 0, 0, 0, 0xa0000, 0, 1, 0,
+				      0x100000, 0, 0xff00000, 0, 1, 0,
+				      0xf0000, 0, 0x10000, 0, 2, 0 };
+
+	memset(bytes, 0, sizeof bytes);
+	tags_end = 8;
+	add_tag(1, 8 + 12, "results=off", 12);
+	add_tag(3, 16 + 1, module, sizeof module);
+	add_tag(6, 8 + sizeof memory, memory, sizeof memory);
+}
+
+static const char *read_multiboot2(void)
+{
+	return start_info_read(&physical, START, &info);
+}
+
+static void multiboot2_information_is_taken(void)
+{
+	static const u8 screen[] = { 0, 0, 0, 0xfd, 0, 0,  0, 0, 0, 0x10, 0, 0, 0, 4, 0,
+				     0, 0, 3, 0,    0, 32, 1, 0, 0, 16,	  8, 8, 8, 0, 8 };
+	struct ram ram;
+
+	begin_tags();
+	add_tag(8, 8 + sizeof screen, screen, sizeof screen);
+	add_tag(14, 8 + 20, "RSD PTR ", 8);
+	end_tags();
+	CHECK(!read_multiboot2());
+	CHECK(info.multiboot2);
+	CHECK_EQ(11, info.command_length);
+	CHECK(!memcmp(info.command, "results=off", 11));
+	CHECK_EQ(1, info.modules);
+	CHECK_EQ(0x1801, info.module[0].size);
+	CHECK(start_info_file(&info, 0) == &info.module[0]);
+	CHECK_EQ(3, info.ranges);
+	CHECK_EQ(0x10000000, info.memory_top);
+	CHECK(!memcmp(bytes + info.rsdp, "RSD PTR ", 8));
+	CHECK_EQ(0xfd000000, info.screen.address);
+	CHECK_EQ(4096, info.screen.pitch);
+	CHECK_EQ(1024, info.screen.width);
+	CHECK_EQ(768, info.screen.height);
+	CHECK_EQ(4, info.screen.bytes);
+	CHECK_EQ(0xff0000, info.screen.red);
+	CHECK_EQ(0xff00, info.screen.green);
+	CHECK_EQ(0xff, info.screen.blue);
+	CHECK(start_info_free(&info, &ram));
+	/* Without the first page, the tags and the module. */
+	CHECK_EQ(START, ram.range[0].end);
+	CHECK_EQ(0x7000, ram.range[1].base);
+	CHECK_EQ(MODULE, ram.range[1].end);
+	CHECK_EQ(0xb000, ram.range[2].base);
+}
+
+static void multiboot2_without_a_screen_or_with_text_has_none(void)
+{
+	static const u8 text[] = { 0, 0x80, 0xb, 0, 0, 0,  0, 0, 160, 0, 0, 0, 80, 0, 0,
+				   0, 25,   0,	 0, 0, 16, 2, 0, 0,   0, 0, 0, 0,  0, 0 };
+
+	begin_tags();
+	end_tags();
+	CHECK(!read_multiboot2());
+	CHECK_EQ(0, info.screen.bytes);
+	CHECK_EQ(0, info.rsdp);
+	begin_tags();
+	add_tag(8, 8 + sizeof text, text, sizeof text);
+	end_tags();
+	CHECK(!read_multiboot2());
+	CHECK_EQ(0, info.screen.bytes);
+}
+
+static void wrong_multiboot2_information_is_refused(void)
+{
+	u32 word;
+
+	begin_tags();
+	CHECK(read_multiboot2(), "no end tag");
+	begin_tags();
+	add_tag(99, 7, "", 0);
+	end_tags();
+	CHECK(read_multiboot2(), "a tag shorter than its head");
+	begin_tags();
+	add_tag(99, 0x1000, "", 0);
+	tags_end -= 0x800;
+	end_tags();
+	CHECK(read_multiboot2(), "a tag beyond the end");
+	memset(bytes, 0, sizeof bytes);
+	tags_end = 8;
+	end_tags();
+	CHECK(read_multiboot2(), "no memory map");
+	begin_tags();
+	add_tag(3, 15, "", 0);
+	end_tags();
+	CHECK(read_multiboot2(), "a module's tag that is cut");
+	begin_tags();
+	add_tag(3, 17, (const u32[]){ MODULE, BYTES + 1, 0 }, 12);
+	end_tags();
+	CHECK(read_multiboot2(), "a module beyond memory");
+	begin_tags();
+	for (unsigned i = 0; i < START_MODULES; i++)
+		add_tag(3, 17, (const u32[]){ MODULE, MODULE + 1, 0 }, 12);
+	end_tags();
+	CHECK(read_multiboot2(), "17 modules");
+	begin_tags();
+	add_tag(6, 16, (const u32[]){ 20, 0 }, 8);
+	end_tags();
+	CHECK(read_multiboot2(), "entries of the map that are too short");
+	begin_tags();
+	end_tags();
+	word = 1;
+	memcpy(bytes + START + 4, &word, sizeof word);
+	CHECK(read_multiboot2(), "the reserved word isn't 0");
 }
 
 static void reserved_memory_wins_over_ram(void)
@@ -334,6 +473,9 @@ int main(void)
 	RUN(usual_start_info_is_taken);
 	RUN(module_and_its_name_are_in_use);
 	RUN(what_is_wrong_is_refused);
+	RUN(multiboot2_information_is_taken);
+	RUN(multiboot2_without_a_screen_or_with_text_has_none);
+	RUN(wrong_multiboot2_information_is_refused);
 	RUN(reserved_memory_wins_over_ram);
 	RUN(guest_map_has_no_hidden_memory);
 	RUN(memory_is_taken_from_the_top_and_given_back);

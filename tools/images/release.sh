@@ -14,7 +14,7 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null ||
 work=$(mktemp -d "$build/release.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$name"
-cp "$build"/pmutest86.{efi,img,fat,iso} "$build"/{refpmu.efi,launch.efi,refpmu-fault} \
+cp "$build"/pmutest86.{efi,elf,img,fat,iso} "$build"/{refpmu.efi,launch.efi,refpmu-fault} \
 	"$build/pmutest86-report" boot/pmutest86.cfg {README,CHANGELOG,CONTRIBUTING}.md LICENSE \
 	"$work/$name/"
 # Whole: they link to each other.

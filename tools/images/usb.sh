@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 # usb.sh BUILD [PROGRAM]: makes of PROGRAM (BUILD/pmutest86.efi), or of a signed copy of it,
 #
-#   BUILD/pmutest86.img	a GPT disk with one FAT32 EFI system partition, to be written to a stick
+#   BUILD/pmutest86.img	a GPT disk with a FAT32 EFI system partition, to be written to a
+#			stick; for a BIOS also BUILD/pmutest86.elf and GRUB, if grub-mkimage
+#			and its modules exist and BIOS isn't "no"
 #   BUILD/pmutest86.fat	that partition alone: for tools that put several images on one stick
 #   BUILD/pmutest86.iso	a CD that UEFI boots (El Torito), by xorriso
 #
@@ -31,7 +33,7 @@ start=2048 # sectors of 512 bytes
 size=$((64 * 2048))
 # What would be drawn.
 volume=50755486 disk=50755486-0000-4000-8000-000000000001
-part=50755486-0000-4000-8000-000000000002
+part=50755486-0000-4000-8000-000000000002 bios_part=50755486-0000-4000-8000-000000000003
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || echo 1700000000)}
 export SOURCE_DATE_EPOCH TZ=UTC MTOOLS_SKIP_CHECK=1
 
@@ -43,6 +45,18 @@ cp "$config" "$work/esp/pmutest86.cfg"
 # Their licences want to be where copies of the program are.
 cp LICENSE "$work/esp/LICENSE.TXT"
 cp docs/THIRD-PARTY.md "$work/esp/LICENCES.TXT"
+
+# For machines without UEFI: GRUB starts the program by Multiboot2.
+grub=/usr/lib/grub/i386-pc bios_start=34 bios=''
+if [ "$kind" != iso ] && [ "${BIOS-}" != no ] && [ -f "$build/pmutest86.elf" ] &&
+	[ -f "$grub/boot.img" ] && command -v grub-mkimage > /dev/null; then
+	bios=yes
+	mkdir "$work/esp/grub"
+	cp tools/images/grub.cfg "$work/esp/grub/"
+	cp "$build/pmutest86.elf" "$work/esp/"
+	grub-mkimage -O i386-pc -p '(,gpt1)/grub' -o "$work/core.img" \
+		biosdisk part_gpt fat normal test echo sleep halt cpuid multiboot2 vbe
+fi
 find "$work/esp" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
 # fat FILE SECTORS TYPE: the partition
@@ -53,6 +67,7 @@ fat()
 	mmd -i "$1" ::/EFI ::/EFI/BOOT
 	mcopy -m -i "$1" "$work/esp/EFI/BOOT/BOOTX64.EFI" ::/EFI/BOOT/BOOTX64.EFI
 	mcopy -m -i "$1" "$work/esp/"*.* ::/
+	[ ! -d "$work/esp/grub" ] || mcopy -m -s -i "$1" "$work/esp/grub" ::/
 }
 
 if [ "$kind" = iso ]; then
@@ -75,7 +90,14 @@ fat "$work/fat" $size 32
 truncate -s $(((start + size + 2048) * 512)) "$work/img"
 sgdisk --clear --disk-guid=$disk --new=1:$start:$((start + size - 1)) --typecode=1:ef00 \
 	--partition-guid=1:$part --change-name=1:PMUTest86 "$work/img" > /dev/null
+if [ -n "$bios" ]; then
+	sgdisk --set-alignment=1 --new=2:$bios_start:$((start - 1)) --typecode=2:ef02 \
+		--partition-guid=2:$bios_part --change-name=2:BIOS "$work/img" > /dev/null
+	tools/images/bios_boot.py "$work/img" "$grub/boot.img" "$work/core.img" $bios_start
+fi
 dd if="$work/fat" of="$work/img" bs=1M seek=$((start / 2048)) conv=notrunc,sparse status=none
 mv "$work/fat" "$build/pmutest86.fat"
 mv "$work/img" "$image"
+[ "$bios${BIOS-}" ] ||
+	echo "$image: for UEFI only; for a BIOS: sudo apt-get install -y grub-common grub-pc-bin"
 echo "$image: write it to a stick, for instance: sudo dd if=$image of=/dev/sdX bs=1M conv=fsync"

@@ -50,8 +50,8 @@ test_images_are_reproducible()
 
 	for kind in first second; do
 		mkdir -p "$log/$kind"
-		cp "$build/"{pmutest86.efi,pmutest86-report,refpmu.efi,launch.efi,refpmu-fault} \
-			"$log/$kind"
+		cp "$build/"{pmutest86.{efi,elf},pmutest86-report,refpmu.efi,launch.efi} \
+			"$build/refpmu-fault" "$log/$kind"
 		tools/images/usb.sh "$log/$kind" > /dev/null
 		if command -v xorriso > /dev/null; then
 			KIND=iso tools/images/usb.sh "$log/$kind" > /dev/null

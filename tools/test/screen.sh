@@ -240,3 +240,32 @@ test_the_stick_shows_what_it_does()
 	find "$work/results" -name machine.json | grep -q . || fail "no machine.json"
 	cat "$work"/results/*/results.tap | tail -n 2 | grep -q '^# NOT TESTED: not an Intel'
 }
+
+# A machine without UEFI: GRUB on the stick, Multiboot2, the loader's screen, and the 8042's keys. A
+# processor without 64-bit mode is told what is missing.
+takes 20 test_a_bios_boots_the_stick
+test_a_bios_boots_the_stick()
+{
+	local work=$log/bios
+
+	[ -f /usr/lib/grub/i386-pc/boot.img ] || skip "no GRUB for a BIOS (grub-pc-bin)"
+	rm -rf "$work"
+	mkdir -p "$work"
+	cp "$build/pmutest86.elf" "$work/"
+	sed 's/^tests = .*/tests = selftest.tsc*,enumeration.enumerated*/' boot/pmutest86.cfg \
+		> "$work/cfg"
+	CFG=$work/cfg tools/images/usb.sh "$work" "$build/pmutest86.efi" > /dev/null
+	mv "$work/pmutest86.img" "$work/esp.img"
+	begin_with_screen "$work" VGA --bios --image
+	shows "$work" 'large: NOT TESTED: no PMU'
+	shows "$work" ' firmware    none, entered by Multiboot2; ' m
+	shows "$work" 'large: NOT TESTED: no PMU' esc
+	echo 'sendkey p' > "$work/monitor"
+	wait
+	grep -q guest-shutdown "$work/end" || fail "the machine isn't off"
+	grep -aq '^# end of PMUTest86: exit 2' "$work/serial.log"
+	cp "$build/pmutest86.elf" "$work/kernel"
+	: > "$work/append"
+	tools/boot.sh --direct --cpu pentium3 --timeout 60 \
+		--until 'This program needs a processor with 64-bit mode.' "$work"
+}

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make a program that a PVH loader takes: pvh_image.py FILE.so FILE.elf ADDRESS
+"""Make a program that loaders take which need no firmware services:
+
+direct_image.py FILE.so FILE.elf ADDRESS
 
 FILE.so is a linked image that begins at 0 (linker.ld) and has the symbol pvh_entry. It becomes an
-executable ELF file of one segment, which is loaded to ADDRESS, and the note that names its entry
-(Xen, "x86/HVM direct boot ABI"; System V ABI, "Program Header", "Note Section"). Zeros at the end
-of the image are left to the loader. No symbols: FILE.so has them, at addresses less ADDRESS.
+executable ELF file of one segment, which is loaded to ADDRESS, with what two kinds of loaders look
+for: the note that names its entry (Xen, "x86/HVM direct boot ABI"; System V ABI, "Program Header",
+"Note Section"), and a header of Multiboot2 ("OS image format"), which asks for a screen with
+pixels. Zeros at the end of the image are left to the loader. No symbols: FILE.so has them, at
+addresses less ADDRESS.
 """
 import struct
 import sys
@@ -15,6 +19,10 @@ LOAD, NOTE = 1, 4
 ALLOCATED, NO_BITS, SYMBOLS = 2, 8, 2       # of sections: flag, and types
 READ_WRITE_EXECUTE = 7
 PHYS32_ENTRY = 18
+MULTIBOOT2, PROTECTED_MODE = 0xe85250d6, 0  # Multiboot2, "Header magic fields"
+END_TAG, FRAMEBUFFER_TAG, ALIGN_TAG = 0, 5, 6
+OPTIONAL = 1
+SCREEN = 1024, 768, 32                      # preferred: pixels, bits of a pixel
 HEADER, PROGRAM_HEADER, PAGE = 64, 56, 4096
 
 
@@ -63,6 +71,24 @@ def note(entry):
     return struct.pack("<III4sQ", 4, 8, PHYS32_ENTRY, b"Xen\0", entry)
 
 
+def aligned(data):
+    return data.ljust(-(-len(data) // 8) * 8, b"\0")
+
+
+def tag(kind, flags, content=b""):
+    return aligned(struct.pack("<HHI", kind, flags, 8 + len(content)) + content)
+
+
+def multiboot2():
+    """The header: modules begin at pages; a screen is taken if there is one; the entry is that of
+    the ELF file."""
+    tags = tag(ALIGN_TAG, 0) + tag(FRAMEBUFFER_TAG, OPTIONAL, struct.pack("<III", *SCREEN)) + \
+        tag(END_TAG, 0)
+    length = 16 + len(tags)
+    checksum = -(MULTIBOOT2 + PROTECTED_MODE + length) % 2 ** 32
+    return struct.pack("<IIII", MULTIBOOT2, PROTECTED_MODE, length, checksum) + tags
+
+
 def program(data, address):
     found = sections(data)
     entry = address + symbol(found, "pvh_entry")
@@ -75,12 +101,13 @@ def program(data, address):
     load = struct.pack("<IIQQQQQQ", LOAD, READ_WRITE_EXECUTE, PAGE, address, address, len(image),
                        memory, PAGE)
     named = struct.pack("<IIQQQQQQ", NOTE, 4, notes, 0, 0, len(held), len(held), 4)
-    return (header + load + named + held).ljust(PAGE, b"\0") + image
+    head = aligned(header + load + named + held) + multiboot2()
+    return head.ljust(PAGE, b"\0") + image
 
 
 def main():
     if len(sys.argv) != 4:
-        sys.exit("usage: pvh_image.py FILE.so FILE.elf ADDRESS")
+        sys.exit("usage: direct_image.py FILE.so FILE.elf ADDRESS")
     try:
         with open(sys.argv[1], "rb") as file:
             made = program(file.read(), int(sys.argv[3], 0))
