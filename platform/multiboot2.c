@@ -30,8 +30,8 @@ static const char *read_command(const struct multiboot2_tag *tag, struct start_i
 	size_t most = tag->bytes - sizeof *tag;
 
 	info->command = (const char *)(tag + 1);
-	info->command_length =
-		text_length(info->command, most < START_COMMAND ? most : START_COMMAND);
+	info->command_length = text_length(info->command,
+					   most < START_COMMAND ? most : START_COMMAND);
 	return NULL;
 }
 

@@ -12,6 +12,7 @@
 #define CACHE_LINE	64
 #define CARRY		0x10000	/* of fault index-loses-carry */
 #define LATE_RELOAD	16	/* instructions, of fault reload-late */
+#define LARGE_RECORD	1024	/* bytes, of fault large-record-threshold-late */
 #define RECORD_32_BIT	0x28	/* bytes, of fault record-compatibility-28 */
 
 /* ---- the DS area ---- */
@@ -201,6 +202,15 @@ static bool fits_wrongly(struct model *m, const struct ds_area *ds)
 	return broken(m, FAULT_PAST_MAXIMUM);
 }
 
+/* Does the record cross a page and end at the absolute maximum? */
+static bool ends_at_maximum(const struct model *m, const struct ds_area *ds)
+{
+	const u64 end = ds->pebs_index + model_record_bytes(m);
+
+	return end == ds->pebs_absolute_maximum &&
+	       ds->pebs_index / PAGE_SIZE != (end - 1) / PAGE_SIZE;
+}
+
 void fault_bounds(struct model *m, struct assist_plan *plan)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -211,6 +221,8 @@ void fault_bounds(struct model *m, struct assist_plan *plan)
 			      broken(m, FAULT_ROOM_OF_FIXED)) ||
 			     (m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
 			      broken(m, FAULT_PS_PAST_MAXIMUM));
+	else if (ends_at_maximum(m, &plan->area) && broken(m, FAULT_FULL_ACROSS_PAGE))
+		plan->fits = false;
 	else if ((faults_of(m)->was_full && broken(m, FAULT_FULL_STAYS_FULL)) ||
 		 (!has_room_32(&plan->area, model_record_bytes(m)) &&
 		  broken(m, FAULT_MAXIMUM_COMPARES_32)))
@@ -368,6 +380,13 @@ static bool threshold_reached(struct model *m, const struct assist_plan *plan)
 	if (plan->threshold && plan->covered & (plan->covered - 1) &&
 	    broken(m, FAULT_THRESHOLD_OF_ONE))
 		return false;
+	if (plan->threshold && faults_of(m)->was_full &&
+	    broken(m, FAULT_THRESHOLD_LOST_AFTER_FULL)) {
+		faults_of(m)->was_full = false;
+		return false;
+	}
+	if (size > LARGE_RECORD && broken(m, FAULT_LARGE_RECORD_LATE))
+		return ds->pebs_index >= threshold;
 	if (index + size > ds->pebs_absolute_maximum && broken(m, FAULT_LAST_RECORD_QUIET))
 		return false;
 	if (threshold == ds->pebs_buffer_base && broken(m, FAULT_THRESHOLD_AT_BASE_LOST))

@@ -465,6 +465,10 @@ static void take_pebs_enable(struct model *m, u64 value)
 
 	if (cleared && broken(m, FAULT_PEBS_CLEAR_DROPS_ARMS))
 		model_disarm(m, IA32_PEBS_ENABLE_PEBS_EN_PMC);
+	if ((value ^ m->pebs_enable) & IA32_PEBS_ENABLE_LL_EN_PMC &&
+	    broken(m, FAULT_LATENCY_ENABLE_DISARMS))
+		model_disarm(m, BIT(2));
+	faults_of(m)->exchanged = set ? cleared : 0;
 	faults_of(m)->was_full = false;
 	faults_of(m)->interrupted = 0;
 	faults_of(m)->enabled_fields.taken = false;
@@ -605,28 +609,6 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	default:
 		break;
 	}
-}
-
-u64 fault_disarms(struct model *m, u64 counters)
-{
-	const u64 fixed = BITS(FIRST_FIXED, MODEL_MAX_COUNTERS - 1);
-
-	if (counters & fixed && broken(m, FAULT_PEBS_OFF_KEEPS_FIXED))
-		counters &= ~fixed;
-	/* The PEBS enable bit stays: only the event select was written. */
-	for (unsigned i = 0; i < FIRST_FIXED; i++)
-		if (counters & m->pebs_enable & BIT(i) && m->counter[i].armed &&
-		    broken(m, FAULT_ARM_SURVIVES_SELECT))
-			counters &= ~BIT(i);
-	if (m->config.fault != FAULT_ARM_SURVIVES)
-		return counters;
-	for (u64 left = counters; left; left &= left - 1) {
-		fault_at_counter(m, (unsigned)__builtin_ctzll(left));
-		if (broken(m, FAULT_ARM_SURVIVES))
-			counters &= ~(left & -left);
-	}
-	fault_at_counter(m, MODEL_NO_COUNTER);
-	return counters;
 }
 
 u64 fault_status_clears(struct model *m, u64 bits)

@@ -158,6 +158,31 @@ void fault_disarm_all(struct model *m, enum fault_id fault)
 		model_disarm(m, ~0ULL);
 }
 
+u64 fault_disarms(struct model *m, u64 counters)
+{
+	const u64 fixed = BITS(FIRST_FIXED, MODEL_MAX_COUNTERS - 1);
+
+	if (counters & fixed && broken(m, FAULT_PEBS_OFF_KEEPS_FIXED))
+		counters &= ~fixed;
+	if (counters & faults_of(m)->exchanged && broken(m, FAULT_EXCHANGE_KEEPS_ARM))
+		counters &= ~faults_of(m)->exchanged;
+	faults_of(m)->exchanged = 0;
+	/* The PEBS enable bit stays: only the event select was written. */
+	for (unsigned i = 0; i < FIRST_FIXED; i++)
+		if (counters & m->pebs_enable & BIT(i) && m->counter[i].armed &&
+		    broken(m, FAULT_ARM_SURVIVES_SELECT))
+			counters &= ~BIT(i);
+	if (m->config.fault != FAULT_ARM_SURVIVES)
+		return counters;
+	for (u64 left = counters; left; left &= left - 1) {
+		fault_at_counter(m, (unsigned)__builtin_ctzll(left));
+		if (broken(m, FAULT_ARM_SURVIVES))
+			counters &= ~(left & -left);
+	}
+	fault_at_counter(m, MODEL_NO_COUNTER);
+	return counters;
+}
+
 bool fault_event_seen(struct model *m, const struct retire_ctx *s, bool seen)
 {
 	return seen && (s->r->before.rflags & RFLAGS_IF || !broken(m, FAULT_IF_HOLDS_RECORDS));

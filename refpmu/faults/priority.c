@@ -218,9 +218,11 @@ static bool waited_for_another(struct model *m, const struct pmi_plan *plan, con
 	       !m->counter[served].pmi_deferred && broken(m, FAULT_INT_OF_SERVED_ONLY);
 }
 
-static void add_threshold(struct model *m, struct pmi_plan *plan, const struct pmi *pmi)
+static void add_threshold(struct model *m, const struct retire_ctx *s, struct pmi_plan *plan,
+			  const struct pmi *pmi)
 {
 	if (broken(m, FAULT_THRESHOLD_DROPPED) ||
+	    (s->interrupted && pmi->counter == 2 && broken(m, FAULT_THRESHOLD_LOST_BESIDE)) ||
 	    (faults_of(m)->interrupts_off && broken(m, FAULT_THRESHOLD_LOST_WITHOUT_IF)))
 		return;
 	fault_priority_add(plan, pmi);
@@ -252,7 +254,7 @@ void fault_pmis(struct model *m, const struct retire_ctx *s, struct pmi_plan *pl
 		const struct pmi *pmi = &right.pmi[n];
 
 		if (pmi->action == ACTION_THRESHOLD_INT)
-			add_threshold(m, plan, pmi);
+			add_threshold(m, s, plan, pmi);
 		else if (overflow_is_lost(m, s, plan->assist, pmi->counter) ||
 			 waited_for_another(m, plan, pmi, served))
 			plan->shared = false;

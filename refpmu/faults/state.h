@@ -75,6 +75,7 @@ struct fault_state {
 		bool taken;
 		u64 threshold, maximum, reset[12];
 	} first_fields, enabled_fields;
+	u64 exchanged; /* bits of IA32_PEBS_ENABLE that a write clears while it sets others */
 	u64 interrupted;	/* PEBS counters with an interrupt since a write of the enable */
 	u32 arch_recorded;	/* number of the instruction of the last architectural */
 	u8 arch_first;		/* record; the counter of that instruction's first record */

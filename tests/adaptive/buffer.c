@@ -5,6 +5,7 @@
  * threshold or the maximum.
  */
 #include "kernel/interrupt/fault.h"
+#include "pmu/lbr/any.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/adaptive/adaptive.h"
@@ -148,33 +149,21 @@ static const struct pmi_log *interrupts_with_threshold(const struct adaptive_run
 	return pmi_end();
 }
 
-/*
- * ADP-43  A record that moves the PEBS index past the threshold without meeting it must raise the
- *         threshold interrupt.
- *         SDM 17.4.9 BTS and DS Save Area
- *
- * Given  a PEBS threshold at the beginning of each group of the record that is made next, within
- *        its GPR group, 8 bytes before its end, and at its end
- * When   IA32_PMC0 makes a record with the memory, GPR and XMM group
- * Then   there is one interrupt, whose handler finds OvfBuf, and the index after the record
- * Control: there is none with the threshold 8 bytes after the record's end
- */
-TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
-     NEEDS(need_perfmon, need_baseline, need_loads_or_branches))
+/* One interrupt with a threshold anywhere in the record or at its end. */
+static bool check_passed_thresholds(struct test *t, const struct adaptive_run *run)
 {
-	const struct adaptive_run run = { .config = CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
-	const unsigned size = adaptive_bytes(run.config);
+	const unsigned size = adaptive_bytes(run->config);
 	const unsigned thresholds[] = { 0x20, 0x40, 0x48, 0xd0, size - 8, size };
-	const struct pmi_log *log;
 
 	for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
-		log = interrupts_with_threshold(&run, thresholds[i]);
+		const struct pmi_log *log = interrupts_with_threshold(run, thresholds[i]);
+
 		sampling_want(t, 1);
 		if (!CONTROL_EQ(t, ADP_43, size, (u64)ds_bytes(), "index after the record") ||
 		    !CHECK_EQ(t, ADP_43, 1, log->count,
 			      "interrupts of a record of %#x bytes, threshold at %#x", size,
 			      thresholds[i]))
-			return;
+			return false;
 		CHECK_EQ(t, ADP_43, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
 			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
 			 "OvfBuf at the handler's entry");
@@ -182,8 +171,35 @@ TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
 			 "index at the handler's entry");
 		counter_reset();
 	}
-	log = interrupts_with_threshold(&run, size + 8);
+	return true;
+}
+
+/*
+ * ADP-43  A record that moves the PEBS index past the threshold without meeting it must raise the
+ *         threshold interrupt.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a PEBS threshold at the beginning of each group of the record that is made next, within
+ *        its GPR group, 8 bytes before its end, and at its end
+ * When   IA32_PMC0 makes a record with the memory, GPR and XMM group, and one with all entries of
+ *        the LBR group too
+ * Then   there is one interrupt, whose handler finds OvfBuf, and the index after the record
+ * Control: there is none with the threshold 8 bytes after the record's end
+ */
+TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
+     NEEDS(need_perfmon, need_baseline, need_loads_or_branches))
+{
+	struct adaptive_run run = { .config = CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
+	const struct pmi_log *log;
+
+	if (!check_passed_thresholds(t, &run))
+		return;
+	log = interrupts_with_threshold(&run, adaptive_bytes(run.config) + 8);
 	CONTROL_EQ(t, ADP_43, 0, log->count, "interrupts below the threshold");
+	if (!lbr_any_depth())
+		return;
+	run.config |= CONFIG_LBR_OF(lbr_any_depth());
+	check_passed_thresholds(t, &run);
 }
 
 /*

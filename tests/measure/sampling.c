@@ -346,3 +346,19 @@ bool sampling_int_or_skip(struct test *t)
 	test_skip(t, "no source says when a PEBS counter with INT interrupts on this processor");
 	return false;
 }
+
+bool sampling_assists_are_prompt(struct test *t)
+{
+	const struct calibration *c = calibration_get();
+
+	if (c->shadow_known && c->shadow_most == 0)
+		return true;
+	/* With a shadow two actions aren't due on the same event. */
+	if (c->shadow_known)
+		test_skip(t, "record shadow %u to %u events", c->shadow_least, c->shadow_most);
+	else if (c->shadow_beyond)
+		test_skip(t, "record shadow of more than %u events", SAMPLE_MARKS);
+	else
+		test_inconclusive(t, "the record shadow isn't measurable");
+	return false;
+}

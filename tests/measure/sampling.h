@@ -132,6 +132,10 @@ void sampling_fill(struct sampling_sum sums[], unsigned marks);
  */
 bool sampling_two_interrupts_stay_two(void);
 
+/* For a test that needs an assist on the very next event: are they? false: the test has a verdict.
+ */
+bool sampling_assists_are_prompt(struct test *t);
+
 /* Which mark caused the record; -1: none. */
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);
 

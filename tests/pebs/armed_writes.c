@@ -58,6 +58,15 @@ static void write_pebs_enable(unsigned c)
 	pebs_enable(pmc_one(c));
 }
 
+/* Where a counter has a bit of its own for load latency. */
+static void write_latency_enable(unsigned c)
+{
+	const u64 other = BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + other_than(c));
+
+	if (!msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(c) | other).raised)
+		msr_write(MSR_IA32_PEBS_ENABLE, BIT(c));
+}
+
 /* Write another area's address, then the former address. */
 static void write_ds_area(unsigned c)
 {
@@ -109,6 +118,13 @@ static void write_own_pebs_enable(unsigned c)
 	pebs_enable(pmc_one(c));
 }
 
+/* The write that clears its bit sets another one's. */
+static void write_own_for_another(unsigned c)
+{
+	pebs_enable(pmc_one(other_than(c)));
+	pebs_enable(pmc_one(c));
+}
+
 static void write_own_select(unsigned c)
 {
 	const u32 msr = PMC_IS_FIXED(c) ? MSR_IA32_FIXED_CTR_CTRL : MSR_IA32_PERFEVTSEL0 + c;
@@ -128,12 +144,15 @@ static const struct armed_write {
 	{ "another counter's event select", write_select, false },
 	{ "other counters' values", write_counters, false },
 	{ "another counter's bit of IA32_PEBS_ENABLE", write_pebs_enable, false },
+	{ "another counter's LL_EN of IA32_PEBS_ENABLE", write_latency_enable, false },
 	{ "IA32_DS_AREA, another one's and its own again", write_ds_area, false },
 	{ "IA32_DEBUGCTL", write_debug_control, false },
 	{ "MSR_PEBS_LD_LAT_THRESHOLD", write_latency_threshold, false },
 	{ "other bits of IA32_PERF_GLOBAL_OVF_CTRL", clear_other_status, false },
 	{ "HLT, ended by an interrupt", halt, false },
 	{ "its own bit of IA32_PEBS_ENABLE, cleared and set", write_own_pebs_enable, true },
+	{ "its own bit of IA32_PEBS_ENABLE, cleared while another's is set, and set again",
+	  write_own_for_another, true },
 	{ "its own event select or control, cleared and written again", write_own_select, true },
 };
 #define WRITES (sizeof(writes) / sizeof(writes[0]))
@@ -184,12 +203,18 @@ static unsigned records_after(struct test *t, const struct armed_write *w, unsig
 	return records;
 }
 
-/* Fixed counter 0, if it makes a record of the event after the overflow; else counter gp itself. */
-static unsigned fixed_or(unsigned gp)
+/* The counters that make a record of the event after the overflow: general-purpose ones of loads,
+ * and fixed counter 0. */
+static struct pmc_mask armed_counters(void)
 {
-	const bool makes = counter_caps()->pebs_fixed_mask & 1;
+	struct pmc_mask counters = { 0 };
 
-	return makes && !pebs_has_pdist(PMC_FIXED(0)) ? PMC_FIXED(0) : gp;
+	for (unsigned c = 0; c < sampling_gp_counters(); c++)
+		if (!pebs_has_pdist(c) && counters_for(LOADS).bits & BIT(c))
+			counters.bits |= BIT(c);
+	if (counter_caps()->pebs_fixed_mask & 1 && !pebs_has_pdist(PMC_FIXED(0)))
+		counters.bits |= BIT(PMC_FIXED(0));
+	return counters;
 }
 
 /*
@@ -200,24 +225,20 @@ static unsigned fixed_or(unsigned gp)
  *         done about other counters meanwhile.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the first event after arming
  *
- * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
- *        CPL 3, armed by its last event there
+ * Given  each counter of loads without PDist, and fixed counter 0 where it makes records, at CPL 3,
+ *        armed by its last event there
  * When   at CPL 0 nothing is written; another counter's field of IA32_FIXED_CTR_CTRL, event select,
- *        value, bit of IA32_PEBS_ENABLE and of IA32_PERF_GLOBAL_OVF_CTRL; IA32_DS_AREA,
+ *        value, PEBS enable, LL_EN, and bit of IA32_PERF_GLOBAL_OVF_CTRL; IA32_DS_AREA,
  *        IA32_DEBUGCTL, MSR_PEBS_LD_LAT_THRESHOLD, each with its old value at the end; HLT is
- *        executed; its own bit of IA32_PEBS_ENABLE, cleared and set; its own event select or
- *        IA32_FIXED_CTR_CTRL, cleared and written again; then events follow at CPL 3
- * Then   there is a record in each case except the last two, which make none
+ *        executed; its own PEBS enable, cleared alone or while another's is set, and set; its own
+ *        event select or IA32_FIXED_CTR_CTRL, cleared and written again; then events at CPL 3
+ * Then   there is a record in each case except the last three, which make none
  */
 TEST(arm, write_about_another_counter_keeps_an_armed_one_armed, REQS(ARM_04, ARM_12),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_fixed_0_to_2))
 {
-	const unsigned gp = pebs_first_without_pdist();
-	const unsigned counters[] = { gp, fixed_or(gp) };
-
-	for (unsigned i = 0; i < 2 && (!i || counters[i] != gp); i++)
+	FOR_EACH_COUNTER (c, armed_counters().bits)
 		for (unsigned w = 0; w < WRITES; w++) {
-			const unsigned c = counters[i];
 			unsigned records;
 
 			if (!arm_by_last_event(t, c)) {
@@ -268,8 +289,8 @@ static unsigned freeze_by_another(struct test *t, unsigned c)
  * FRZ-26  No PEBS record may be written while CTR_Frz is set.
  *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS (records are not named)
  *
- * Given  the first counter of loads without PDist, and fixed counter 0 where it makes records, at
- *        CPL 3, armed by its last event there; IA32_DEBUGCTL[12] = 1
+ * Given  each counter of loads without PDist, and fixed counter 0 where it makes records, at CPL 3,
+ *        armed by its last event there; IA32_DEBUGCTL[12] = 1
  * When   another counter overflows at CPL 0 with INT and freezes both; from version 4 on events
  *        follow at CPL 3; software ends the freeze and switches the armed one on again; then events
  *        follow at CPL 3
@@ -279,11 +300,7 @@ static unsigned freeze_by_another(struct test *t, unsigned c)
 TEST(arm, freeze_by_another_counter_keeps_an_armed_one_armed, REQS(ARM_12, FRZ_26),
      NEEDS(need_perfmon, need_pebs, need_events, need_branches, need_instructions, need_freeze))
 {
-	const unsigned gp = pebs_first_without_pdist();
-	const unsigned counters[] = { gp, fixed_or(gp) };
-
-	for (unsigned i = 0; i < 2 && (!i || counters[i] != gp); i++) {
-		const unsigned c = counters[i];
+	FOR_EACH_COUNTER (c, armed_counters().bits) {
 		unsigned interrupts;
 
 		if (!arm_by_last_event(t, c)) {

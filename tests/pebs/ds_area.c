@@ -422,33 +422,43 @@ TEST(ds, no_record_is_written_with_the_index_below_the_base, REQS(DS_23),
 
 /*
  * DS-11  Once software sets the index back to the base, capture must go on at the base.
+ * DS-05  A threshold interrupt must be raised when the index has reached the threshold after a
+ *        record.
  *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
  * Given  a PEBS buffer for two records that is full. The manual doesn't say whether the overflow at
  *        a full buffer keeps its record pending
- * When   software makes room and writes the counter's period, and nothing else
- * Then   there are one or two records
- * Control: there were two before
+ * When   software makes room, sets a threshold of one record and writes the counter's period, and
+ *        nothing else
+ * Then   there are one or two records, and an interrupt for each
+ * Control: there were two records before, and no interrupt
  */
-TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11),
+TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11, DS_05),
      NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(2);
+	const struct pmi_log *log;
 
 	if (!sampling_shadow_fits(t))
 		return;
 	setup.threshold = THRESHOLD_NEVER;
+	pmi_open(NULL);
 	sampling_open_rounds(&setup);
 	workload_run(&workload_load, ROUNDS_FOR(3), pmc_one(0));
 	sampling_want(t, 2);
 	CONTROL_EQ(t, DS_11, 2, ds_records(), "records in a buffer for two");
+	CONTROL_EQ(t, DS_05, 0, pmi_settle()->count, "interrupts, the threshold being beyond it");
 	ds_set_index(0);
+	ds_set_threshold_bytes(record_size(setup.format));
 	counter_preset(0, ROUNDS_PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
+	log = pmi_end();
 	/* The manual doesn't say whether the overflow that found the buffer full still waits for
 	 * its record. */
 	sampling_want(t, 1);
 	CHECK_RANGE(t, DS_11, 1, 2, ds_records(), "records after the index was set to the base");
+	CHECK_RANGE(t, DS_05, 1, ds_records(), log->count,
+		    "interrupts of %u records at the threshold", (unsigned)ds_records());
 }
 
 /*

@@ -3,6 +3,7 @@
  * The allowed addresses of the DS area and the PEBS buffer: SDM "Setting Up the DS Save Area". Both
  * may be at any doubleword boundary, and may extend over several consecutive pages.
  */
+#include "kernel/processor/time.h"
 #include "pmu/pmi.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
@@ -13,6 +14,8 @@
 #define RELOAD		0x123456780000ULL	/* plus the number of the counter */
 #define SLACK		1024	/* loads after the record, and loads of the interrupt's handler */
 
+#define FULL_EVERY	3u	/* in each such place the buffer has room for one record alone */
+
 /* In the first place a record ends at the page boundary; in the others a record crosses it. */
 static unsigned bytes_before(unsigned place)
 {
@@ -21,9 +24,13 @@ static unsigned bytes_before(unsigned place)
 
 static void check_place(struct test *t, unsigned place, unsigned c)
 {
-	struct ds_setup setup = sampling_setup(8);
+	const bool full = place % FULL_EVERY == FULL_EVERY - 1;
+	struct ds_setup setup = sampling_setup(full ? 1 : 8);
+	const u64 before = tsc_read();
+	struct pebs_record record;
 	const struct pmi_log *log;
 	int64_t offset = 0;
+	u64 tsc;
 
 	setup.threshold = 1;
 	setup.reset[c] = RELOAD + c;
@@ -40,6 +47,10 @@ static void check_place(struct test *t, unsigned place, unsigned c)
 		 "index in memory after a record of IA32_PMC%u", c);
 	CHECK(t, REC_13, !ds_written_outside(0, 1, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
+	if (record_decode(setup.format, ds_record(0), ds_record_size(), &record) &&
+	    record_get(&record, RECORD_tsc, &tsc))
+		CHECK_RANGE(t, IDS(SKL_02, ADP_38), before, tsc_read(), tsc,
+			    "TSC of a record at 0x%lx, IA32_PMC%u", ds_buffer(), c);
 	CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record at the threshold");
 	CHECK_RANGE(t, DS_12, RELOAD + c, RELOAD + c + SLACK, counter_read(c),
 		    "IA32_PMC%u after a record, the DS area being at 0x%lx", c, ds_area());
@@ -47,24 +58,20 @@ static void check_place(struct test *t, unsigned place, unsigned c)
 }
 
 /*
- * DS-01   Records must go to the buffer that the DS area at IA32_DS_AREA describes.
- * REC-13  An assist must write no byte of the buffer outside its record.
- *         SDM 17.4.9 BTS and DS Save Area
- * DS-03   After a record the PEBS index must have advanced by the record's size.
- * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
- *         record.
- * DS-12   After a record the counter that caused it must be loaded with its reset value.
- *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * Decides DS-01, REC-13, DS-03, DS-05, DS-12, SKL-02, ADP-38 (claims/requirement.def has their
+ * sentences).
  *
  * Given  a DS area across the end of a page, with another part in each page each time; a buffer
- *        whose first record ends at a multiple of 64 KiB or crosses it; both on doubleword
- *        boundaries that aren't line boundaries
+ *        whose first record ends at a multiple of 64 KiB or crosses it, in a third of the places
+ *        at the absolute maximum; both on doubleword boundaries that aren't line boundaries
  * When   each PEBS counter makes a record that reaches the threshold
  * Then   it is at the buffer's base, the index in memory has advanced by its size, nothing else is
- *        written, there is one interrupt, and the counter has its reset value
+ *        written, there is one interrupt, the counter has its reset value, and the record's TSC,
+ *        if it has one, is of that time
  */
 TEST(ds, area_and_buffer_may_lie_across_pages_on_any_doubleword_boundary,
-     REQS(DS_01, REC_13, DS_03, DS_05, DS_12), NEEDS(need_perfmon, need_pebs, need_events))
+     REQS(DS_01, REC_13, DS_03, DS_05, DS_12, SKL_02, ADP_38),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	ds_use(DS_PLACED);
 	for (unsigned place = 0; place < PLACES; place++)

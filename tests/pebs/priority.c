@@ -18,23 +18,6 @@
 
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* For a test that needs an assist on the very next event. */
-static bool assists_are_prompt(struct test *t)
-{
-	const struct calibration *c = calibration_get();
-
-	if (c->shadow_known && c->shadow_most == 0)
-		return true;
-	/* With a shadow two actions aren't due on the same event. */
-	if (c->shadow_known)
-		test_skip(t, "record shadow %u to %u events", c->shadow_least, c->shadow_most);
-	else if (c->shadow_beyond)
-		test_skip(t, "record shadow of more than %u events", SAMPLE_MARKS);
-	else
-		test_inconclusive(t, "the record shadow isn't measurable");
-	return false;
-}
-
 /*
  * Do counters of one event wrap on the same event? Their starts and stops may differ, so they must
  * show equal counts of one window, and no erratum may change the count of the next window.
@@ -138,23 +121,27 @@ TEST(priority, counters_that_overflow_on_one_instruction_raise_one_interrupt,
  *          IA32_PERF_GLOBAL_STATUS.
  *          SDM 18.2.2 Architectural Performance Monitoring Version 2
  *
- * Given  IA32_PMC0 and fixed counter 0 with INT, counting instructions from the same value: they
- *        show equal counts of the same window
- * When   they overflow on one instruction
+ * Given  each general-purpose counter in turn, and fixed counter 0, with INT, counting instructions
+ *        from the same value: they show equal counts of the same window
+ * When   both overflow on one instruction
  * Then   there is one interrupt, and its handler finds both status bits; where two interrupts of
  *        one instruction may arrive as one, that is INCONCLUSIVE
  */
-TEST(priority, fixed_counter_overflowing_with_pmc0_raises_no_second_interrupt,
+TEST(priority, fixed_counter_overflowing_with_another_raises_no_second_interrupt,
      REQS(PRIO_13, PRIO_14),
      NEEDS(need_perfmon, need_instructions, need_fixed_0_to_2, need_no_arch_pebs))
 {
-	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(0)));
 	bool exact = sampling_two_interrupts_stay_two();
 
-	if (!counts_are_equal(t, both, EVENT_INST_RETIRED_ANY_P))
-		return;
-	check_one_interrupt(t, overflow_all(both, both, EVENT_INST_RETIRED_ANY_P), both.bits,
-			    exact);
+	FOR_EACH_COUNTER (c, counters_gp().bits) {
+		struct pmc_mask both = pmc_or(pmc_one(c), pmc_one(PMC_FIXED(0)));
+
+		if (!counts_are_equal(t, both, EVENT_INST_RETIRED_ANY_P))
+			return;
+		check_one_interrupt(t, overflow_all(both, both, EVENT_INST_RETIRED_ANY_P),
+				    both.bits, exact);
+		counter_reset();
+	}
 }
 
 /*
@@ -354,114 +341,6 @@ TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRI
 	}
 }
 
-/* *ip: the instruction of the only record of `sampled`. `plain` has INT and overflows on load
- * number preset. */
-static bool record_of(struct test *t, struct test_claim claim, unsigned sampled, unsigned plain,
-		      u64 preset, u64 *ip)
-{
-	struct ds_setup setup = sampling_setup(8);
-	struct pebs_record record;
-
-	counter_program(plain, LOADS, COUNT_BOTH | COUNT_INT);
-	counter_preset(plain, preset);
-	sampling_run(&setup, sampled, LOADS, COUNT_BOTH, &workload_sample, pmc_one(plain));
-	if (!sampling_one_record(t, claim, &record))
-		return false;
-	*ip = sampling_ip(&workload_sample, &record);
-	return true;
-}
-
-/* Counters, by index. */
-struct meeting {
-	unsigned with_assist, with_interrupt;
-};
-
-/*
- * The load after the one that arms counter `sampled` starts its assist. On the same load counter
- * `plain` wraps with its interrupt; both count all loads of one window. The load is known from
- * records without an overflow of `plain`; if these differ, the two actions don't meet.
- */
-static void check_meeting(struct test *t, struct test_claim claim, struct meeting pair)
-{
-	unsigned sampled = pair.with_assist, plain = pair.with_interrupt;
-	const struct pmi_log *log;
-	u64 alone = 0, again = 0, met = 0;
-
-	if (!record_of(t, claim, sampled, plain, NEVER, &alone) ||
-	    !record_of(t, claim, sampled, plain, NEVER, &again))
-		return;
-	if (alone != again) {
-		test_inconclusive(t, "IA32_PMC%u by itself records 0x%lx and 0x%lx", sampled, alone,
-				  again);
-		return;
-	}
-	counters_clear(counters_status());
-	pmi_open(NULL);
-	if (record_of(t, claim, sampled, plain, calibration_period(LOADS, PERIOD + 1), &met)) {
-		/* The order is stated, but not that the assist can't come an event later. */
-		if (met != alone && !test_is_strict(t))
-			test_inconclusive(t,
-					  "IA32_PMC%u records 0x%lx and, where IA32_PMC%u wraps, "
-					  "0x%lx",
-					  sampled, alone, plain, met);
-		else
-			test_check_eq(t, claim, alone, met,
-				      "instruction of IA32_PMC%u's record: the load on which "
-				      "IA32_PMC%u wraps",
-				      sampled, plain);
-	}
-	log = pmi_end();
-	if (test_check_range(t, claim, 1, overflow_allowed(t, 1, log->count), log->count,
-			     "interrupts: IA32_PMC%u wraps where an assist of IA32_PMC%u is due",
-			     plain, sampled))
-		test_check_eq(t, claim, BIT(plain), log->entry[0].status & BIT(plain),
-			      "status bit of IA32_PMC%u at the handler's entry", plain);
-	counters_clear(counters_status());
-	counter_reset();
-}
-
-/*
- * PRIO-06  An overflow interrupt of IA32_PMC1 must be serviced before a PEBS assist of IA32_PMC2
- *          that is due at the same time.
- *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
- *
- * Given  a PEBS counter that is armed, and a counter of lower index with INT. Both count all loads
- *        of one window; without the other one the assist is always of the same load
- * When   the lower counter overflows on the very load that starts the assist
- * Then   the record is of that load, there is one interrupt, and its handler finds the lower
- *        counter's status bit
- */
-TEST(priority, assist_meets_interrupt_of_a_lower_counter_and_neither_is_lost, REQS(PRIO_06),
-     NEEDS(need_perfmon, need_any_pebs, need_events))
-{
-	if (!assists_are_prompt(t))
-		return;
-	check_meeting(t, AT(PRIO_06), (struct meeting){ .with_assist = 2, .with_interrupt = 1 });
-	check_meeting(t, AT(PRIO_06), (struct meeting){ .with_assist = 3, .with_interrupt = 0 });
-}
-
-/*
- * PRIO-07  A PEBS assist of IA32_PMC1 must be serviced before an overflow interrupt of IA32_PMC2
- *          that is due at the same time.
- *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
- *
- * Given  a PEBS counter without PDist that is armed, and a counter of higher index with INT. Both
- *        count all loads of one window; without the other one the assist is always of the same load
- * When   the higher counter overflows on the very load that starts the assist
- * Then   the record is of that load, there is one interrupt, and its handler finds the higher
- *        counter's status bit
- */
-TEST(priority, assist_meets_interrupt_of_a_higher_counter_and_neither_is_lost, REQS(PRIO_07),
-     NEEDS(need_perfmon, need_any_pebs, need_events))
-{
-	if (!assists_are_prompt(t))
-		return;
-	check_meeting(t, AT(PRIO_07), (struct meeting){ .with_assist = 1, .with_interrupt = 2 });
-	if (!pebs_has_pdist(0))	/* with PDist a near start value doesn't fix the load */
-		check_meeting(t, AT(PRIO_07),
-			      (struct meeting){ .with_assist = 0, .with_interrupt = 3 });
-}
-
 struct counters {
 	unsigned sampled, plain;
 }; /* of loads: with PEBS, and without */
@@ -581,7 +460,7 @@ TEST(priority, assist_comes_before_the_interrupt_of_a_fixed_counter, REQS(PRIO_0
 {
 	const struct calibration *c = calibration_get();
 
-	if (!assists_are_prompt(t))
+	if (!sampling_assists_are_prompt(t))
 		return;
 	if (!c->skid_known || c->skid_most) {
 		sweep_fixed(t, (struct counters){ .sampled = 3, .plain = 0 });
@@ -672,7 +551,7 @@ static void check_order(struct test *t, struct test_claim claim, struct assists 
 TEST(priority, assists_due_on_one_load_are_served_in_counter_order, REQS(PRIO_01, PRIO_02, PRIO_03),
      NEEDS(need_perfmon, need_any_pebs, need_events))
 {
-	if (!assists_are_prompt(t))
+	if (!sampling_assists_are_prompt(t))
 		return;
 	if (!pebs_has_pdist(0)) {	/* with PDist it is never due: docs/READINGS.md */
 		check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 1 });

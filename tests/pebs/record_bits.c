@@ -16,8 +16,8 @@
 #define LOADS_BEFORE (PERIOD - 4)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* Fixed counter i wraps long before the record of IA32_PMCi; no other counter wraps. */
-static void check_fixed_image(struct test *t, unsigned i)
+/* Fixed counter i wraps long before the record of IA32_PMCc; no other counter wraps. */
+static void check_fixed_image(struct test *t, unsigned i, unsigned c)
 {
 	unsigned tries = test_sees_exactly(t, REQ_REC_08) ? 1 : STATUS_TRIES;
 	unsigned fixed = PMC_FIXED(i);
@@ -31,7 +31,7 @@ static void check_fixed_image(struct test *t, unsigned i)
 			overflow(fixed, 0);
 		else
 			overflow_prepare(fixed, 0);
-		sampling_run(&setup, i, LOADS, COUNT_BOTH, &workload_sample, pmc_one(fixed));
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, pmc_one(fixed));
 		if (!sampling_one_record(t, AT(REC_08), &record))
 			return;
 		status = sampling_field(&record, RECORD_status) & STATUS_LOOKED_AT;
@@ -40,7 +40,7 @@ static void check_fixed_image(struct test *t, unsigned i)
 		 "bits of fixed counters in the status of a record (0x%lx), fixed counter %u has "
 		 "wrapped",
 		 status, i);
-	CHECK_EQ(t, REC_07, BIT(i), status & 0xf, "bits 3:0 of it, a record of IA32_PMC%u", i);
+	CHECK_EQ(t, REC_07, BIT(c), status & 0xf, "bits 3:0 of it, a record of IA32_PMC%u", c);
 	counter_reset();
 }
 
@@ -51,7 +51,8 @@ static void check_fixed_image(struct test *t, unsigned i)
  *         enabled for PEBS too.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  fixed counter i wraps long before the record of IA32_PMCi; nothing else does
+ * Given  each fixed counter wraps long before the record of each of IA32_PMC0 to 3; nothing else
+ *        does
  * When   the record is made
  * Then   its status has the bit of that fixed counter and of no other, and of bits 3:0 its own
  *        alone
@@ -60,7 +61,8 @@ TEST(record, status_of_a_record_shows_each_fixed_counter_overflow, REQS(REC_07, 
      NEEDS(need_perfmon, need_status_image, need_events, need_fixed_0_to_2))
 {
 	for (unsigned i = 0; i < 3; i++)
-		check_fixed_image(t, i);
+		for (unsigned c = 0; c < 4 && c < sampling_gp_counters(); c++)
+			check_fixed_image(t, i, c);
 }
 
 /*

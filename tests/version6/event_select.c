@@ -149,10 +149,10 @@ static bool need_recording(char *reason, size_t size)
  *        intel/perfmon; Linux
  *
  * Given  an event that counts far branches, or taken conditional ones that go forward, with a
- *        second unit mask, and all branches without it
+ *        second unit mask, and all branches without it; with CMASK = 0 and 1
  * When   a loop whose branches go backward runs, with 512 rounds and with 1024
  * Then   with the mask it counts none of them
- * Control: without it each one
+ * Control: without it each one; with CMASK = 1 the cycles with any, at least one in sixteen rounds
  */
 TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
      NEEDS(need_perfmon, need_branches_outside_loops, need_branches))
@@ -160,19 +160,25 @@ TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
 	const u64 mask = (u64)(branches_outside_loops() >> 16) << IA32_PERFEVTSEL_UMASK2_SHIFT;
 	const u16 event = (u16)branches_outside_loops();
 
-	FOR_EACH_COUNTER (c, counter_caps()->gp_mask) {
-		u64 value;
+	for (unsigned cmask = 0; cmask < 2; cmask++) {
+		const u64 flags = COUNT_BOTH | (u64)cmask << IA32_PERFEVTSEL_CMASK_SHIFT;
 
-		if (!window_difference_one(t, c, event, COUNT_BOTH, &workload_load, ROUNDS,
-					   2 * ROUNDS, &value))
-			return;
-		CONTROL_EQ(t, V6_07, ROUNDS, value, "branches, IA32_PMC%u, event %#x", c, event);
-		if (!window_difference_one(t, c, event, COUNT_BOTH | mask, &workload_load, ROUNDS,
-					   2 * ROUNDS, &value))
-			return;
-		CHECK_EQ(t, V6_07, 0, value,
-			 "branches that aren't the loop's, IA32_PMC%u, UMASK2 %#lx", c,
-			 mask >> IA32_PERFEVTSEL_UMASK2_SHIFT);
+		FOR_EACH_COUNTER (c, counter_caps()->gp_mask) {
+			u64 value;
+
+			if (!window_difference_one(t, c, event, flags, &workload_load, ROUNDS,
+						   2 * ROUNDS, &value))
+				return;
+			CONTROL_RANGE(t, V6_07, cmask ? ROUNDS / 16 : ROUNDS, ROUNDS, value,
+				      "branches, IA32_PMC%u, event %#x, CMASK %u", c, event, cmask);
+			if (!window_difference_one(t, c, event, flags | mask, &workload_load,
+						   ROUNDS, 2 * ROUNDS, &value))
+				return;
+			CHECK_EQ(t, V6_07, 0, value,
+				 "branches that aren't the loop's, IA32_PMC%u, UMASK2 %#lx, CMASK "
+				 "%u",
+				 c, mask >> IA32_PERFEVTSEL_UMASK2_SHIFT, cmask);
+		}
 	}
 }
 

@@ -372,6 +372,20 @@ static bool arms_of_others_stay(struct fixture *r)
 	return fixture_records(r) == 1;
 }
 
+/* Its last bytes are in the next page. */
+static bool record_across_a_page_ends_at_the_maximum(struct fixture *r)
+{
+	const u64 begin = FIXTURE_BUFFER + 0xfa0;
+
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x28, begin);
+	fixture_poke(r, FIXTURE_DS + 0x30, begin + FIXTURE_RECORD);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 4);
+	return fixture_index(r) == begin + FIXTURE_RECORD;
+}
+
 static bool room_for_an_older_one_is_none(struct fixture *r)
 {
 	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + FIXTURE_RECORD_FMT1);
@@ -555,6 +569,7 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_DLA_HIT_PUSH] = pushes_hit,
 	[FAULT_DLA_HIT_USER] = stores_at_cpl_3_hit,
 	[FAULT_PEBS_CLEAR_DROPS_ARMS] = arms_of_others_stay,
+	[FAULT_FULL_ACROSS_PAGE] = record_across_a_page_ends_at_the_maximum,
 	[FAULT_OLDER_ROOM_SUFFICES] = room_for_an_older_one_is_none,
 	[FAULT_PMI_VECTOR_BEFORE] = vector_of_the_last_write,
 	[FAULT_STATUS_AFTER_RESET] = clear_after_reset,

@@ -334,6 +334,18 @@ static bool a_threshold_freezes_nothing_unasked(struct fixture *r)
 	return (fixture_status(r) & (BIT(59) | BIT(62))) == BIT(62);
 }
 
+/* All groups: more than 1 KiB. */
+static bool a_large_record_passes_the_threshold(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 8);
+	fixture_wrmsr(r, 0x3f2, MEM | GPR | XMM | LBR | 31ULL << 24);
+	fixture_program_pebs(r, 1, LOADS, ADAPTIVE, 2);
+	fixture_start(r, BIT(1));
+	loads(r, 4);
+	return fixture_status(r) & BIT(62);
+}
+
 /* IA32_PMC4, with an entry that has cycles. */
 static bool info_is_in_each_record(struct fixture *r)
 {
@@ -501,6 +513,7 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_GROUP_LBR_LEAKS] = an_empty_stack_is_zeros,
 	[FAULT_GROUP_LBR_INFO] = records_are_right,
 	[FAULT_GROUP_LBR_INFO_FIRST_FOUR] = info_is_in_each_record,
+	[FAULT_LARGE_RECORD_LATE] = a_large_record_passes_the_threshold,
 	[FAULT_THRESHOLD_FREEZES_UNASKED] = a_threshold_freezes_nothing_unasked,
 	[FAULT_THRESHOLD_NO_FREEZE_FIXED] = a_threshold_of_fixed_freezes,
 	[FAULT_GROUP_LBR_ONE_LESS] = records_are_right,

@@ -70,6 +70,16 @@ static bool umask2_is_of_the_event(struct fixture *r)
 	return PMC(1) == 1 && PMC(2) == 2;
 }
 
+/* With CMASK = 1: no cycle has a far branch. */
+static bool umask2_is_of_the_event_with_cmask(struct fixture *r)
+{
+	fixture_program(r, 1, 0xc4, BIT(40) | BIT(24), 0);
+	fixture_start(r, BIT(1));
+	fixture_branch(r, BRANCH_JUMP, true);
+	fixture_stop(r);
+	return PMC(1) == 0;
+}
+
 /* 01D1 with UMASK2 = 01 counts loads that hit the L1, after the line is there. */
 static bool umask2_is_of_loads(struct fixture *r)
 {
@@ -465,6 +475,7 @@ rule *const version6_rules[FAULT_COUNT] = {
 	[FAULT_EXT_PEBS_HALF] = subleaves_4_and_5_come_together,
 	[FAULT_UMASK2_REFUSED] = umask2_is_taken,
 	[FAULT_UMASK2_IGNORED] = umask2_is_of_the_event,
+	[FAULT_UMASK2_WITHOUT_CMASK] = umask2_is_of_the_event_with_cmask,
 	[FAULT_UMASK2_COUNTS_NOTHING] = umask2_is_of_the_event,
 	[FAULT_UMASK2_OF_LOADS_COUNTS_NOTHING] = umask2_is_of_loads,
 	[FAULT_UMASK2_RECORDS_ANY] = umask2_is_of_what_is_recorded,

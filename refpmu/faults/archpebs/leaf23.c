@@ -65,6 +65,9 @@ u64 fault_umask2(struct model *m, unsigned n, u64 umask2)
 		return UMASK2_OF_NONE;
 	if (umask2 && n >= FIRST_FOUR && broken(m, FAULT_UMASK2_LOWER_COUNTERS))
 		return 0;
+	if (umask2 && m->perfevtsel[n] & IA32_PERFEVTSEL_CMASK &&
+	    broken(m, FAULT_UMASK2_WITHOUT_CMASK))
+		return 0;
 	if (umask2 && model_pebs_enabled(m, n) && broken(m, FAULT_UMASK2_RECORDS_ANY))
 		return 0;
 	return umask2 && broken(m, FAULT_UMASK2_IGNORED) ? 0 : umask2;
