@@ -560,6 +560,9 @@ static bool one_is_gone(void)
 	return false;
 }
 
+/* Looks at a barrier for one at all processors: that one is gone is rare, and may be seen late. */
+#define LOOKS_AT_BARRIER 32u
+
 void smp_barrier_wait(struct smp_barrier *barrier)
 {
 	unsigned round = barrier->round;
@@ -569,8 +572,8 @@ void smp_barrier_wait(struct smp_barrier *barrier)
 		__atomic_store_n(&barrier->round, round + 1, __ATOMIC_RELEASE);
 		return;
 	}
-	while (__atomic_load_n(&barrier->round, __ATOMIC_ACQUIRE) == round) {
-		if (one_is_gone())
+	for (unsigned i = 1; __atomic_load_n(&barrier->round, __ATOMIC_ACQUIRE) == round; i++) {
+		if (i % LOOKS_AT_BARRIER == 0 && one_is_gone())
 			guard_abort();
 		__asm__ volatile("pause");
 	}
