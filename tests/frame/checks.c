@@ -80,6 +80,11 @@ bool test_is_strict(const struct test *t)
 	return t->platform == PLATFORM_STRICT;
 }
 
+u64 test_rounds(const struct test *t, u64 few, u64 many)
+{
+	return test_is_strict(t) ? few : many;
+}
+
 bool test_erratum(struct test *t, enum erratum erratum)
 {
 	const struct erratum_row *row = verdict_erratum(erratum);

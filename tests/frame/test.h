@@ -197,6 +197,10 @@ bool test_sees_claim(const struct test *t, const struct test_claim *claim);
 /* Is every requirement judged, without allowance for silicon? */
 bool test_is_strict(const struct test *t);
 
+/* How much work: `few` rounds where every requirement is judged, on a machine without noise that
+ * carries out each instruction in software; otherwise `many`. */
+u64 test_rounds(const struct test *t, u64 few, u64 many);
+
 /*
  * Does that row of claims/erratum.def apply to this machine, and isn't every requirement judged
  * (test_is_strict())? Then leave out the check that the row names. Writes this to the log, once for

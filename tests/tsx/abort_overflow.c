@@ -14,7 +14,6 @@
 #include "tests/tsx/transaction.h"
 
 #define FEW	4	/* loads in a transaction */
-#define LONG	1000	/* in one that a counter overflows in */
 #define NTH	3u	/* the abort that overflows */
 #define RUNS	5u	/* all of them abort */
 #define RELOAD	1000000u /* times the counter's number plus 1: never reached */
@@ -82,13 +81,12 @@ struct elision_left {
 	u64 aborts, inside;	/* HLE_RETIRED.ABORTED; loads of IA32_PMC2 with both filters */
 };
 
-static u64 run_elided(u64 unused)
+static u64 run_elided(u64 loads)
 {
-	(void)unused;
-	return transaction_elided.run(transaction_words(), LONG);
+	return transaction_elided.run(transaction_words(), loads);
 }
 
-static struct elision_left overflow_in_a_lock(unsigned c, u64 interrupt, bool user)
+static struct elision_left overflow_in_a_lock(unsigned c, u64 interrupt, bool user, u64 loads)
 {
 	const unsigned aborts = c == 3 ? 1 : 3;
 	const u64 level = user ? COUNT_USR : COUNT_BOTH;
@@ -104,10 +102,10 @@ static struct elision_left overflow_in_a_lock(unsigned c, u64 interrupt, bool us
 		on = pmc_or(on, pmc_one(FILTER));
 	}
 	counter_program(c, LOADS, level | interrupt);
-	counter_preset(c, LONG / 2);
+	counter_preset(c, loads / 2);
 	pmi_open(NULL);
 	counters_enable(on);
-	left.elided = (user ? user_call(run_elided, 0) : run_elided(0)) == COMMITTED;
+	left.elided = (user ? user_call(run_elided, loads) : run_elided(loads)) == COMMITTED;
 	left.log = pmi_end();
 	counters_disable();
 	left.aborts = counter_read(aborts);
@@ -130,8 +128,9 @@ static struct elision_left overflow_in_a_lock(unsigned c, u64 interrupt, bool us
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  each counter counts loads, with INT, and overflows half-way through an elided lock with
- *        1000 loads, at CPL 0, and at CPL 3 with USR alone; another one counts HLE_RETIRED.ABORTED,
- *        and IA32_PMC2, where it is free, loads with IN_TX and IN_TXCP
+ *        1000 loads (200 in strict runs where an interrupt comes at once), at CPL 0, and at CPL 3
+ *        with USR alone; another one counts HLE_RETIRED.ABORTED, and IA32_PMC2, where it is free,
+ *        loads with IN_TX and IN_TXCP
  * When   the lock ends well, or the interrupt aborts it and its code runs again without elision
  * Then   there is one interrupt, with the status bit of its counter; if the lock is no longer
  *        elided, IA32_PMC2 counts nothing, and HLE_RETIRED.ABORTED one, on a processor at most one;
@@ -142,10 +141,11 @@ TEST(tsx, overflow_in_an_elided_lock_raises_its_interrupt, REQS(PMI_01, TSX_13, 
      NEEDS(need_perfmon, need_hle, need_events, need_four_counters))
 {
 	const bool exact = test_sees_exactly(t, REQ_TSX_13);
+	const u64 loads = transaction_long(t);
 
 	for (unsigned i = 0; i < 4 * PEBS_COUNTERS; i++) {
 		const unsigned c = i / 4, interrupts = i % 2, cpl = i & 2 ? 3 : 0;
-		struct elision_left left = overflow_in_a_lock(c, interrupts ? COUNT_INT : 0, cpl);
+		struct elision_left left = overflow_in_a_lock(c, interrupts ? COUNT_INT : 0, cpl, loads);
 
 		CHECK_RANGE(t, TSX_13, exact ? !left.elided : 0, !left.elided, left.aborts,
 			    "HLE_RETIRED.ABORTED of a lock that IA32_PMC%u overflows in, CPL %u", c,

@@ -114,6 +114,10 @@ bool transaction_judge_last(struct test *t, const struct transaction *piece);
 bool transaction_write_on(struct test *t);
 bool transaction_write_off(struct test *t);
 
+/* Loads of a transaction half-way through which a counter overflows: its interrupt comes before the
+ * end, even if it comes late. Where it comes at once, in strict runs, few are enough. */
+u64 transaction_long(const struct test *t);
+
 /* Is this address inside? */
 bool transaction_holds(const struct transaction *piece, u64 address);
 
