@@ -13,6 +13,7 @@
 
 #define LOADS_EACH	4u
 #define RUNS		2u
+#define STRICT_RUNS	1u	/* nothing aborts by chance */
 #define COUNTERS	4u
 
 /* The events; a cause has a set of them that must occur. */
@@ -58,8 +59,14 @@ static const struct cause causes[] = {
 	{ &transaction_address, LOADS_EACH, false, BIT(ANY_CAUSE) | BIT(OTHER) },
 };
 
+static unsigned runs_of(const struct test *t)
+{
+	return (unsigned)test_rounds(t, STRICT_RUNS, RUNS);
+}
+
 /* Count the event on all four counters. Returns how many of the transactions committed. */
-static unsigned count_cause(const struct cause *cause, u16 code, u64 value[COUNTERS])
+static unsigned count_cause(const struct test *t, const struct cause *cause, u16 code,
+			    u64 value[COUNTERS])
 {
 	u64 *words = cause->uncacheable ? (u64 *)(void *)pages_get()->uncacheable :
 					  transaction_words();
@@ -70,7 +77,7 @@ static unsigned count_cause(const struct cause *cause, u16 code, u64 value[COUNT
 		counter_write(c, 0);
 	}
 	counters_enable((struct pmc_mask){ BIT(COUNTERS) - 1 });
-	for (unsigned i = 0; i < RUNS; i++)
+	for (unsigned i = 0; i < runs_of(t); i++)
 		committed += cause->piece->run(words, cause->n) == COMMITTED;
 	counters_disable();
 	for (unsigned c = 0; c < COUNTERS; c++) {
@@ -93,31 +100,33 @@ static void check_values(struct test *t, const struct cause *cause, unsigned eve
 			 unsigned committed, const u64 value[COUNTERS])
 {
 	const bool occurs = cause->occur & BIT(event);
+	const unsigned runs = runs_of(t);
 
 	for (unsigned c = 0; c < COUNTERS; c++) {
 		if (event == MEMORY_TYPE && test_erratum(t, ERRATUM_MEMORY_TYPE))
 			continue;
 		if (exact)
-			CHECK_EQ(t, TSX_18, occurs ? RUNS : 0, value[c],
+			CHECK_EQ(t, TSX_18, occurs ? runs : 0, value[c],
 				 "%s of %u transactions, %s%s, IA32_PMC%u", events[event].name,
-				 RUNS, cause->piece->name,
+				 runs, cause->piece->name,
 				 cause->uncacheable ? " of uncacheable memory" : "", c);
 		else
-			CHECK_RANGE(t, TSX_18, 0, most_of(event, RUNS - committed), value[c],
+			CHECK_RANGE(t, TSX_18, 0, most_of(event, runs - committed), value[c],
 				    "%s of %u aborted transactions, %s, IA32_PMC%u",
-				    events[event].name, RUNS - committed, cause->piece->name, c);
+				    events[event].name, runs - committed, cause->piece->name, c);
 	}
 }
 
 static void check_cause(struct test *t, const struct cause *cause, unsigned event, bool exact)
 {
 	u64 value[COUNTERS];
-	unsigned committed = count_cause(cause, events[event].code, value);
+	unsigned committed = count_cause(t, cause, events[event].code, value);
+	const unsigned runs = runs_of(t);
 
 	for (unsigned c = 0; c < COUNTERS && event == ANY_CAUSE; c++)
-		CHECK_EQ(t, TSX_01, RUNS - committed, value[c],
+		CHECK_EQ(t, TSX_01, runs - committed, value[c],
 			 "%s, %u of %u committed, %s, IA32_PMC%u", events[event].name, committed,
-			 RUNS, cause->piece->name, c);
+			 runs, cause->piece->name, c);
 	check_values(t, cause, event, exact, committed, value);
 }
 
@@ -148,14 +157,18 @@ TEST(tsx, each_abort_event_counts_aborts_of_its_cause_alone, REQS(TSX_01, TSX_18
 }
 
 #define WATCHES 16u	/* transactions that another processor may store into */
+#define STRICT_WATCHES 4u
+#define STRICT_ALONE 1u	/* without that processor: none aborts */
 
 struct watched {
 	unsigned aborted, conflicts;	/* by the status in EAX */
 	u64 value[COUNTERS];
 };
 
-/* Count four events over transactions that load from a line; event i is on counter i + turn. */
-static void count_watches(const unsigned counted[COUNTERS], unsigned turn, struct watched *w)
+/* Count four events over so many transactions that load from a line; event i is on counter i +
+ * turn. */
+static void count_watches(const unsigned counted[COUNTERS], unsigned turn, unsigned times,
+			  struct watched *w)
 {
 	w->aborted = w->conflicts = 0;
 	for (unsigned i = 0; i < COUNTERS; i++) {
@@ -163,7 +176,7 @@ static void count_watches(const unsigned counted[COUNTERS], unsigned turn, struc
 		counter_write((i + turn) % COUNTERS, 0);
 	}
 	counters_enable((struct pmc_mask){ BIT(COUNTERS) - 1 });
-	for (unsigned i = 0; i < WATCHES; i++) {
+	for (unsigned i = 0; i < times; i++) {
 		u64 status = transaction_watch.run(transaction_words(), WATCHED);
 
 		w->aborted += status != COMMITTED;
@@ -197,15 +210,16 @@ TEST(tsx, conflict_events_count_aborts_by_another_processors_stores, REQS(TSX_01
 	static const unsigned counted[COUNTERS] = { ANY_CAUSE, MEMORY_EVENTS, CONFLICT,
 						    CAPACITY_WRITES };
 	const bool exact = test_sees_exactly(t, REQ_TSX_18);
+	const unsigned watches = (unsigned)test_rounds(t, STRICT_WATCHES, WATCHES);
 	struct watched w[COUNTERS + 1];
 
 	if (!transaction_works(t) || !transaction_write_on(t))
 		return;
 	for (unsigned turn = 0; turn < COUNTERS; turn++)
-		count_watches(counted, turn, &w[turn]);
+		count_watches(counted, turn, watches, &w[turn]);
 	if (!transaction_write_off(t))
 		return;
-	count_watches(counted, 0, &w[COUNTERS]);
+	count_watches(counted, 0, (unsigned)test_rounds(t, STRICT_ALONE, WATCHES), &w[COUNTERS]);
 	for (unsigned k = 0; k <= COUNTERS; k++) {
 		const bool alone = k == COUNTERS;
 		const u64 conflicts = w[k].conflicts, aborted = w[k].aborted;
@@ -213,7 +227,7 @@ TEST(tsx, conflict_events_count_aborts_by_another_processors_stores, REQS(TSX_01
 		if (alone && exact)
 			CONTROL_EQ(t, TSX_18, 0, conflicts, "conflicts, no other processor stores");
 		else if (!alone)
-			CONTROL_RANGE(t, TSX_18, 1, WATCHES, conflicts, "conflicts, turn %u", k);
+			CONTROL_RANGE(t, TSX_18, 1, watches, conflicts, "conflicts, turn %u", k);
 		CHECK_EQ(t, TSX_01, aborted, w[k].value[0],
 			 "RTM_RETIRED.ABORTED, %lu conflicts, turn %u", conflicts, k);
 		for (unsigned i = 1; i < COUNTERS; i++) {
@@ -263,26 +277,26 @@ TEST(tsx, hle_and_rtm_events_are_apart_on_each_counter, REQS(TSX_08, TSX_13),
 		return;
 	for (unsigned k = 0; k < 2; k++) {
 		for (unsigned e = 0; e < sizeof(rtm) / sizeof(rtm[0]); e++) {
-			count_cause(&locks[k], rtm[e], value);
+			count_cause(t, &locks[k], rtm[e], value);
 			for (unsigned c = 0; c < COUNTERS; c++)
 				CHECK_EQ(t, TSX_08, 0, value[c],
 					 "event %#x of elided locks, %s, IA32_PMC%u", rtm[e],
 					 locks[k].piece->name, c);
 		}
 		for (unsigned e = 0; e < sizeof(hle) / sizeof(hle[0]); e++) {
-			count_cause(&regions[k], hle[e], value);
+			count_cause(t, &regions[k], hle[e], value);
 			for (unsigned c = 0; c < COUNTERS; c++)
 				CHECK_EQ(t, TSX_13, 0, value[c],
 					 "event %#x of transactions, %s, IA32_PMC%u", hle[e],
 					 regions[k].piece->name, c);
 		}
-		count_cause(&locks[k], EVENT_HLE_RETIRED_START, value);
+		count_cause(t, &locks[k], EVENT_HLE_RETIRED_START, value);
 		for (unsigned c = 0; c < COUNTERS; c++)
-			CONTROL_RANGE(t, TSX_13, 1, RUNS, value[c],
+			CONTROL_RANGE(t, TSX_13, 1, runs_of(t), value[c],
 				      "HLE_RETIRED.START, %s, IA32_PMC%u", locks[k].piece->name, c);
-		count_cause(&regions[k], EVENT_RTM_RETIRED_START, value);
+		count_cause(t, &regions[k], EVENT_RTM_RETIRED_START, value);
 		for (unsigned c = 0; c < COUNTERS; c++)
-			CONTROL_RANGE(t, TSX_08, 1, RUNS, value[c],
+			CONTROL_RANGE(t, TSX_08, 1, runs_of(t), value[c],
 				      "RTM_RETIRED.START, %s, IA32_PMC%u", regions[k].piece->name,
 				      c);
 	}
@@ -315,14 +329,15 @@ TEST(tsx, abort_events_of_rtm_count_no_elided_locks_and_those_of_memory_do, REQS
 	if (!transaction_elision_works(t))
 		return;
 	for (unsigned i = 0; i < 2; i++) {
-		unsigned aborted = RUNS - count_cause(&locks[i], EVENT_HLE_RETIRED_ABORTED, value);
+		unsigned aborted =
+			runs_of(t) - count_cause(t, &locks[i], EVENT_HLE_RETIRED_ABORTED, value);
 
 		for (unsigned c = 0; c < COUNTERS; c++)
 			CONTROL_RANGE(t, TSX_13, exact ? aborted : 0, aborted, value[c],
 				      "HLE_RETIRED.ABORTED, %s, IA32_PMC%u", locks[i].piece->name,
 				      c);
 		for (unsigned event = 0; event < EVENTS; event++) {
-			unsigned well = count_cause(&locks[i], events[event].code, value);
+			unsigned well = count_cause(t, &locks[i], events[event].code, value);
 
 			if (event == CONFLICT || event == CAPACITY_WRITES) {
 				check_values(t, &locks[i], event, exact, well, value);

@@ -12,6 +12,9 @@
 #define FEWER	10		/* loads in a piece; the counts of two sizes are compared */
 #define MORE	60
 #define RUNS	8		/* runs of a piece whose ends are counted */
+#define STRICT_MORE 30
+#define STRICT_LOADING 4	/* runs of a piece whose loads are counted */
+#define FEW	1		/* loads in a piece whose number of loads doesn't matter */
 #define WELL	(2 * PERIOD)	/* runs that end well: enough for records if they counted */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
@@ -131,7 +134,7 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
 		ds_open(&setup);
 		pebs_arm(c, EVENT_HLE_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
 		counters_enable(pmc_one(c));
-		elided = transaction_run(&transaction_elided, FEWER, WELL);
+		elided = transaction_run(&transaction_elided, FEW, WELL);
 		counters_disable();
 		pebs_disarm();
 		CONTROL_RANGE(t, TSX_14, 0, (WELL - elided) / PERIOD, ds_records(),
@@ -141,22 +144,23 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
 }
 
 #define LONG		1000	/* loads in an elided lock; 1 in a short one */
-#define CYCLES_MORE	(LONG / 2)	/* least clocks of LONG - 1 loads */
+#define STRICT_LONG	250
 
 /*
  * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
  *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
  *
- * Given  elided locks that PAUSE aborts: one with 1 load, one with 1000, and one with 1 again
+ * Given  elided locks that PAUSE aborts: one with 1 load, one with 1000 (250 in strict runs), and
+ *        one with 1 again
  * When   each makes a record of HLE_RETIRED.ABORTED
- * Then   bits 31:0 at B8H, the cycles of the last region, are larger by at least 500 for the second
- *        than for the first, and than for the third
+ * Then   bits 31:0 at B8H, the cycles of the last region, are larger by at least 500 (125) for the
+ *        second than for the first, and than for the third
  * Control: each has made one record
  */
 TEST(tsx, hle_abort_record_holds_the_cycles_of_its_elision, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_hle))
 {
-	static const unsigned n[] = { 1, LONG, 1 };
+	const u64 n[] = { 1, test_rounds(t, STRICT_LONG, LONG), 1 };
 	u64 cycles[3];
 
 	if (!transaction_elision_works(t))
@@ -170,8 +174,8 @@ TEST(tsx, hle_abort_record_holds_the_cycles_of_its_elision, REQS(TSX_09),
 		cycles[i] = abort.tx & TX_CYCLES;
 	}
 	for (unsigned i = 0; i < 3; i += 2)
-		CHECK_RANGE(t, TSX_09, cycles[i] + CYCLES_MORE, TX_CYCLES, cycles[1],
-			    "cycles of an elided lock with %u loads more than the %s one", LONG - 1,
+		CHECK_RANGE(t, TSX_09, cycles[i] + n[1] / 2, TX_CYCLES, cycles[1],
+			    "cycles of an elided lock with %lu loads more than the %s one", n[1] - 1,
 			    i ? "last" : "first");
 }
 
@@ -344,35 +348,46 @@ TEST(tsx, conflict_of_an_elided_lock_is_counted_and_told_of, REQS(TSX_18, TSX_14
 			 abort.tx & ~TX_CYCLES & ~TX_RETRY, "bits 63:32 of B8H without Retry");
 }
 
-/* Loads that IA32_PMC2 counts in RUNS pieces with n loads. */
-static u64 loads_of(u64 flags, const struct transaction *piece, u64 n)
+/* Runs of a piece whose loads are counted, and the larger number of loads. */
+static unsigned loading_of(const struct test *t)
+{
+	return (unsigned)test_rounds(t, STRICT_LOADING, RUNS);
+}
+
+static u64 more_of(const struct test *t)
+{
+	return test_rounds(t, STRICT_MORE, MORE);
+}
+
+/* Loads that IA32_PMC2 counts in these pieces with n loads. */
+static u64 loads_of(const struct test *t, u64 flags, const struct transaction *piece, u64 n)
 {
 	u64 value;
 
 	counter_program(FILTER, LOADS, COUNT_BOTH | flags);
 	counter_write(FILTER, 0);
 	counters_enable(pmc_one(FILTER));
-	transaction_run(piece, n, RUNS);
+	transaction_run(piece, n, loading_of(t));
 	counters_disable();
 	value = counter_read(FILTER);
 	counter_program_disabled(FILTER, 0, 0);
 	return value;
 }
 
-/* With MORE loads, minus those with FEWER. */
-static u64 difference(u64 flags, const struct transaction *piece)
+/* With more loads, minus those with FEWER. */
+static u64 difference(const struct test *t, u64 flags, const struct transaction *piece)
 {
-	u64 fewer = loads_of(flags, piece, FEWER);
+	u64 fewer = loads_of(t, flags, piece, FEWER);
 
-	return loads_of(flags, piece, MORE) - fewer;
+	return loads_of(t, flags, piece, more_of(t)) - fewer;
 }
 
 /*
  * TSX-16  IN_TX and IN_TXCP must hold for elided locks as for transactions.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
- * Given  elided locks, alone or with another one inside, with 10 and with 60 loads each; those that
- *        PAUSE aborts run twice: elided, and again with the lock taken
+ * Given  elided locks, alone or with another one inside, with 10 and with 60 loads each (30 in
+ *        strict runs); those that PAUSE aborts run twice: elided, and again with the lock taken
  * When   IA32_PMC2 counts loads with no filter, IN_TX, IN_TXCP and both; the difference of the two
  *        sizes is judged
  * Then   the loads of elisions that end well count once. Those of aborted ones count twice without
@@ -398,7 +413,7 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
 		{ &transaction_elided, &transaction_elided_pause },
 		{ &transaction_elided_well, &transaction_elided_nested },
 	};
-	const u64 once = (MORE - FEWER) * (u64)RUNS;
+	const u64 once = (more_of(t) - FEWER) * loading_of(t);
 
 	if (!transaction_elision_works(t))
 		return;
@@ -406,8 +421,8 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
 		const unsigned i = k / 2;
 		const struct transaction *fails = pieces[k % 2].aborted;
 		const char *name = pieces[k % 2].well->name;
-		u64 well = difference(each[i].flags, pieces[k % 2].well);
-		u64 aborted = difference(each[i].flags, fails);
+		u64 well = difference(t, each[i].flags, pieces[k % 2].well);
+		u64 aborted = difference(t, each[i].flags, fails);
 
 		if (test_sees_exactly(t, REQ_TSX_16)) {
 			CHECK_EQ(t, TSX_16, each[i].well * once, well, "loads of %s, %s", name,
@@ -415,7 +430,7 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
 			CHECK_EQ(t, TSX_16, each[i].aborted * once, aborted, "loads of %s, %s",
 				 fails->name, each[i].name);
 			if (!each[i].aborted)
-				CHECK_EQ(t, TSX_16, 0, loads_of(each[i].flags, fails, MORE),
+				CHECK_EQ(t, TSX_16, 0, loads_of(t, each[i].flags, fails, more_of(t)),
 					 "all loads of %s, %s", fails->name, each[i].name);
 			continue;
 		}

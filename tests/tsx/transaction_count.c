@@ -12,8 +12,11 @@
 
 #define FEWER	10		/* loads in a transaction; the counts of two sizes are compared */
 #define MORE	40
+#define STRICT_MORE 20
 #define RUNS	4		/* transactions in a window */
+#define STRICT_LONG_RUNS 2	/* of long ones; nothing aborts by chance */
 #define OUTSIDE	100		/* loads outside of transactions, in addition to the loop's */
+#define STRICT_OUTSIDE 25
 #define PRESET	1000000ULL	/* value of a counter before; it must not become smaller */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
@@ -35,14 +38,20 @@ static u64 end_window(unsigned counter)
 	return value;
 }
 
-/* The increase of a counter over so many transactions of n loads each. *committed: how many
+/* A counter that begins at PRESET, after so many transactions, or RUNS, of n loads each. *committed: how many
  * committed. */
+static u64 counted_in(unsigned runs, unsigned counter, u16 event, u64 flags,
+		      const struct transaction *piece, u64 n, unsigned *committed)
+{
+	begin_window(counter, event, flags, PRESET);
+	*committed = transaction_run(piece, n, runs);
+	return end_window(counter);
+}
+
 static u64 counted(unsigned counter, u16 event, u64 flags, const struct transaction *piece, u64 n,
 		   unsigned *committed)
 {
-	begin_window(counter, event, flags, PRESET);
-	*committed = transaction_run(piece, n, RUNS);
-	return end_window(counter);
+	return counted_in(RUNS, counter, event, flags, piece, n, committed);
 }
 
 /* The same of a window in which each transaction ended by its XEND or XABORT. false: the test is
@@ -62,10 +71,16 @@ static bool counted_to_end(struct test *t, unsigned counter, u16 event, u64 flag
 	return transaction_judge_last(t, piece);
 }
 
-/* What IA32_PMC2 with IN_TX alone keeps of transactions that abort. Some may abort at once: windows
- * are repeated until it keeps `wanted`. */
-static u64 kept_at_best(const struct test *t, u16 event, const struct transaction *piece, u64 n,
-			u64 wanted)
+/* Runs of a piece that accesses many lines, or until another processor stores. */
+static unsigned long_runs(const struct test *t)
+{
+	return (unsigned)test_rounds(t, STRICT_LONG_RUNS, RUNS);
+}
+
+/* What IA32_PMC2 with IN_TX alone keeps of so many transactions that abort. Some may abort at once:
+ * windows are repeated until it keeps `wanted`. */
+static u64 kept_at_best(const struct test *t, unsigned runs, u16 event,
+			const struct transaction *piece, u64 n, u64 wanted)
 {
 	u64 got = 0;
 
@@ -73,9 +88,15 @@ static u64 kept_at_best(const struct test *t, u16 event, const struct transactio
 	     i++) {
 		unsigned committed;
 
-		got = counted(FILTER, event, IA32_PERFEVTSEL_IN_TX, piece, n, &committed);
+		got = counted_in(runs, FILTER, event, IA32_PERFEVTSEL_IN_TX, piece, n, &committed);
 	}
 	return got;
+}
+
+/* The larger number of loads that is compared with FEWER. */
+static u64 more_of(const struct test *t)
+{
+	return test_rounds(t, STRICT_MORE, MORE);
 }
 
 /* The number of an event for each of the n loads of a transaction. */
@@ -85,16 +106,16 @@ struct per_load {
 	u64 n;
 };
 
-/* Check the counts of RUNS transactions with MORE loads, minus those with FEWER loads: where it is
+/* Check the counts of RUNS transactions with more loads, minus those with FEWER loads: where it is
  * exact each load counts, and nothing else; otherwise half of them to twice as many. */
 static void check_per_load(struct test *t, struct test_claim claim, unsigned counter,
 			   const struct per_load *what, u64 flags, const struct transaction *piece)
 {
-	const u64 all = what->n * (MORE - FEWER) * RUNS;
+	const u64 all = what->n * (more_of(t) - FEWER) * RUNS;
 	u64 fewer, more;
 
 	if (!counted_to_end(t, counter, what->event, flags, piece, FEWER, &fewer) ||
-	    !counted_to_end(t, counter, what->event, flags, piece, MORE, &more))
+	    !counted_to_end(t, counter, what->event, flags, piece, more_of(t), &more))
 		return;
 	if (test_sees_claim(t, &claim))
 		test_check_eq(t, claim, all, more - fewer, "%s in %u transactions, %s, IA32_PMC%u",
@@ -135,8 +156,8 @@ static void check_inside(struct test *t, unsigned c, const struct per_load *what
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  each counter counts loads with IN_TX
- * When   loads run outside of transactions; then transactions with 10 and with 40 loads, which
- *        commit, and which XABORT ends; the same where the loads are in the innermost of two and
+ * When   loads run outside of transactions; then transactions with 10 and with 40 loads (20 in
+ *        strict runs), which commit, and which XABORT ends; the same where the loads are in the innermost of two and
  *        of three, and in both of two
  * Then   the loads outside count 0; of the others the difference of the two sizes is counted,
  *        "regardless of whether that region was aborted or committed"
@@ -162,7 +183,7 @@ TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  IA32_PMC2 counts loads with IN_TXCP, which is for IA32_PERFEVTSEL2 only, from 1000000 on
- * When   transactions with 10 and with 40 loads are ended by XABORT
+ * When   transactions with 10 and with 40 loads (20 in strict runs) are ended by XABORT
  * Then   both leave the same count: the value from before, plus the loads outside of the
  *        transactions
  * Control: without IN_TXCP the loads of aborted transactions count; with it those of transactions
@@ -181,7 +202,7 @@ TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
 			 &transaction_commit);
 	fewer = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_xabort, FEWER,
 			&committed);
-	more = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_xabort, MORE,
+	more = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_xabort, more_of(t),
 		       &committed);
 	CONTROL_EQ(t, TSX_07, 0, committed, "commits of XABORT");
 	/* The loads outside of transactions must stay in the count, and so must the preset
@@ -190,7 +211,8 @@ TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
 		    "IA32_PMC2 with IN_TXCP after %u aborted transactions, from %llu on", RUNS,
 		    PRESET);
 	if (test_sees_exactly(t, REQ_TSX_07))
-		CHECK_EQ(t, TSX_07, fewer, more, "and with %u loads more in each", MORE - FEWER);
+		CHECK_EQ(t, TSX_07, fewer, more, "and with %lu loads more in each",
+			 more_of(t) - FEWER);
 	else
 		CHECK_RANGE(t, TSX_07, PRESET, PRESET + RUNS * (MORE - FEWER), more,
 			    "and with %u loads more in each", MORE - FEWER);
@@ -208,12 +230,14 @@ static const struct per_load others[] = {
 /* The counter must not count outside of transactions, at CPL 0 and 3. */
 static void check_outside(struct test *t, unsigned c, const char *name, u16 event, u64 flags)
 {
+	const u64 rounds = test_rounds(t, STRICT_OUTSIDE, OUTSIDE);
+
 	flags |= COUNT_BOTH | IA32_PERFEVTSEL_IN_TX;
 	counter_program(c, event, flags);
 	counter_write(c, PRESET);
 	counters_enable(pmc_one(c));
-	workload_run_uncounted(&workload_mixed, OUTSIDE);
-	workload_run_user(&workload_mixed, OUTSIDE);
+	workload_run_uncounted(&workload_mixed, rounds);
+	workload_run_user(&workload_mixed, rounds);
 	counters_disable();
 	CHECK_EQ(t, TSX_06, PRESET, counter_read(c),
 		 "IA32_PMC%u with IN_TX after %s outside of transactions, from %llu on", c, name,
@@ -221,7 +245,7 @@ static void check_outside(struct test *t, unsigned c, const char *name, u16 even
 	counter_program(c, event, flags & ~IA32_PERFEVTSEL_IN_TX);
 	counter_write(c, PRESET);
 	counters_enable(pmc_one(c));
-	workload_run_user(&workload_mixed, OUTSIDE);
+	workload_run_user(&workload_mixed, rounds);
 	counters_disable();
 	CONTROL_RANGE(t, TSX_06, PRESET + 1, ~0ULL, counter_read(c),
 		      "IA32_PMC%u without IN_TX after %s at CPL 3", c, name);
@@ -259,8 +283,8 @@ static void check_clocks_inside(struct test *t, unsigned c, const char *name, u6
  * Given  each counter counts instructions, branches, core cycles, loads, stores or, with CMASK,
  *        clocks with a load, those without (INV), or times that loads begin (E), with IN_TX
  * When   code runs outside of transactions, at CPL 0 and at CPL 3; then, with the first two events,
- *        transactions with 10 and with 40 loads, which commit, and which XABORT ends, some nested;
- *        with CMASK those of 40 loads that commit
+ *        transactions with 10 and with 40 loads (20 in strict runs), which commit, and which XABORT
+ *        ends, some nested; with CMASK those of 40 loads that commit
  * Then   the code outside counts 0; of the others the difference of the two sizes is counted; the
  *        clocks inside are at least those of 40 loads at 16 loads a clock
  * Control: without IN_TX the code at CPL 3 counts
@@ -354,40 +378,41 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_event_and_a_carry, REQS(TSX_07),
 }
 
 #define LOOP 1000	/* loads */
-#define LEAST_CYCLES (RUNS * (u64)LOOP / MOST_A_CLOCK)
+#define STRICT_LOOP 200
 
 /*
  * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
  *         SDM 18.11.5 Performance Monitoring and Intel TSX
  *
  * Given  IA32_PMC2 counts core cycles with IN_TX and IN_TXCP
- * When   transactions with a loop of 1000 rounds are ended by XABORT
+ * When   transactions with a loop of 1000 rounds (200 in strict runs) are ended by XABORT
  * Then   less than half of the cycles with IN_TX alone are left
- * Control: with IN_TX alone there are at least as many as 1000 rounds at 16 a cycle have; so there
+ * Control: with IN_TX alone there are at least as many as these rounds at 16 a cycle have; so there
  *          are with both flags if they commit
  */
 TEST(tsx, in_txcp_takes_back_core_cycles_of_aborted_transactions, REQS(TSX_07),
      NEEDS(need_perfmon, need_four_counters, need_rtm, need_cycles))
 {
+	const u64 loop = test_rounds(t, STRICT_LOOP, LOOP), least = RUNS * loop / MOST_A_CLOCK;
 	unsigned committed;
 	u64 got, most;
 
 	if (!transaction_works(t))
 		return;
 	if (!counted_to_end(t, FILTER, EVENT_UNHALTED_CORE_CYCLES, IA32_PERFEVTSEL_IN_TX,
-			    &transaction_xabort, LOOP, &got))
+			    &transaction_xabort, loop, &got))
 		return;
-	CONTROL_RANGE(t, TSX_07, PRESET + LEAST_CYCLES, ~0ULL, got,
+	CONTROL_RANGE(t, TSX_07, PRESET + least, ~0ULL, got,
 		      "IA32_PMC2 with IN_TX alone, core cycles of %u aborted transactions", RUNS);
 	most = PRESET + (got - PRESET) / 2;
-	got = counted(FILTER, EVENT_UNHALTED_CORE_CYCLES, BOTH_FILTERS, &transaction_xabort, LOOP,
+	got = counted(FILTER, EVENT_UNHALTED_CORE_CYCLES, BOTH_FILTERS, &transaction_xabort, loop,
 		      &committed);
 	CHECK_RANGE(t, TSX_07, PRESET, most, got,
 		    "IA32_PMC2 with IN_TX and IN_TXCP, core cycles of %u aborted transactions",
 		    RUNS);
-	got = counted(FILTER, EVENT_UNHALTED_CORE_CYCLES, BOTH_FILTERS, &transaction_commit, LOOP,
+	got = counted(FILTER, EVENT_UNHALTED_CORE_CYCLES, BOTH_FILTERS, &transaction_commit, loop,
 		      &committed);
-	CONTROL_RANGE(t, TSX_07, PRESET + LEAST_CYCLES * committed / RUNS, ~0ULL, got,
+	CONTROL_RANGE(t, TSX_07, PRESET + least * committed / RUNS, ~0ULL, got,
 		      "and of %u transactions, %u of which committed", RUNS, committed);
 }
 
@@ -449,19 +474,21 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
 	if (!transaction_works(t))
 		return;
 	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+		const unsigned runs = each[i].n == TRANSACTION_LINES ? long_runs(t) : RUNS;
 		u16 event = each[i].stores ? STORES : LOADS;
 		unsigned committed;
 		u64 got;
 
-		got = counted(FILTER, event, BOTH_FILTERS, each[i].piece, each[i].n, &committed);
+		got = counted_in(runs, FILTER, event, BOTH_FILTERS, each[i].piece, each[i].n,
+				 &committed);
 		if (committed && each[i].piece == &transaction_loads)
 			continue;
 		CHECK_EQ(t, TSX_07, PRESET, got,
 			 "IA32_PMC2 with IN_TX and IN_TXCP after %s, %u "
 			 "of %u committed",
-			 each[i].piece->name, committed, RUNS);
-		got = kept_at_best(t, event, each[i].piece, each[i].n, PRESET + RUNS);
-		CHECK_RANGE(t, TSX_06, PRESET + RUNS, ~0ULL, got,
+			 each[i].piece->name, committed, runs);
+		got = kept_at_best(t, runs, event, each[i].piece, each[i].n, PRESET + runs);
+		CHECK_RANGE(t, TSX_06, PRESET + runs, ~0ULL, got,
 			    "IA32_PMC2 with IN_TX alone after %s", each[i].piece->name);
 	}
 }
@@ -470,13 +497,14 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
  * it counts. */
 static void check_taken_back(struct test *t, const struct transaction *piece, u64 n)
 {
+	const unsigned runs = long_runs(t);
 	unsigned committed;
-	u64 got = counted(FILTER, LOADS, BOTH_FILTERS, piece, n, &committed);
+	u64 got = counted_in(runs, FILTER, LOADS, BOTH_FILTERS, piece, n, &committed);
 
 	CHECK_RANGE(t, TSX_07, PRESET, PRESET + 2 * n * committed, got,
 		    "IA32_PMC2 with IN_TX and IN_TXCP after %s, %u of %u committed", piece->name,
-		    committed, RUNS);
-	got = kept_at_best(t, LOADS, piece, n, PRESET + 1);
+		    committed, runs);
+	got = kept_at_best(t, runs, LOADS, piece, n, PRESET + 1);
 	CONTROL_RANGE(t, TSX_07, PRESET + 1, ~0ULL, got, "IA32_PMC2 with IN_TX alone after %s",
 		      piece->name);
 }
@@ -530,7 +558,7 @@ TEST(tsx, in_txcp_takes_nested_transactions_back_to_the_outermost_xbegin, REQS(T
 		CHECK_EQ(t, TSX_07, PRESET, got,
 			 "IA32_PMC2 with IN_TX and IN_TXCP after %u transactions, %s", RUNS,
 			 pieces[i]->name);
-		got = kept_at_best(t, LOADS, pieces[i], MORE, PRESET + RUNS);
+		got = kept_at_best(t, RUNS, LOADS, pieces[i], MORE, PRESET + RUNS);
 		CONTROL_RANGE(t, TSX_07, PRESET + RUNS, ~0ULL, got,
 			      "IA32_PMC2 with IN_TX alone after them");
 	}

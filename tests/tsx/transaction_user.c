@@ -16,6 +16,7 @@
 
 #define FEW	4		/* loads in a transaction whose number of loads doesn't matter */
 #define RUNS	8		/* transactions in a window */
+#define STRICT_RUNS 2		/* nothing aborts by chance */
 #define CPL_3	3u
 #define FIRST_WITHOUT_HLE_EVENTS 5u	/* version of Ice Lake */
 #define RFLAGS_OF_SUB	(RFLAGS_CF | RFLAGS_ZF | RFLAGS_SF)
@@ -70,8 +71,13 @@ static unsigned run_at(unsigned cpl, struct user_run *run, unsigned times)
 	return committed;
 }
 
-/* The increase of a counter over RUNS transactions at a CPL. */
-static u64 counted(unsigned counter, u16 event, u64 level, unsigned cpl, struct user_run run,
+static unsigned runs_of(const struct test *t)
+{
+	return (unsigned)test_rounds(t, STRICT_RUNS, RUNS);
+}
+
+/* The increase of a counter over a window's transactions at a CPL. */
+static u64 counted(const struct test *t, unsigned counter, u16 event, u64 level, unsigned cpl, struct user_run run,
 		   unsigned *committed)
 {
 	u64 value;
@@ -80,7 +86,7 @@ static u64 counted(unsigned counter, u16 event, u64 level, unsigned cpl, struct 
 	counter_program(counter, event, level);
 	counter_write(counter, 0);
 	counters_enable(pmc_one(counter));
-	*committed = run_at(cpl, &run, RUNS);
+	*committed = run_at(cpl, &run, runs_of(t));
 	counters_disable();
 	value = counter_read(counter);
 	counter_program_disabled(counter, 0, 0);
@@ -104,8 +110,8 @@ static void check_levels(struct test *t, unsigned c, const struct transaction *p
 
 	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
 		unsigned committed;
-		u64 got = counted(c, each[i].event, selected, cpl, run, &committed);
-		u64 want = i == 0 ? RUNS : i == 1 ? committed : RUNS - committed;
+		u64 got = counted(t, c, each[i].event, selected, cpl, run, &committed);
+		u64 want = i == 0 ? runs_of(t) : i == 1 ? committed : runs_of(t) - committed;
 
 		if (i == 2)
 			CHECK_EQ(t, TSX_01, want, got, "RTM_RETIRED.%s of %s at CPL %u, IA32_PMC%u",
@@ -113,7 +119,7 @@ static void check_levels(struct test *t, unsigned c, const struct transaction *p
 		else
 			CHECK_EQ(t, TSX_08, want, got, "RTM_RETIRED.%s of %s at CPL %u, IA32_PMC%u",
 				 each[i].name, piece->name, cpl, c);
-		got = counted(c, each[i].event, other, cpl, run, &committed);
+		got = counted(t, c, each[i].event, other, cpl, run, &committed);
 		CHECK_EQ(t, CNT_10, 0, got,
 			 "RTM_RETIRED.%s of %s at CPL %u with %s alone, IA32_PMC%u", each[i].name,
 			 piece->name, cpl, cpl ? "OS" : "USR", c);
@@ -130,7 +136,8 @@ static void check_levels(struct test *t, unsigned c, const struct transaction *p
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
  * Given  each counter counts RTM_RETIRED.START, COMMIT or ABORTED, with USR alone or OS alone
- * When   eight transactions that commit, and eight that XABORT ends, run at CPL 3, and at CPL 0
+ * When   eight transactions (two in strict runs) that commit, and as many that XABORT ends, run
+ *        at CPL 3, and at CPL 0
  * Then   the counter that selects their level counts those that begin, commit and abort; the
  *        other one counts 0
  * Control: the same counter, with the other flag
@@ -160,11 +167,11 @@ static bool is_uncacheable(const struct level_row *row)
 	return row->event == EVENT_RTM_RETIRED_ABORTED_MISC4;
 }
 
-/* The least and the most count over RUNS transactions, of which so many committed. */
-static void bounds_of(const struct level_row *row, bool exact, unsigned committed, u64 *least,
-		      u64 *most)
+/* The least and the most count over so many transactions, of which so many committed. */
+static void bounds_of(const struct level_row *row, bool exact, unsigned runs, unsigned committed,
+		      u64 *least, u64 *most)
 {
-	*most = row->of == OF_ALL ? RUNS : row->of == OF_COMMITS ? committed : RUNS - committed;
+	*most = row->of == OF_ALL ? runs : row->of == OF_COMMITS ? committed : runs - committed;
 	*least = exact || row->of == OF_COMMITS ? *most : row->of == OF_ALL ? committed : 0;
 	if (row->of == OF_SIGNALS && *most && !exact)
 		*most = ~0ULL;
@@ -177,14 +184,14 @@ static u64 check_row(struct test *t, struct test_claim claim, const struct level
 	const u64 selected = cpl ? COUNT_USR : COUNT_OS, other = COUNT_BOTH & ~selected;
 	const struct user_run run = { .piece = row->piece, .uncacheable = is_uncacheable(row) };
 	unsigned committed;
-	u64 got = counted(c, row->event, selected, cpl, run, &committed), least, most;
+	u64 got = counted(t, c, row->event, selected, cpl, run, &committed), least, most;
 
-	bounds_of(row, test_sees_claim(t, &claim), committed, &least, &most);
+	bounds_of(row, test_sees_claim(t, &claim), runs_of(t), committed, &least, &most);
 	test_check_range(t, claim, least, most, got,
 			 "%s of %s at CPL %u, %u of %u committed, "
 			 "IA32_PMC%u",
-			 row->name, row->piece->name, cpl, committed, RUNS, c);
-	return counted(c, row->event, other, cpl, run, &committed);
+			 row->name, row->piece->name, cpl, committed, runs_of(t), c);
+	return counted(t, c, row->event, other, cpl, run, &committed);
 }
 
 /* The events of elided locks are in the manual up to Skylake. */
@@ -207,7 +214,8 @@ static bool need_hle_events(char *reason, size_t size)
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
  *
  * Given  each counter counts HLE_RETIRED.START, COMMIT or ABORTED, with USR alone or OS alone
- * When   eight elided locks that end well, and eight that PAUSE aborts, run at CPL 3, and at CPL 0
+ * When   eight elided locks (two in strict runs) that end well, and as many that PAUSE aborts, run
+ *        at CPL 3, and at CPL 0
  * Then   the counter that selects their level counts those that begin, that stay elided and that
  *        don't; the other one counts 0
  * Control: the same counter, with the other flag
@@ -243,7 +251,7 @@ TEST(tsx, hle_retired_counts_at_the_selected_privilege_levels, REQS(TSX_13, CNT_
  *
  * Given  each counter counts RTM_RETIRED.ABORTED_MISC3, MISC4 (memory is uncacheable) or MISC5, one
  *        of them MISC1, and one TX_MEM.ABORT_CAPACITY_WRITE, with USR alone or OS alone
- * When   eight transactions that such a cause aborts run at CPL 3, and at CPL 0
+ * When   eight transactions (two in strict runs) that such a cause aborts run at CPL 3, and at CPL 0
  * Then   the counter that selects their level counts them, on a processor none that commits, and
  *        TX_MEM none where none aborts; the other one counts 0
  * Control: where nothing else aborts, the same counter, with the other flag
@@ -291,7 +299,8 @@ TEST(tsx, abort_events_count_at_the_selected_privilege_levels, REQS(TSX_18, CNT_
  *
  * Given  another processor stores to a line all the time; TX_MEM.ABORT_CONFLICT, or
  *        RTM_RETIRED.ABORTED_MISC1, counts on IA32_PMC0 or 1, with USR alone or OS alone
- * When   eight transactions with loads from that line run at CPL 3, and at CPL 0
+ * When   eight transactions (two in strict runs) with loads from that line run at CPL 3, and at
+ *        CPL 0
  * Then   the counter that selects their level counts those that abort, on a processor none that
  *        commits; the other one counts 0
  * Control: where nothing else aborts, the same counter, with the other flag
