@@ -382,7 +382,7 @@ static unsigned nth_free(unsigned first, unsigned n, const struct mem_sample_set
 
 static bool count_waits(struct test *t, struct waits *w)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct pmc_mask on = pmc_or(pmc_one(PMC_FIXED(0)), pmc_one(PMC_FIXED(1)));
 
 	if (!mem_sample_prepare(t, ACCESS_MEMORY, &w->h))

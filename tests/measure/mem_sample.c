@@ -40,23 +40,28 @@ static unsigned latency_counter(void)
 	return 31u - (unsigned)__builtin_clz(event.counters);
 }
 
-struct mem_sample_setup mem_sample_loads(void)
+u64 mem_sample_period(const struct test *t)
+{
+	return test_rounds(t, MEM_SAMPLE_PERIOD_STRICT, MEM_SAMPLE_PERIOD);
+}
+
+struct mem_sample_setup mem_sample_loads(const struct test *t)
 {
 	const unsigned counter = latency_counter();
 
 	return (struct mem_sample_setup){ .counter = counter,
 					  .event = code_of(EK_LOAD_LATENCY, EV_LL),
 					  .threshold = LATENCY_THRESHOLD_LEAST,
-					  .period = MEM_SAMPLE_PERIOD,
+					  .period = mem_sample_period(t),
 					  .enable = latency_enable(counter),
 					  .wanted = MEM_SAMPLE_RECORDS };
 }
 
-struct mem_sample_setup mem_sample_stores(void)
+struct mem_sample_setup mem_sample_stores(const struct test *t)
 {
 	return (struct mem_sample_setup){ .counter = PRECISE_STORE_COUNTER,
 					  .event = code_of(EK_PRECISE_STORE, EV_PS),
-					  .period = MEM_SAMPLE_PERIOD,
+					  .period = mem_sample_period(t),
 					  .enable = precise_store_enable(),
 					  .wanted = MEM_SAMPLE_RECORDS };
 }

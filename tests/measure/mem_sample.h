@@ -15,6 +15,7 @@
 #include "tests/measure/sampling.h"
 
 #define MEM_SAMPLE_PERIOD	32	/* smallest that all generations are known to honour */
+#define MEM_SAMPLE_PERIOD_STRICT 8	/* the reference PMU honours each */
 #define MEM_SAMPLE_ROUNDS_MOST	90000	/* in all */
 #define MEM_SAMPLE_RECORDS	8	/* wanted for a first judgement of "most" ... */
 #define MEM_SAMPLE_RECORDS_SURE	64	/* ... and for the last, where the first isn't clear */
@@ -39,11 +40,12 @@ struct mem_sample_record {
 	const volatile void *raw;	/* in the PEBS buffer, until the next one is taken */
 };
 
-/* Load latency on IA32_PMC3: threshold 3, MEM_SAMPLE_PERIOD, both enables. Needs
- * need_load_latency. */
-struct mem_sample_setup mem_sample_loads(void);
+/* MEM_SAMPLE_PERIOD, or that of strict runs. */
+u64 mem_sample_period(const struct test *t);
+/* Load latency on IA32_PMC3: threshold 3, that period, both enables. Needs need_load_latency. */
+struct mem_sample_setup mem_sample_loads(const struct test *t);
 /* Precise store, on IA32_PMC3. Needs need_precise_store. */
-struct mem_sample_setup mem_sample_stores(void);
+struct mem_sample_setup mem_sample_stores(const struct test *t);
 
 /* Program and enable the counter as in setup, except the DS area, the global enable and the
  * period. */

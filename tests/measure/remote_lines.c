@@ -159,7 +159,7 @@ static bool make_records(struct test *t, const struct remote_lines *place,
  * meanings, and events exist instead. */
 static bool witness_records(struct test *t, const struct remote_lines *place, u64 *value)
 {
-	const struct mem_sample_setup setup = mem_sample_loads();
+	const struct mem_sample_setup setup = mem_sample_loads(t);
 	unsigned good = 0;
 	char reason[96];
 

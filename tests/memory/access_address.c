@@ -205,7 +205,7 @@ TEST(ll, latency_record_address_has_every_bit_of_any_load, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		struct mem_sample_setup setup = mem_sample_loads();
+		struct mem_sample_setup setup = mem_sample_loads(t);
 
 		if (!check_addresses(t, AT(LL_26), &setup, &shapes[i], LOADS_OF_IT))
 			return;
@@ -226,7 +226,7 @@ TEST(ll, latency_record_address_of_a_miss_is_not_that_of_its_line, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	for (unsigned i = 0; i < sizeof(far_loads) / sizeof(far_loads[0]); i++) {
-		struct mem_sample_setup setup = mem_sample_loads();
+		struct mem_sample_setup setup = mem_sample_loads(t);
 
 		check_misses(t, AT(LL_26), &setup, far_loads[i]);
 	}
@@ -259,7 +259,7 @@ TEST(ll, latency_record_address_of_a_miss_is_not_that_of_its_line, REQS(LL_26),
 TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26, LL_27, LL_31),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	check_cpl_3(t, AT(LL_01), &setup, &workload_load, &a_latency);
 	check_cpl_3(t, AT(LL_26), &setup, &workload_load, &address_alone);
@@ -284,7 +284,7 @@ TEST(ps, precise_store_address_has_every_bit_of_any_store, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		struct mem_sample_setup setup = mem_sample_stores();
+		struct mem_sample_setup setup = mem_sample_stores(t);
 
 		if (!check_addresses(t, AT(PS_04), &setup, &shapes[i], STORES_OF_IT))
 			return;
@@ -302,7 +302,7 @@ TEST(ps, precise_store_address_has_every_bit_of_any_store, REQS(PS_04),
 TEST(ps, precise_store_address_of_a_miss_is_not_that_of_its_line, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	check_misses(t, AT(PS_04), &setup, ACCESS_STORE_MISS);
 }
@@ -325,7 +325,7 @@ TEST(ps, precise_store_address_of_a_miss_is_not_that_of_its_line, REQS(PS_04),
 TEST(ps, precise_store_records_of_cpl_3_hold_the_address, REQS(PS_04, PS_05, PS_07),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	check_cpl_3(t, AT(PS_04), &setup, &workload_store, &address_alone);
 	check_cpl_3(t, AT(PS_05), &setup, &workload_store, &bit_0);
@@ -341,7 +341,7 @@ static bool profile(struct test *t, enum event_kind kind, struct mem_sample_setu
 	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return false;
 	*setup = (struct mem_sample_setup){ .counter = PROFILED, .event = event.code,
-					    .period = MEM_SAMPLE_PERIOD,
+					    .period = mem_sample_period(t),
 					    .enable = pmc_one(PROFILED) };
 	return true;
 }
@@ -596,7 +596,7 @@ TEST(adaptive, memory_group_address_has_every_bit_of_any_access, REQS(ADP_47),
 TEST(adaptive, memory_group_address_of_load_latency_has_every_bit, REQS(ADP_47),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency), .deadline_ms = 5000)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		if (!check_addresses(t, AT(ADP_47), &setup, &shapes[i], LOADS_OF_IT))

@@ -35,7 +35,7 @@
 TEST(ll, latency_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(LL_28),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_PAGE_WALK, SHARE_MORE,
 			      mem_sample_has_bit, STLB_MISS, "have bit 4");
@@ -56,7 +56,7 @@ TEST(ll, latency_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(LL_28),
 TEST(ps, precise_store_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(PS_06),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	mem_sample_check_most(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, SHARE_MORE,
 			      mem_sample_has_bit, STLB_MISS, "have bit 4");
@@ -77,7 +77,7 @@ TEST(ps, precise_store_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(PS_06),
 TEST(ll, load_of_a_device_register_has_data_source_0eh_or_0fh, REQS(LL_44),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	mem_sample_check_most(t, AT(LL_44), &setup, ACCESS_DEVICE, SHARE_MORE, mem_sample_has_code,
 			      CODE_IO | CODE_UNCACHEABLE, "have code 0EH or 0FH");
@@ -95,7 +95,7 @@ TEST(ll, load_of_a_device_register_has_data_source_0eh_or_0fh, REQS(LL_44),
 TEST(ll, load_of_uncacheable_memory_has_data_source_0fh, REQS(LL_45),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	mem_sample_check_most(t, AT(LL_45), &setup, ACCESS_UNCACHEABLE, SHARE_MORE,
 			      mem_sample_has_code, CODE_UNCACHEABLE, "have code 0FH");
@@ -103,9 +103,10 @@ TEST(ll, load_of_uncacheable_memory_has_data_source_0fh, REQS(LL_45),
 
 /* ------------------------------------------------------------------ counts of Table 18-45 */
 #define ROUNDS		64
+#define STRICT_ROUNDS	16	/* of accesses that hit no L2 and no L3 */
 #define COUNTER		2u	/* counts and makes the records here */
 #define PEBS_COUNTERS	4u
-#define SLACK		(ROUNDS / 8)	/* tolerance of a count: interrupts, prefetchers */
+#define SLACK(rounds)	((rounds) / 8)	/* tolerance of a count: interrupts, prefetchers */
 #define SLACK_LIKELY	(ROUNDS / 2 - 1)	/* tolerance if only most accesses miss */
 #define PAGE_ACCESSES	(2 * PAGES_SMALL)	/* accesses in two rounds of all pages of 4 KiB */
 #define PAGE_SLACK	(PAGE_ACCESSES / 8)
@@ -185,18 +186,20 @@ static bool runs_at_cpl_3(enum access access)
 static void check_count(struct test *t, struct test_claim claim, const struct counted *c,
 			const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
-	u64 slack = is_likely_only(c->access) ? SLACK_LIKELY : SLACK;
-	u64 low = c->each && !mem_sample_event_is_short(t, c->kind) ? c->each * (ROUNDS - slack) :
+	const bool likely = is_likely_only(c->access);
+	const u64 rounds = likely ? ROUNDS : test_rounds(t, STRICT_ROUNDS, ROUNDS);
+	u64 slack = likely ? SLACK_LIKELY : SLACK(rounds);
+	u64 low = c->each && !mem_sample_event_is_short(t, c->kind) ? c->each * (rounds - slack) :
 								      0,
-	    high = c->each * ROUNDS + slack;
+	    high = c->each * rounds + slack;
 
-	test_check_range(t, claim, low, high, more_events(setup, h, ROUNDS),
-			 "events of code 0x%x in %u rounds of %s, IA32_PMC%u", setup->event, ROUNDS,
-			 h->name, setup->counter);
+	test_check_range(t, claim, low, high, more_events(setup, h, rounds),
+			 "events of code 0x%x in %lu rounds of %s, IA32_PMC%u", setup->event,
+			 rounds, h->name, setup->counter);
 	if (runs_at_cpl_3(c->access))
-		test_check_range(t, claim, low, high, more_by(count_at_cpl_3, setup, h, ROUNDS),
-				 "events of code 0x%x in %u rounds of %s at CPL 3, IA32_PMC%u",
-				 setup->event, ROUNDS, h->name, setup->counter);
+		test_check_range(t, claim, low, high, more_by(count_at_cpl_3, setup, h, rounds),
+				 "events of code 0x%x in %lu rounds of %s at CPL 3, IA32_PMC%u",
+				 setup->event, rounds, h->name, setup->counter);
 }
 
 static bool is_of_l3(const struct counted *c)
@@ -250,7 +253,8 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
  *
  * Given  loads that hit the L1, plain and locked; loads of a line that is on its way, three of the
  *        four in each round; loads from the L2 and from memory
- * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter in turn
+ * When   64 rounds more of each (in strict runs 16, except of lines that the L2 or the L3 has)
+ *        are counted at CPL 0, and at CPL 3, on each counter in turn
  * Then   MEM_LOAD_UOPS_RETIRED.L1_HIT counts the first only, HIT_LFB the three of four only. Where
  *        rounds flush a line, L1_HIT is judged only where every requirement is
  */
@@ -278,7 +282,8 @@ TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13, CNT_49),
  *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  loads that hit the L1, the L2 and the L3, and loads from memory
- * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter in turn
+ * When   64 rounds more of each (in strict runs 16, except of lines that the L2 or the L3 has)
+ *        are counted at CPL 0, and at CPL 3, on each counter in turn
  * Then   the event of L1 misses counts all but the first, that of L2 hits the second only
  */
 TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13, CNT_49),
@@ -304,7 +309,8 @@ TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13
  *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  loads that hit the L2 and the L3, and loads from memory
- * When   64 rounds more of each are counted at CPL 0, and at CPL 3, on each counter in turn
+ * When   64 rounds more of each (in strict runs 16, except of lines that the L2 or the L3 has)
+ *        are counted at CPL 0, and at CPL 3, on each counter in turn
  * Then   the event of L2 misses counts all but the first, that of L3 hits the second only, and
  *        that of L3 misses the third only
  */
@@ -333,8 +339,9 @@ TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13, C
  * Given  accesses across a line's end, accesses after INVLPG, locked ones with and without it and
  *        across a line's end, and plain loads and stores of one line. In strict runs only: locked
  *        ones across a line's end, and STLB misses of locked ones
- * When   64 rounds more of each are counted by the events of split accesses, of STLB misses and of
- *        locked loads, on each counter in turn; those without INVLPG at CPL 3 too
+ * When   64 rounds more of each (in strict runs 16, except of lines that the L2 or the L3 has)
+ *        are counted by the events of split accesses, of STLB misses and of locked loads, on
+ *        each counter in turn; those without INVLPG at CPL 3 too
  * Then   an event counts each access that it is about, one a round, and no plain one
  */
 TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13, CNT_49),
@@ -365,8 +372,8 @@ TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13, CNT
  *         SDM chapter 19: MEM_UOPS_RETIRED of Sandy Bridge to Broadwell, MEM_INST_RETIRED
  *
  * Given  a load, and a store, whose two lines are in different pages
- * When   64 rounds more are counted by the events of split loads and of split stores, at CPL 0 and
- *        at CPL 3
+ * When   64 rounds more (16 in strict runs) are counted by the events of split loads and of
+ *        split stores, at CPL 0 and at CPL 3
  * Then   one event is counted a round
  */
 TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13, CNT_49),
@@ -400,8 +407,8 @@ TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13, CNT_4
  *
  * Given  REP LODSQ of 16 quadwords, four bytes after a line's begin: two of its loads cross a
  *        line's end
- * When   64 rounds more of it are counted by the events of split loads and of L1 hits, at CPL 0 and
- *        at CPL 3
+ * When   64 rounds more of it (16 in strict runs) are counted by the events of split loads and
+ *        of L1 hits, at CPL 0 and at CPL 3
  * Then   two and sixteen are counted a round, or one where the event is of instructions
  */
 TEST(dla, split_loads_event_counts_each_split_load_of_one_instruction, REQS(DLA_13, CNT_49),
@@ -496,10 +503,11 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
  *
  * Given  loads of one line, of a line that is on its way (three of four), from the L2, the L3 and
  *        from memory; loads and stores after INVLPG; stores of one line; uncacheable loads
- * When   64 rounds more of each are counted by MEM_LOAD_RETIRED.L1D_HIT, HIT_LFB, L2_HIT,
- *        LLC_MISS and DTLB_MISS, MEM_STORE_RETIRED.DTLB_MISS and MEM_UNCORE_RETIRED.UNCACHEABLE,
- *        those that this processor has, each row on another counter; the counter makes records of
- *        those that the event is about
+ * When   64 rounds more of each (in strict runs 16, except of lines that the L2 or the L3 has)
+ *        are counted by MEM_LOAD_RETIRED.L1D_HIT, HIT_LFB, L2_HIT, LLC_MISS and DTLB_MISS,
+ *        MEM_STORE_RETIRED.DTLB_MISS and MEM_UNCORE_RETIRED.UNCACHEABLE, those that this
+ *        processor has, each row on another counter; the counter makes records of those that
+ *        the event is about
  * Then   each event counts the accesses that its name describes, each time, and few others; there
  *        is a record
  */

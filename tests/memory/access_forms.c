@@ -223,7 +223,7 @@ TEST(ps, lock_bit_of_a_precise_store_record_is_right_for_each_form_of_a_store, R
 	static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 	for (unsigned s = 0; s < STORE_FORMS; s++) {
-		struct mem_sample_setup setup = mem_sample_stores();
+		struct mem_sample_setup setup = mem_sample_stores(t);
 		const struct cache_workload h = {
 			.name = stores[s].name,
 			.workload = stores[s].workload,

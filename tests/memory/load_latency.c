@@ -30,7 +30,7 @@ TEST(ll, latency_record_holds_latency_and_address_of_its_load,
      REQS(LL_01, LL_02, LL_06, LL_16, LL_17, LL_18, LL_26, REC_HSW_05, REC_HSW_07, REC_HSW_08),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	unsigned count;
 
@@ -65,7 +65,7 @@ TEST(ll, latency_record_holds_latency_and_address_of_its_load,
 TEST(ll, latency_record_address_is_linear_for_each_operand_form, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	mem_sample_check_addressing_modes(t, AT(LL_26), &setup, ACCESS_L1, addressing_mode_of_load,
 					  records);
@@ -112,7 +112,7 @@ static unsigned check_no_latency(struct test *t, struct test_claim claim,
 TEST(ll, load_latency_needs_pebs_enable_and_latency_enable, REQS(LL_02, LL_29),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 
 	if (!with_both_enables(t, CONTROL_AT(LL_02), &setup, &h))
@@ -140,7 +140,7 @@ TEST(ll, load_latency_needs_pebs_enable_and_latency_enable, REQS(LL_02, LL_29),
 TEST(ll, latency_enable_of_another_counter_yields_no_latency, REQS(LL_02, LL_29),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 
 	/* This is a check: if other enable bits give no record at all, it decides LL-02. */
@@ -176,7 +176,7 @@ static bool is_of_l1(const struct mem_sample_record *record, u64 unused)
 TEST(ll, load_latency_works_on_each_counter, REQS(LL_30),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 
 	for (unsigned n = 0; n < 2 * PEBS_COUNTERS; n++) {
@@ -220,7 +220,7 @@ TEST(ll, load_latency_event_does_not_count_stores, REQS(LL_03),
 	};
 	/* An event of loads may count CLFLUSH and INVLPG. */
 	const unsigned kinds = test_is_strict(t) ? sizeof(stores) / sizeof(stores[0]) : 1;
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	unsigned count;
 
@@ -246,7 +246,7 @@ TEST(ll, load_latency_event_counts_only_the_load_of_a_locked_addition, REQS(LL_0
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	static const enum access locked[] = { ACCESS_LOCKED, ACCESS_LOCKED_PAGE_WALK };
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 
 	for (unsigned i = 0; i < sizeof(locked) / sizeof(locked[0]); i++) {
@@ -283,7 +283,7 @@ TEST(ll, load_latency_event_does_not_count_prefetches, REQS(LL_09),
 		&workload_prefetch_t0, &workload_prefetch_t1, &workload_prefetch_t2,
 		&workload_prefetch_nta, &workload_prefetch_w,
 	};
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	unsigned count;
 
@@ -317,7 +317,7 @@ TEST(ll, load_latency_event_does_not_count_prefetches, REQS(LL_09),
 TEST(ll, load_latency_event_counts_no_load_below_the_threshold, REQS(LL_24, LL_05),
      NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	u64 none, n = SOME, some;
 
@@ -337,7 +337,7 @@ TEST(ll, load_latency_event_counts_no_load_below_the_threshold, REQS(LL_24, LL_0
 /* The threshold is the smallest latency seen: the latencies must be greater, not equal. */
 static void check_above(struct test *t, enum access access)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	u64 least = ~0ULL;
 	struct cache_workload h;
 	unsigned count;
@@ -392,7 +392,7 @@ static u64 mean_latency(unsigned count)
 /* Compare the mean latencies of loads from memory and of loads from nearer caches. */
 static void check_far_is_slower(struct test *t, struct test_claim claim, enum access near)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	unsigned count;
 	u64 mean;
@@ -494,7 +494,7 @@ static u64 median_latency(const struct cache_workload *h, unsigned count, bool f
 TEST(ll, latency_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	u64 middle;
 	unsigned right = 0, far, count;
 	struct cache_workload h;
@@ -541,7 +541,7 @@ TEST(ll, latency_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
 TEST(ll, latency_record_is_never_of_a_speculative_load, REQS(LL_12, LL_09),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	unsigned count;
 

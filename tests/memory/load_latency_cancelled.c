@@ -97,7 +97,7 @@ static bool too_few(struct test *t, u64 seen, u64 wanted, u64 windows)
 TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cancelled_probe *probe = probe_get(MISSING);
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	u64 counted = 0, windows = 0;
@@ -140,7 +140,7 @@ TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
 TEST(ll, latency_record_is_never_of_a_load_that_faults, REQS(LL_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cancelled_probe *probe = probe_get(MISSING);
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	unsigned windows = 0, count;

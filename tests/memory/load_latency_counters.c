@@ -46,7 +46,7 @@ TEST(ll, each_counter_has_sources_bits_and_thresholds_of_load_latency, REQS(LL_3
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
-		struct mem_sample_setup setup = mem_sample_loads();
+		struct mem_sample_setup setup = mem_sample_loads(t);
 		struct mem_sample_end end;
 		struct cache_workload h;
 		unsigned count;

@@ -24,7 +24,7 @@ TEST(ll, load_latency_needs_both_enables_of_its_counter, REQS(SKL_20),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_format3))
 {
 	const u64 both = BIT(3) | BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + 3);
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	unsigned count;
 	u64 rounds;
@@ -34,7 +34,7 @@ TEST(ll, load_latency_needs_both_enables_of_its_counter, REQS(SKL_20),
 		return;
 	rounds = ENOUGH_TIMES * setup.rounds;
 	for (unsigned i = 0; i < 2; i++) {
-		struct mem_sample_setup one = mem_sample_loads();
+		struct mem_sample_setup one = mem_sample_loads(t);
 
 		one.enable.bits = i ? both & ~BIT(3) : BIT(3);
 		one.most = rounds;

@@ -24,7 +24,7 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
 static bool load_latency_source_take(struct test *t, struct test_claim claim, enum access access,
 				     unsigned wanted, struct cache_workload *h, unsigned *count)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	setup.wanted = wanted;
 	return mem_sample_collect(t, claim, &setup, access, h, records, count);
@@ -39,7 +39,7 @@ static u64 codes_of_another(struct test *t, u64 codes)
 static void check_codes(struct test *t, struct test_claim claim, enum access access, u64 codes,
 			const char *what)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	mem_sample_check_most(t, claim, &setup, access, SHARE_MORE, mem_sample_has_code, codes,
 			      what);
@@ -263,7 +263,7 @@ TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, L
 TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL_28, SKL_21),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	for (unsigned turn = 0; turn < 2; turn++) {
 		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, SHARE_MORE,
@@ -295,7 +295,7 @@ TEST(ll, latency_record_of_a_split_load_has_the_stlb_miss_bit, REQS(LL_28),
 {
 	static const enum access walking[] = { ACCESS_SPLIT_WALK, ACCESS_PAGE_END_WALK,
 					       ACCESS_SLOW };
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	for (unsigned i = 0; i < sizeof(walking) / sizeof(walking[0]); i++)
 		mem_sample_check_most(t, AT(LL_28), &setup, walking[i], SHARE_MORE,
@@ -362,7 +362,7 @@ static unsigned distinct_addresses(unsigned count)
 TEST(ll, tagged_loads_do_not_depend_on_the_reset_value, REQS(LL_10),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 
 	if (!mem_sample_prepare(t, ACCESS_L1, &h))
@@ -430,7 +430,7 @@ static const u64 other_periods[] = { MEM_SAMPLE_PERIOD, 41, 54 };
 TEST(ll, reset_value_sets_the_rate_of_records_not_of_events, REQS(LL_14, LL_25),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	u64 all, n = EVENTS_WANTED;
 

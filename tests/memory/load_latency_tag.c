@@ -36,7 +36,7 @@ TEST(ll, data_source_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	const u64 codes_memory = mem_sample_codes_of_memory(t);
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	unsigned right = 0, far = 0, count;
 	struct cache_workload h;
 
@@ -81,7 +81,7 @@ TEST(ll, latency_record_is_of_the_last_tagged_load, REQS(LL_11),
 {
 	const struct workload *w = &workload_sample;
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	unsigned right = 0, marked = 0;
 
 	if (!(counter_caps()->facilities & FAC_LL_TAGGED)) {
@@ -135,7 +135,7 @@ TEST(ll, latency_record_has_the_registers_after_its_load, REQS(REC_04, REC_07, R
 {
 	const struct mem_sample_claims claims = { AT(REC_04), AT(REC_11), AT(REC_HSW_10),
 						  AT(REC_07) };
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	mem_sample_check_registers(t, &claims, &setup, &workload_sample);
 }
@@ -173,7 +173,7 @@ static bool one_record(struct test *t, struct test_claim claim, const struct mem
 TEST(ll, latency_record_interrupts_by_threshold_and_by_int, REQS(DS_05, DS_21, DS_22, PMI_01),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct mem_sample_end end;
 	struct cache_workload h;
 	unsigned count;
@@ -210,7 +210,7 @@ TEST(ll, latency_record_interrupts_by_threshold_and_by_int, REQS(DS_05, DS_21, D
 TEST(ll, printed_pebs_enable_value_enables_latency_on_pmc0, REQS(LL_30),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	unsigned count;
 
@@ -239,7 +239,7 @@ TEST(ll, printed_pebs_enable_value_enables_latency_on_pmc0, REQS(LL_30),
 TEST(ll, latency_record_outside_a_transaction_has_no_abort_bits, REQS(REC_14),
      NEEDS(need_perfmon, need_eventing_ip, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	unsigned count;
 
@@ -267,7 +267,7 @@ TEST(ll, latency_record_outside_a_transaction_has_no_abort_bits, REQS(REC_14),
 TEST(ll, latency_is_in_core_cycles, REQS(LL_07),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	u64 least = ~0ULL, cycles;
 	struct cache_workload h;
 	unsigned count;

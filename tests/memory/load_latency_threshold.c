@@ -9,6 +9,7 @@
 #include "tests/frame/needs.h"
 
 #define WINDOW		1024	/* loads of a counted window */
+#define STRICT_WINDOW	128	/* the reference PMU tags one of some loads */
 #define LOADS_WANTED	512	/* slow loads, if all are counted */
 #define QUICK		50	/* cycles: more than an L1 hit takes, less than memory */
 #define SLACK		(LOADS_WANTED / 8)	/* slow loads that were in a cache anyway */
@@ -21,7 +22,7 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
 static u64 least_latency(struct test *t, struct test_claim claim, enum access access,
 			 struct cache_workload *h)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	u64 least = ~0ULL;
 	unsigned count;
 
@@ -36,9 +37,9 @@ static u64 least_latency(struct test *t, struct test_claim claim, enum access ac
 /* Slow loads must count, and their records must have more than the threshold. */
 static bool check_eligible(struct test *t, const struct cache_workload *h, u64 threshold)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	unsigned count;
-	u64 n = WINDOW, events;
+	u64 n = test_rounds(t, STRICT_WINDOW, WINDOW), events;
 
 	setup.threshold = threshold;
 	setup.wanted = 2;
@@ -106,13 +107,13 @@ TEST(ll, loads_slower_than_256_cycles_pass_thresholds_255_and_256, REQS(LL_05, L
 	u64 events = 0;
 
 	for (unsigned i = 0; i < sizeof(slow) / sizeof(slow[0]) && !events; i++) {
-		struct mem_sample_setup setup = mem_sample_loads();
+		struct mem_sample_setup setup = mem_sample_loads(t);
 		char reason[96];
 
 		if (!cache_workload_get(slow[i], &h, reason, sizeof(reason)))
 			continue;
 		setup.threshold = BYTE + 1;
-		events = mem_sample_count(&setup, &h, WINDOW);
+		events = mem_sample_count(&setup, &h, test_rounds(t, STRICT_WINDOW, WINDOW));
 	}
 	if (!events) {
 		test_inconclusive(t, "no load of this machine takes more than %u cycles", BYTE + 1);
@@ -139,9 +140,9 @@ TEST(ll, l1_hits_do_not_count_with_thresholds_of_255_or_more, REQS(LL_05, LL_24)
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	static const u64 thresholds[] = { BYTE, BYTE + 1, 0x1000, 0x8003 };
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
-	u64 n = WINDOW, some, none;
+	u64 n = test_rounds(t, STRICT_WINDOW, WINDOW), some, none;
 
 	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
@@ -187,10 +188,10 @@ static u64 more_with(const struct mem_sample_setup *setup, const struct cache_wo
 TEST(ll, threshold_acts_while_the_event_stays_programmed, REQS(LL_05),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	const struct mem_sample_setup setup = mem_sample_loads();
+	const struct mem_sample_setup setup = mem_sample_loads(t);
 	struct ds_setup ds = sampling_setup(8);
 	struct cache_workload h;
-	u64 n = WINDOW, some;
+	u64 n = test_rounds(t, STRICT_WINDOW, WINDOW), some;
 
 	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
@@ -220,7 +221,7 @@ TEST(ll, threshold_acts_while_the_event_stays_programmed, REQS(LL_05),
 TEST(ll, load_latency_event_counts_every_load_above_the_threshold, REQS(LL_46),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 	u64 least, events;
 
@@ -251,9 +252,9 @@ TEST(ll, load_latency_event_counts_every_load_above_the_threshold, REQS(LL_46),
 TEST(ll, load_latency_event_counts_only_tagged_loads, REQS(LL_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
-	u64 n = WINDOW, events;
+	u64 n = test_rounds(t, STRICT_WINDOW, WINDOW), events;
 
 	if (!(counter_caps()->facilities & FAC_LL_TAGGED)) {
 		test_skip(t, "the event counts all loads (facilities 0x%x)",
@@ -285,7 +286,7 @@ TEST(ll, latency_counter_restarts_from_its_reset_value, REQS(LL_25),
      NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
 	static const u64 periods[] = { 64, 1000 };
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	struct cache_workload h;
 
 	if (!mem_sample_prepare(t, ACCESS_L1, &h))

@@ -40,7 +40,7 @@ static struct mem_sample_record records[MEM_SAMPLE_MOST];
 TEST(ps, precise_store_record_holds_the_address_and_no_latency, REQS(PS_02, PS_04, PS_09, REC_14),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	struct cache_workload h;
 	unsigned count;
 
@@ -64,7 +64,7 @@ TEST(ps, precise_store_record_holds_the_address_and_no_latency, REQS(PS_02, PS_0
 TEST(ps, precise_store_address_is_linear_for_each_operand_form, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	mem_sample_check_addressing_modes(t, AT(PS_04), &setup, ACCESS_STORE_HIT,
 					  addressing_mode_of_store, records);
@@ -84,7 +84,7 @@ TEST(ps, precise_store_address_is_linear_for_each_operand_form, REQS(PS_04),
 TEST(ps, precise_store_needs_ps_en_and_pebs_en, REQS(PS_02, PS_11),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	unsigned count, captured = 0;
 	struct cache_workload h;
 
@@ -116,7 +116,7 @@ TEST(ps, precise_store_needs_ps_en_and_pebs_en, REQS(PS_02, PS_11),
 TEST(ps, precise_store_works_on_pmc3_only, REQS(PS_01),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	struct cache_workload h;
 	unsigned count;
 
@@ -156,7 +156,7 @@ TEST(ps, precise_store_record_is_of_the_next_store_after_overflow, REQS(PS_03),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	const struct calibration *c = calibration_get();
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	struct ds_setup ds = sampling_setup(8);
 	const struct pmc_mask on = pmc_one(PRECISE_STORE_COUNTER);
 	u64 address, rip, counted;
@@ -215,7 +215,7 @@ static unsigned with_bit(unsigned count, u64 bit)
 static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum access with,
 		      enum access without, const char *what)
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	for (unsigned turn = 0; turn < 2; turn++) {
 		mem_sample_check_most(t, claim, &setup, with, SHARE_MORE, mem_sample_has_bit, bit,
@@ -246,7 +246,7 @@ TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
 {
 	static const enum access others[] = { ACCESS_STORE_PAGE_WALK, ACCESS_LOCKED,
 					      ACCESS_LOCKED_WIDTHS, ACCESS_LOCKED_SPLIT };
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_MISS, "have bit 0");
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_L2, "have bit 0");
@@ -274,7 +274,7 @@ TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
 	static const enum access walking[] = { ACCESS_STORE_PAGE_WALK, ACCESS_STORE_SPLIT_WALK,
 					       ACCESS_STORE_PAGE_END_WALK };
 
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	for (unsigned i = 0; i < sizeof(walking) / sizeof(walking[0]); i++)
 		check_bit(t, AT(PS_06), STLB_MISS, walking[i], ACCESS_STORE_HIT, "have bit 4");
@@ -309,7 +309,7 @@ TEST(ps, precise_store_record_has_the_lock_bit_exactly_for_locked, REQS(PS_07),
 {
 	static const enum access locked[] = { ACCESS_LOCKED, ACCESS_LOCKED_SPLIT,
 					      ACCESS_LOCKED_WIDTHS };
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	struct cache_workload h;
 	unsigned count, missing = 0;
 
@@ -349,7 +349,7 @@ TEST(ps, precise_store_record_has_zero_in_reserved_source_bits, REQS(PS_08),
 		ACCESS_STORE_HIT, ACCESS_STORE_MISS, ACCESS_STORE_PAGE_WALK, ACCESS_LOCKED,
 		ACCESS_SPLIT,
 	};
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	setup.wanted = RECORDS_FEW;
 	for (unsigned s = 0; s < sizeof(stores) / sizeof(stores[0]); s++) {
@@ -388,7 +388,7 @@ static bool find_rounds(struct test *t, struct test_claim claim, struct mem_samp
 TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	struct ds_setup ds = sampling_setup(8);
 	const struct pmi_log *log;
 	struct cache_workload h;
@@ -431,7 +431,7 @@ TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
 TEST(ps, precise_stores_write_nothing_into_a_full_buffer, REQS(PS_10),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	struct ds_setup ds = sampling_setup(2);
 	struct cache_workload h;
 	int64_t offset = 0;
@@ -484,7 +484,7 @@ TEST(ps, precise_store_record_interrupts_by_threshold_and_by_int,
 	static const struct {
 		bool threshold, by_int;
 	} cases[] = { { true, false }, { false, true }, { false, false } };
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	struct cache_workload h;
 
 	if (!find_rounds(t, CONTROL_AT(ARM_03, DS_05, DS_22, PMI_01), &setup, &h))
@@ -531,7 +531,7 @@ TEST(ps, precise_store_record_has_the_registers_after_its_store, REQS(REC_04, RE
 {
 	const struct mem_sample_claims claims = { AT(REC_04), AT(REC_04), AT(REC_HSW_10),
 						  AT(REC_07) };
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	mem_sample_check_registers(t, &claims, &setup, &workload_sample_store);
 }
@@ -541,9 +541,9 @@ TEST(ps, precise_store_record_has_the_registers_after_its_store, REQS(REC_04, RE
 
 /* Take records of loads by IA32_PMC0 and of stores by IA32_PMC3 in one window. of[]: how many have
  * the bit of the first alone in their status, and how many that of the second. */
-static void count_beside(u64 enable, unsigned of[2])
+static void count_beside(const struct test *t, u64 enable, unsigned of[2])
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 
 	setup.enable.bits = enable;
@@ -586,9 +586,9 @@ TEST(ps, other_counter_samples_loads_beside_precise_store, REQS(MSR_22, PS_02),
 	const u64 both = BIT(OTHER) | BIT(PRECISE_STORE_COUNTER);
 	unsigned of[2];
 
-	count_beside(both, of);
+	count_beside(t, both, of);
 	CONTROL_RANGE(t, MSR_22, RECORDS_FEW, ~0ULL, of[0], "records of loads without PS_EN");
-	count_beside(both | IA32_PEBS_ENABLE_PS_EN, of);
+	count_beside(t, both | IA32_PEBS_ENABLE_PS_EN, of);
 	CHECK_RANGE(t, MSR_22, RECORDS_FEW, ~0ULL, of[0], "records of loads beside precise store");
 	CHECK_RANGE(t, PS_02, 1, ~0ULL, of[1], "records of stores beside those of loads");
 }

@@ -41,7 +41,7 @@ TEST(ll, instruction_latency_is_at_least_a_cache_latency_of_more_than_256_cycles
 	struct remote_lines place = { .state = EXERCISE_NOWHERE, .remote = true,
 				      .name = "loads from another package's memory",
 				      .event = EK_REMOTE_DRAM };
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	unsigned count, slow = 0;
 
 	if (!remote_lines_prepare(t, &place))

@@ -33,7 +33,7 @@ static unsigned by_turns(unsigned n)
 static void check_codes_of(struct test *t, struct test_claim claim, struct remote_lines place,
 			   const struct workload *loads, u64 codes, u64 lenient)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	unsigned count, good = 0;
 
 	if (!remote_lines_prepare(t, &place))
@@ -390,7 +390,7 @@ TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
 		if (value < REMOTE_LINES_MANY && !remote_lines_confirmed(t, &place, SEEN_BY_EVENT))
 			continue;
 		setup = (struct mem_sample_setup){ .counter = RECORDER, .event = event.code,
-						   .period = MEM_SAMPLE_PERIOD,
+						   .period = mem_sample_period(t),
 						   .enable = pmc_one(RECORDER),
 						   .wanted = RECORDS_ENOUGH };
 		count = remote_lines_take(t, AT(DLA_10), &place, &setup, records);

@@ -34,6 +34,7 @@ enum package { ANY_PACKAGE, SAME_PACKAGE };
 struct visit {
 	u8 *memory;
 	enum work work;
+	const struct test *t;
 };
 
 /* Runs on the other processor. A counter samples its memory accesses too, because a model may track
@@ -42,7 +43,7 @@ struct visit {
 static void visit(void *arg)
 {
 	const struct visit *v = arg;
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(v->t);
 
 	latency_set_threshold(setup.threshold);
 	counter_program(setup.counter, setup.event, COUNT_BOTH);
@@ -83,7 +84,7 @@ static unsigned neighbour(struct test *t, enum package package)
 static unsigned snoop_take(struct test *t, unsigned cpu, enum work work,
 			   const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
-	struct visit v = { h->at.memory, work };
+	struct visit v = { h->at.memory, work, t };
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	struct guard_report report;
 
@@ -136,7 +137,7 @@ static u64 snoop_at(unsigned record, unsigned offset)
 TEST(ll, line_modified_by_another_core_has_no_unsnooped_source, REQS(LL_36),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	unsigned cpu, count, unsnooped = 0;
 	struct cache_workload h;
 
@@ -169,7 +170,7 @@ TEST(ll, line_modified_by_another_core_has_no_unsnooped_source, REQS(LL_36),
 TEST(ll, line_read_by_another_core_has_data_source_05h, REQS(LL_37),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	u64 codes = test_sees_exactly(t, REQ_LL_37) ? BIT(0x5) : BITS(0x4, 0x6);
 	unsigned cpu, count, good = 0;
 	struct cache_workload h;
@@ -200,7 +201,7 @@ static void check_addresses(struct test *t, struct test_claim claim, enum event_
 		return;
 	setup = (struct mem_sample_setup){ .counter = RECORDER,
 					   .event = event.code,
-					   .period = MEM_SAMPLE_PERIOD,
+					   .period = mem_sample_period(t),
 					   .enable = pmc_one(RECORDER),
 					   .wanted = RECORDS_ENOUGH };
 	count = snoop_take(t, cpu, work, &setup, &h);

@@ -54,7 +54,7 @@ TEST(ll, locked_load_has_the_lock_bit_of_its_type_of_core, REQS(HYB_11),
 	const u64 bit = latency_lock_bit();
 
 	for (unsigned turn = 0; turn < sizeof(turns) / sizeof(turns[0]); turn++) {
-		struct mem_sample_setup setup = mem_sample_loads();
+		struct mem_sample_setup setup = mem_sample_loads(t);
 		struct cache_workload h;
 		unsigned count;
 
@@ -79,7 +79,7 @@ TEST(ll, locked_load_has_the_lock_bit_of_its_type_of_core, REQS(HYB_11),
 TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_later_core))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	mem_sample_check_most(t, AT(HYB_12), &setup, ACCESS_PAGE_WALK, SHARE_MORE,
 			      mem_sample_has_bit, latency_stlb_bit(), "have the bit");
@@ -89,7 +89,7 @@ TEST(ll, load_that_missed_the_stlb_has_the_bit_of_its_type_of_core, REQS(HYB_12)
 
 static void check_codes(struct test *t, struct test_claim claim, enum access access)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	mem_sample_check_most(t, claim, &setup, access, SHARE_MORE, mem_sample_has_code_of_core,
 			      mem_sample_codes_of_core(t, access), "have a code of this core");
@@ -174,7 +174,7 @@ TEST(ll, load_from_memory_has_the_code_of_its_type_of_core, REQS(LL_51),
 
 static void check_outcomes(struct test *t, enum access access, u64 codes)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	if (!test_is_strict(t))
 		codes |= latency_codes(MEM_UNKNOWN_L3_MISS);
@@ -212,7 +212,7 @@ static void check_each(struct test *t, struct test_claim control,
 		       void (*check)(struct test *t, u64 source, const char *what))
 {
 	for (unsigned kind = 0; kind < KINDS; kind++) {
-		struct mem_sample_setup setup = mem_sample_loads();
+		struct mem_sample_setup setup = mem_sample_loads(t);
 		struct cache_workload h;
 		unsigned count;
 
@@ -310,7 +310,7 @@ TEST(ll, load_behind_no_store_is_not_reported_as_blocked, REQS(HYB_28),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_later_core))
 {
 	static const enum access free_loads[] = { ACCESS_L1, ACCESS_L2 };
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 	const u64 bits = latency_blocked_bits();
 	struct event helper = { .code = 0 };
 

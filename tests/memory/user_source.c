@@ -12,9 +12,9 @@
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
-static struct mem_sample_setup loads_at_cpl_3(void)
+static struct mem_sample_setup loads_at_cpl_3(const struct test *t)
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	setup.user = true;
 	return setup;
@@ -43,7 +43,7 @@ static u64 if_lost_by_l2(struct test *t)
 TEST(ll, data_source_at_cpl_3_is_that_of_the_line, REQS(LL_31, LL_32, LL_33, LL_34, LL_35),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = loads_at_cpl_3();
+	struct mem_sample_setup setup = loads_at_cpl_3(t);
 
 	mem_sample_check_most(t, AT(LL_31), &setup, ACCESS_L1, SHARE_MORE, mem_sample_has_code,
 			      BIT(0x1), "have code 01H, CPL 3");
@@ -79,7 +79,7 @@ TEST(ll, data_source_at_cpl_3_is_that_of_the_line, REQS(LL_31, LL_32, LL_33, LL_
 TEST(ll, code_at_cpl_3_is_that_of_the_type_of_core, REQS(LL_47, LL_48, LL_49, LL_50, LL_51),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct mem_sample_setup setup = loads_at_cpl_3();
+	struct mem_sample_setup setup = loads_at_cpl_3(t);
 
 	mem_sample_check_most(t, AT(LL_47), &setup, ACCESS_L1, SHARE_MORE,
 			      mem_sample_has_code_of_core, mem_sample_codes_of_core(t, ACCESS_L1),
@@ -103,7 +103,7 @@ TEST(ll, code_at_cpl_3_is_that_of_the_type_of_core, REQS(LL_47, LL_48, LL_49, LL
 /* The mean latency of the records, or 0: there aren't enough, and the test has ended. */
 static u64 mean_latency(struct test *t, enum access access)
 {
-	struct mem_sample_setup setup = loads_at_cpl_3();
+	struct mem_sample_setup setup = loads_at_cpl_3(t);
 	struct cache_workload h;
 	u64 sum = 0, in_place = 0;
 	unsigned count;
@@ -159,7 +159,7 @@ TEST(ll, latency_record_of_cpl_3_has_the_lock_bit_exactly_for_locked_loads, REQS
 {
 	for (unsigned turn = 0; turn < 4; turn++) {
 		const bool locked = turn % 2 == 0;
-		struct mem_sample_setup setup = loads_at_cpl_3();
+		struct mem_sample_setup setup = loads_at_cpl_3(t);
 		unsigned count, in_place = 0, set = 0;
 		struct cache_workload h;
 
@@ -195,7 +195,7 @@ TEST(ll, latency_record_of_cpl_3_has_the_lock_bit_exactly_for_locked_loads, REQS
 TEST(ps, precise_store_record_of_cpl_3_has_the_hit_bit_for_l1_hits, REQS(PS_05),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	static const enum access turns[] = { ACCESS_STORE_HIT, ACCESS_STORE_MISS, ACCESS_STORE_HIT,
 					     ACCESS_STORE_L2 };

@@ -150,7 +150,7 @@ static void check_bit(struct test *t, struct test_claim claim, const struct mem_
 TEST(ll, latency_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(LL_28, HYB_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
-	struct mem_sample_setup setup = mem_sample_loads();
+	struct mem_sample_setup setup = mem_sample_loads(t);
 
 	setup.user = true;
 	check_bit(t, AT(LL_28, HYB_12), &setup, ACCESS_STLB, latency_stlb_bit(), true);
@@ -170,7 +170,7 @@ TEST(ll, latency_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(LL_2
 TEST(ps, precise_store_record_of_a_page_walk_at_cpl_3_has_the_stlb_miss_bit, REQS(PS_06),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct mem_sample_setup setup = mem_sample_stores();
+	struct mem_sample_setup setup = mem_sample_stores(t);
 
 	setup.user = true;
 	check_bit(t, AT(PS_06), &setup, ACCESS_STORE_STLB, STLB_MISS, true);

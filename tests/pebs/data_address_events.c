@@ -67,10 +67,10 @@ static void check_place(struct test *t, struct test_claim claim, struct test_cla
 }
 
 /* One record of the event on a counter, enabled only by the counter's PEBS enable bit. */
-static struct mem_sample_setup profile(const struct event *event, unsigned counter)
+static struct mem_sample_setup profile(const struct test *t, const struct event *event, unsigned counter)
 {
 	return (struct mem_sample_setup){ .counter = counter, .event = event->code,
-				      .period = MEM_SAMPLE_PERIOD, .enable = pmc_one(counter),
+				      .period = mem_sample_period(t), .enable = pmc_one(counter),
 					  .wanted = 1 };
 }
 
@@ -78,7 +78,7 @@ static struct mem_sample_setup profile(const struct event *event, unsigned count
 static bool check_event(struct test *t, const struct listed *l, const struct event *event,
 			unsigned counter)
 {
-	struct mem_sample_setup setup = profile(event, counter);
+	struct mem_sample_setup setup = profile(t, event, counter);
 	struct cache_workload h;
 	unsigned count;
 
@@ -169,7 +169,7 @@ TEST(record, each_precise_event_of_accesses_makes_records, REQS(MSR_22),
 			continue;
 		seen++;
 		for (unsigned c = 0; c <= 1 + i % 3; c += 1 + i % 3) {
-			struct mem_sample_setup setup = profile(&event, c);
+			struct mem_sample_setup setup = profile(t, &event, c);
 			struct cache_workload h;
 			unsigned count;
 
@@ -199,7 +199,7 @@ static void check_form(struct test *t, const struct addressing_mode *form, enum 
 	if (!mem_sample_prepare(t, ACCESS_L1, &h) ||
 	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return;
-	setup = profile(&event, 2);
+	setup = profile(t, &event, 2);
 	setup.most = FORM_ROUNDS;
 	h.workload = form->workload;
 	h.name = form->name;
@@ -278,7 +278,7 @@ TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
 			   "the event is in the table"))
 		return;
 	for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
-		setup = profile(&event, c);
+		setup = profile(t, &event, c);
 		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, SHARE_MORE, hit,
 				      BIT(0), "have bit 0");
 		for (unsigned i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
@@ -287,13 +287,13 @@ TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
 	if (!HARNESS_CHECK(t, event_get(EK_STLB_MISS_STORES, EV_DLA | EV_STORE_L1, &event),
 			   "the event is in the table"))
 		return;
-	setup = profile(&event, 0);
+	setup = profile(t, &event, 0);
 	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, SHARE_MORE, hit,
 			      BIT(0), "have bit 0");
 	check_missing(t, &setup, ACCESS_STORE_MISS_WALK);
 	if (!HARNESS_CHECK(t, event_get(EK_SPLIT_STORES, EV_DLA | EV_STORE_L1, &event),
 			   "the event is in the table"))
 		return;
-	setup = profile(&event, 0);
+	setup = profile(t, &event, 0);
 	check_missing(t, &setup, ACCESS_STORE_MISS_SPLIT);
 }

@@ -476,7 +476,7 @@ TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_13, TSX_
 
 		counter_program(aborts, EVENT_HLE_RETIRED_ABORTED, COUNT_BOTH);
 		counter_write(aborts, 0);
-		found = transaction_record_inside(LOADS, c, flags, pmc_one(aborts), &in);
+		found = transaction_record_inside(t, LOADS, c, flags, pmc_one(aborts), &in);
 		if (!CHECK(t, TSX_17, found,
 			   "a load is recorded that has aborted one of %u runs of %s, with %u "
 			   "loads each, IA32_PMC%u",

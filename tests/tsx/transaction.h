@@ -163,8 +163,8 @@ struct transaction_inside {
  * Run in->piece until there is a record of the event for an instruction in it, as most are. It runs
  * at CPL 3 if the counter counts only CPL 3. with: further counters to enable.
  */
-bool transaction_record_inside(u16 event, unsigned counter, u64 flags, struct pmc_mask with,
-			       struct transaction_inside *in);
+bool transaction_record_inside(const struct test *t, u16 event, unsigned counter, u64 flags,
+			       struct pmc_mask with, struct transaction_inside *in);
 
 /*
  * Do transactions commit on this machine? CPUID may show RTM although every transaction aborts at

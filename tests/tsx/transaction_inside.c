@@ -34,10 +34,10 @@ static bool tells_of(const struct transaction_inside *in)
 		sampling_field(&in->record, RECORD_tx_abort) & (TX_HLE_ABORT | TX_RTM_ABORT));
 }
 
-bool transaction_record_inside(u16 event, unsigned counter, u64 flags, struct pmc_mask with,
-			       struct transaction_inside *in)
+bool transaction_record_inside(const struct test *t, u16 event, unsigned counter, u64 flags,
+			       struct pmc_mask with, struct transaction_inside *in)
 {
-	const struct mem_sample_setup latency = mem_sample_loads();
+	const struct mem_sample_setup latency = mem_sample_loads(t);
 	const u64 period = flags == LATENCY ? latency.period : in->period ? in->period : PERIOD;
 	const unsigned tries = flags == LATENCY ? TRIES_TAGGED : TRIES;
 	const bool user = !(flags & COUNT_OS);
@@ -73,11 +73,11 @@ bool transaction_record_inside(u16 event, unsigned counter, u64 flags, struct pm
 	return found;
 }
 
-static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with,
-			  struct transaction_inside *in)
+static bool record_inside(const struct test *t, unsigned counter, u64 flags,
+			  struct pmc_mask with, struct transaction_inside *in)
 {
 	in->piece = &transaction_commit;
-	return transaction_record_inside(LOADS, counter, flags, with, in);
+	return transaction_record_inside(t, LOADS, counter, flags, with, in);
 }
 
 /*
@@ -110,7 +110,7 @@ TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written,
 
 		counter_program(aborts, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH);
 		counter_write(aborts, 0);
-		found = record_inside(c, COUNT_BOTH, pmc_one(aborts), &in);
+		found = record_inside(t, c, COUNT_BOTH, pmc_one(aborts), &in);
 		if (!CHECK(t, ARM_08, found,
 			   "a load is recorded in one of %u transactions with %u loads each, "
 			   "IA32_PMC%u",
@@ -160,7 +160,7 @@ TEST(tsx, pebs_record_in_a_nested_transaction_aborts_the_outermost_one, REQS(TSX
 		return;
 	for (unsigned i = 0; i < 2; i++) {
 		struct transaction_inside in = { .piece = pieces[i] };
-		bool found = transaction_record_inside(LOADS, 0, COUNT_BOTH, NO_OTHERS, &in);
+		bool found = transaction_record_inside(t, LOADS, 0, COUNT_BOTH, NO_OTHERS, &in);
 
 		if (!CHECK(t, ARM_08, found, "a load is recorded in one of %u runs of %s", in.runs,
 			   pieces[i]->name))
@@ -216,7 +216,7 @@ TEST(tsx, pebs_record_of_any_precise_event_aborts_the_transaction, REQS(TSX_02, 
 
 		if (!event)
 			continue;
-		found = transaction_record_inside(event, c, COUNT_BOTH, NO_OTHERS, &in);
+		found = transaction_record_inside(t, event, c, COUNT_BOTH, NO_OTHERS, &in);
 		if (!CHECK(t, ARM_08, found,
 			   "event %#x is recorded in one of %u transactions, IA32_PMC%u", event,
 			   in.runs, c))
@@ -248,13 +248,13 @@ TEST(tsx, pebs_record_of_any_precise_event_aborts_the_transaction, REQS(TSX_02, 
 TEST(tsx, latency_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, ARM_08),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_load_latency, need_events))
 {
-	const unsigned c = mem_sample_loads().counter;
+	const unsigned c = mem_sample_loads(t).counter;
 	struct transaction_inside in = { 0 };
 	bool found;
 
 	if (!transaction_works(t))
 		return;
-	found = record_inside(c, LATENCY, NO_OTHERS, &in);
+	found = record_inside(t, c, LATENCY, NO_OTHERS, &in);
 	if (!found && !test_is_strict(t)) {
 		test_inconclusive(t, "no load is recorded in one of %u transactions", in.runs);
 		return;
@@ -295,7 +295,7 @@ TEST(tsx, pebs_record_of_fixed_counter_0_aborts_the_transaction, REQS(ARM_08),
 
 	if (!transaction_works(t))
 		return;
-	found = record_inside(c, COUNT_BOTH, NO_OTHERS, &in);
+	found = record_inside(t, c, COUNT_BOTH, NO_OTHERS, &in);
 	if (!CHECK(t, ARM_08, found,
 		   "an instruction is recorded in one of %u transactions with %u loads each",
 		   in.runs, PERIOD / 2))
@@ -336,7 +336,7 @@ TEST(tsx, in_txcp_takes_back_loads_of_a_record_abort, REQS(TSX_07),
 	CONTROL_RANGE(t, TSX_07, PERIOD / 2, PERIOD, each,
 		      "loads of one transaction that commits, with %u in its loop", PERIOD / 2);
 	counter_write(FILTER, 0);
-	found = record_inside(0, COUNT_BOTH, pmc_one(FILTER), &in);
+	found = record_inside(t, 0, COUNT_BOTH, pmc_one(FILTER), &in);
 	got = counter_read(FILTER);
 	counter_program_disabled(FILTER, 0, 0);
 	if (!CONTROL(t, TSX_07, found, "a load is recorded in one of %u transactions", in.runs))
@@ -395,7 +395,7 @@ static void check_in_tx(struct test *t, struct test_claim claim, const struct tr
 		pebs_disarm();
 		test_check_eq(t, claim, 0, ds_records(),
 			      "records outside of transactions, IA32_PMC%u with IN_TX", c);
-		found = transaction_record_inside(LOADS, c, level | IA32_PERFEVTSEL_IN_TX,
+		found = transaction_record_inside(t, LOADS, c, level | IA32_PERFEVTSEL_IN_TX,
 						  NO_OTHERS, &in);
 		if (test_check(t, claim, found, "found",
 			       "and a record inside of %s, in %u runs, IA32_PMC%u", piece->name,
