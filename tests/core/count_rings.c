@@ -12,8 +12,8 @@
 
 #define FEWER	10
 #define MORE	90
-#define LONG	4000	/* rounds, for counters of cycles and slots */
-#define LONGER	(3 * LONG)
+#define LONG	4000	/* rounds, for counters of cycles and slots; three times as many after it */
+#define STRICT_LONG 400
 
 /* Fixed counters 1 to 3. Those from 4 on count slots of which the work may have none. */
 #define CYCLES_OR_SLOTS	(BIT(PMC_FIXED(1)) | BIT(PMC_FIXED(2)) | BIT(PMC_FIXED(3)))
@@ -61,33 +61,34 @@ static void check_cycles(struct test *t, unsigned cpl)
 	const struct pmc_mask counters = shared ? counters_fixed() : counters_all();
 	const u64 general = shared || !has_cycles() ? 0 : counters_gp().bits;
 	const u64 level = cpl ? COUNT_USR : COUNT_OS;
+	const u64 rounds = test_rounds(t, STRICT_LONG, LONG), longer = 3 * rounds;
 	u64 own[WINDOW_COUNTERS], other[WINDOW_COUNTERS];
 	u64 more_own[WINDOW_COUNTERS], more_other[WINDOW_COUNTERS];
 
-	count_at(counters, EVENT_UNHALTED_CORE_CYCLES, cpl, level, LONG, own);
-	count_at(counters, EVENT_UNHALTED_CORE_CYCLES, cpl, COUNT_BOTH & ~level, LONG, other);
-	count_at(counters, EVENT_UNHALTED_CORE_CYCLES, cpl, level, LONGER, more_own);
-	count_at(counters, EVENT_UNHALTED_CORE_CYCLES, cpl, COUNT_BOTH & ~level, LONGER,
+	count_at(counters, EVENT_UNHALTED_CORE_CYCLES, cpl, level, rounds, own);
+	count_at(counters, EVENT_UNHALTED_CORE_CYCLES, cpl, COUNT_BOTH & ~level, rounds, other);
+	count_at(counters, EVENT_UNHALTED_CORE_CYCLES, cpl, level, longer, more_own);
+	count_at(counters, EVENT_UNHALTED_CORE_CYCLES, cpl, COUNT_BOTH & ~level, longer,
 		 more_other);
 	FOR_EACH_COUNTER (c, general | (counters_fixed().bits & CYCLES_OR_SLOTS)) {
 		const struct test_claim claim = PMC_IS_FIXED(c) ? AT(CNT_28) : AT(CNT_10);
 
 		if (!PMC_IS_FIXED(c) && !level_counts_despite_errata(t, c, COUNT_USR))
 			continue;
-		test_check_range(t, claim, LONG / 8, ~0ULL, own[c],
-				 "counter %u with the level of CPL %u alone, over %u rounds there",
-				 c, cpl, LONG);
+		test_check_range(t, claim, rounds / 8, ~0ULL, own[c],
+				 "counter %u with the level of CPL %u alone, over %lu rounds there",
+				 c, cpl, rounds);
 		if (shared && more_own[c] <= own[c]) {
-			test_inconclusive(t, "counter %u counts %lu over %u rounds, %lu over %u", c,
-					  own[c], LONG, more_own[c], LONGER);
+			test_inconclusive(t, "counter %u counts %lu over %lu rounds, %lu over %lu", c,
+					  own[c], rounds, more_own[c], longer);
 			return;
 		}
 		test_check_range(t, claim, 0,
 				 cpl ? window_other_level_most(other[c], own[c], more_own[c]) : 0,
 				 more_other[c],
-				 "counter %u with the other levels alone, over %u rounds at CPL "
-				 "%u; %u had %lu",
-				 c, LONGER, cpl, LONG, other[c]);
+				 "counter %u with the other levels alone, over %lu rounds at CPL "
+				 "%u; %lu had %lu",
+				 c, longer, cpl, rounds, other[c]);
 	}
 }
 

@@ -13,8 +13,8 @@
 
 #define SOME	50
 #define MANY	400
-#define EACH	200	/* rounds with an event in each, or in many */
-#define MORE_EACH (3 * EACH)
+#define EACH	200	/* rounds with an event in each, or in many; three times as many after them */
+#define STRICT_EACH 50
 #define WRITTEN	(1u << 20)
 #define ON_THE_WAY 256	/* most instructions from a write to the write that stops counting */
 #define ON_THE_WAY_CYCLES BIT(24)
@@ -88,18 +88,23 @@ static void count_over_work_of(unsigned i, u16 event, struct pmc_mask counters, 
 	}
 }
 
-/* Count architectural event i on these counters at once, with the work that causes it. */
-static void count_at_once(unsigned i, struct pmc_mask counters, u64 level, bool user,
-			  struct cache_workload *h, u64 value[])
+static u64 each_of(const struct test *t)
 {
-	count_over_work_of(i, architectural[i].event, counters, level, user, EACH, h, value);
+	return test_rounds(t, STRICT_EACH, EACH);
 }
 
-static u64 count_architectural(unsigned i, unsigned c, u64 level, struct cache_workload *h)
+/* Count architectural event i on these counters at once, with the work that causes it. */
+static void count_at_once(const struct test *t, unsigned i, struct pmc_mask counters, u64 level,
+			  bool user, struct cache_workload *h, u64 value[])
+{
+	count_over_work_of(i, architectural[i].event, counters, level, user, each_of(t), h, value);
+}
+
+static u64 count_architectural(const struct test *t, unsigned i, unsigned c, u64 level, struct cache_workload *h)
 {
 	u64 value[WINDOW_COUNTERS];
 
-	count_at_once(i, pmc_one(c), level, false, h, value);
+	count_at_once(t, i, pmc_one(c), level, false, h, value);
 	return value[c];
 }
 
@@ -114,7 +119,7 @@ static bool is_judged(const struct test *t, unsigned i)
 
 /* Count this event over the work of architectural event i, and for LBR inserts with last branch
  * records on, where there are any. */
-static u64 count_with_records(unsigned i, u16 event, unsigned c, struct cache_workload *h)
+static u64 count_with_records(const struct test *t, unsigned i, u16 event, unsigned c, struct cache_workload *h)
 {
 	const bool records = architectural[i].event == EVENT_LBR_INSERTS && lbr_any_depth();
 	u64 value[WINDOW_COUNTERS];
@@ -123,7 +128,7 @@ static u64 count_with_records(unsigned i, u16 event, unsigned c, struct cache_wo
 		lbr_any_open();
 		msr_write(lbr_any_switch().msr, lbr_any_switch().on);
 	}
-	count_over_work_of(i, event, pmc_one(c), COUNT_BOTH, false, EACH, h, value);
+	count_over_work_of(i, event, pmc_one(c), COUNT_BOTH, false, each_of(t), h, value);
 	if (records) {
 		msr_write(lbr_any_switch().msr, 0);
 		lbr_any_close();
@@ -160,10 +165,10 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 		    (architectural[i].bit > LAST_KNOWN_TO_KVM && caps->hypervisor))
 			continue;
 		CONTROL_RANGE(t, CNT_24, 1, ~0ULL,
-			      count_with_records(i, EVENT_INST_RETIRED_ANY_P, last, &h),
+			      count_with_records(t, i, EVENT_INST_RETIRED_ANY_P, last, &h),
 			      "instructions over the work of %s, IA32_PMC%u", architectural[i].name,
 			      last);
-		CHECK_EQ(t, CNT_24, 0, count_with_records(i, architectural[i].event, last, &h),
+		CHECK_EQ(t, CNT_24, 0, count_with_records(t, i, architectural[i].event, last, &h),
 			 "%s, absent by bit %u of CPUID.0AH:EBX or (23H,3):EAX",
 			 architectural[i].name, architectural[i].bit);
 		absent++;
@@ -196,7 +201,7 @@ TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
 	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++)
 		FOR_EACH_COUNTER (c, is_judged(t, i) ? counters_gp().bits : 0)
 			CHECK_RANGE(t, CNT_23, 1, ~0ULL,
-				    count_architectural(i, c, COUNT_BOTH, &h),
+				    count_architectural(t, i, c, COUNT_BOTH, &h),
 				    "%s on IA32_PMC%u, available by CPUID.0AH:EBX[%u]",
 				    architectural[i].name, c, architectural[i].bit);
 }
@@ -221,12 +226,12 @@ static void check_event_at_levels(struct test *t, unsigned i, struct cache_workl
 	u64 more_usr[WINDOW_COUNTERS], more_os[WINDOW_COUNTERS];
 	const u16 event = architectural[i].event;
 
-	count_at_once(i, counters, COUNT_USR, false, h, usr_at_0);
-	count_at_once(i, counters, COUNT_OS, false, h, os_at_0);
-	count_at_once(i, counters, COUNT_USR, true, h, usr_at_3);
-	count_at_once(i, counters, COUNT_OS, true, h, os_at_3);
-	count_over_work_of(i, event, counters, COUNT_USR, true, MORE_EACH, h, more_usr);
-	count_over_work_of(i, event, counters, COUNT_OS, true, MORE_EACH, h, more_os);
+	count_at_once(t, i, counters, COUNT_USR, false, h, usr_at_0);
+	count_at_once(t, i, counters, COUNT_OS, false, h, os_at_0);
+	count_at_once(t, i, counters, COUNT_USR, true, h, usr_at_3);
+	count_at_once(t, i, counters, COUNT_OS, true, h, os_at_3);
+	count_over_work_of(i, event, counters, COUNT_USR, true, 3 * each_of(t), h, more_usr);
+	count_over_work_of(i, event, counters, COUNT_OS, true, 3 * each_of(t), h, more_os);
 	FOR_EACH_COUNTER (c, counters.bits) {
 		CHECK_EQ(t, CNT_10, 0, usr_at_0[c], "%s on IA32_PMC%u at CPL 0, USR alone",
 			 architectural[i].name, c);
@@ -238,9 +243,9 @@ static void check_event_at_levels(struct test *t, unsigned i, struct cache_workl
 			CHECK_RANGE(t, CNT_10, 0,
 				    window_other_level_most(os_at_3[c], usr_at_3[c], more_usr[c]),
 				    more_os[c],
-				    "%s on IA32_PMC%u, OS alone, over %u rounds at CPL 3; %u had "
+				    "%s on IA32_PMC%u, OS alone, over %lu rounds at CPL 3; %lu had "
 				    "%lu",
-				    architectural[i].name, c, MORE_EACH, EACH, os_at_3[c]);
+				    architectural[i].name, c, 3 * each_of(t), each_of(t), os_at_3[c]);
 	}
 }
 

@@ -15,6 +15,7 @@
 #define FEWER	40
 #define MORE	140
 #define CALLS	440
+#define STRICT_CALLS 150
 #define FEW	64		/* calls by the harness in addition to them */
 #define ACCESSES_MADE 64u
 #define DEMAND_READ	BIT(0)	/* MSR_OFFCORE_RSP_0: the request; below, every response */
@@ -114,6 +115,7 @@ struct beside {
 	unsigned owner;			/* the side that counts, while it waits at CPL 0 */
 	u16 event;
 	u64 flags[WINDOW_COUNTERS];	/* of the owner's counters */
+	u64 calls;
 	unsigned cpl;			/* of the other one's calls */
 	u64 off;			/* the owner's counters without their global enable */
 	enum access access;		/* its accesses; ACCESSES: calls instead */
@@ -126,9 +128,9 @@ static void work_beside(const struct beside *b, const struct cache_workload *h)
 	if (b->access != ACCESSES)
 		workload_run_user_at(h->workload, ACCESSES_MADE, &h->at);
 	else if (b->cpl)
-		workload_run_at_cpl(b->cpl, &workload_call, CALLS);
+		workload_run_at_cpl(b->cpl, &workload_call, b->calls);
 	else
-		workload_run_uncounted(&workload_call, CALLS);
+		workload_run_uncounted(&workload_call, b->calls);
 }
 
 /* The owner counts while the other side works. Both have the same value in their registers, because
@@ -242,10 +244,11 @@ TEST(count, any_thread_counts_calls_of_the_other_thread_at_each_level,
 {
 	static const u64 levels[] = { COUNT_BOTH, COUNT_OS, COUNT_USR };
 	static const unsigned cpls[] = { 0, 3, 1, 2 };
-	const u64 calls = workload_declared(&workload_call, WORKLOAD_CALLS, CALLS);
+	const u64 rounds = test_rounds(t, STRICT_CALLS, CALLS);
+	const u64 calls = workload_declared(&workload_call, WORKLOAD_CALLS, rounds);
 
 	for (unsigned turn = 0; turn < 24; turn++) {
-		struct beside b = { .owner = turn & 1, .cpl = cpls[turn >> 1 & 3],
+		struct beside b = { .owner = turn & 1, .calls = rounds, .cpl = cpls[turn >> 1 & 3],
 				    .access = ACCESSES, .event = code_of(EK_NEAR_CALLS) };
 
 		if (b.cpl == 1 || b.cpl == 2)

@@ -19,8 +19,9 @@
 /* Rounds of many cycles, for the slow clock of fixed counter 2 too. They take at least so many
  * cycles of each clock; fixed counter 1 or 2 is preset to wrap after half of these. */
 #define LONG_ROUNDS	4000
-#define LEAST_CYCLES	(LONG_ROUNDS / 8)
-#define UNTIL_WRAP	(LEAST_CYCLES / 2)
+#define STRICT_LONG_ROUNDS 400
+#define LEAST_CYCLES(rounds) ((rounds) / 8)
+#define UNTIL_WRAP(rounds) (LEAST_CYCLES(rounds) / 2)
 #define NEVER	255	/* more instructions than any cycle has */
 #define UNTIL_ASLEEP 50	/* us: more than the few instructions before HLT */
 #define VECTOR_WAKE (VECTOR_IPI + 1)
@@ -65,7 +66,7 @@ static void program_all(const struct sleeper *s)
 		counter_write(c, 0);
 	}
 	if (s->wrapping < WINDOW_COUNTERS)
-		counter_preset(s->wrapping, s->wrapping > PMC_FIXED(0) ? UNTIL_WRAP : PERIOD);
+		counter_preset(s->wrapping, s->wrapping > PMC_FIXED(0) ? UNTIL_WRAP(s->n) : PERIOD);
 }
 
 static void count_asleep(void *arg)
@@ -101,6 +102,11 @@ static void count_asleep(void *arg)
 	counter_reset();
 	intr_set_handler(VECTOR_WAKE, before);
 	two_cpus_barrier(&s->both);
+}
+
+static u64 long_rounds(const struct test *t)
+{
+	return test_rounds(t, STRICT_LONG_ROUNDS, LONG_ROUNDS);
 }
 
 static bool sleep_with(struct test *t, struct sleeper s, u64 flags, u64 n,
@@ -152,13 +158,14 @@ static void check_asleep(struct test *t, bool halts)
 	const struct sleeper s = { .halts = halts };
 	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS], cycles[WINDOW_COUNTERS];
 	u64 own[WINDOW_COUNTERS], interrupting[WINDOW_COUNTERS];
+	const u64 rounds = long_rounds(t);
 	u64 more = declared(MORE) - declared(FEWER), slack = window_slack(t, PMC_FIXED(0));
 
 	if (!sleep_with(t, s, COUNT_USR | COUNT_ANY, FEWER, few) ||
 	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, MORE, many) ||
-	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, LONG_ROUNDS, cycles) ||
-	    !sleep_with(t, s, COUNT_USR | COUNT_ANY | COUNT_INT, LONG_ROUNDS, interrupting) ||
-	    !sleep_with(t, s, COUNT_USR, LONG_ROUNDS, own) || !check_conditions(t, s, how))
+	    !sleep_with(t, s, COUNT_USR | COUNT_ANY, rounds, cycles) ||
+	    !sleep_with(t, s, COUNT_USR | COUNT_ANY | COUNT_INT, rounds, interrupting) ||
+	    !sleep_with(t, s, COUNT_USR, rounds, own) || !check_conditions(t, s, how))
 		return;
 	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		if (!any_thread_counts_despite_errata(t, c, COUNT_USR))
@@ -174,13 +181,13 @@ static void check_asleep(struct test *t, bool halts)
 			    "thread, and %lu",
 			    how, slack);
 	for (unsigned i = 1; i < 3; i++) {
-		CHECK_RANGE(t, MSR_39, LEAST_CYCLES, ~0ULL, cycles[PMC_FIXED(i)],
-			    "fixed counter %u, %s: cycles of %u rounds of its sibling thread", i,
-			    how, LONG_ROUNDS);
-		CHECK_RANGE(t, MSR_39, LEAST_CYCLES, ~0ULL, interrupting[PMC_FIXED(i)],
-			    "fixed counter %u with its PMI bit, %s: cycles of %u rounds of its "
+		CHECK_RANGE(t, MSR_39, LEAST_CYCLES(rounds), ~0ULL, cycles[PMC_FIXED(i)],
+			    "fixed counter %u, %s: cycles of %lu rounds of its sibling thread", i,
+			    how, rounds);
+		CHECK_RANGE(t, MSR_39, LEAST_CYCLES(rounds), ~0ULL, interrupting[PMC_FIXED(i)],
+			    "fixed counter %u with its PMI bit, %s: cycles of %lu rounds of its "
 			    "sibling thread",
-			    i, how, LONG_ROUNDS);
+			    i, how, rounds);
 	}
 	FOR_EACH_COUNTER (c, counters_gp().bits)
 		CHECK_EQ(t, MSR_27, 0, own[c], "IA32_PMC%u without AnyThread, %s", c, how);
@@ -246,26 +253,27 @@ TEST(count, each_counter_of_the_second_thread_with_any_thread_counts_while_it_is
 	   need_sibling_thread))
 {
 	const struct sleeper s = { .side = 1, .halts = true };
+	const u64 rounds = long_rounds(t);
 	u64 any[WINDOW_COUNTERS], own[WINDOW_COUNTERS];
 
-	if (!sleep_with(t, s, COUNT_USR | COUNT_ANY, LONG_ROUNDS, any) ||
-	    !sleep_with(t, s, COUNT_USR, LONG_ROUNDS, own))
+	if (!sleep_with(t, s, COUNT_USR | COUNT_ANY, rounds, any) ||
+	    !sleep_with(t, s, COUNT_USR, rounds, own))
 		return;
 	FOR_EACH_COUNTER (c, counters_gp().bits) {
 		if (any_thread_counts_despite_errata(t, c, COUNT_USR))
-			CHECK_RANGE(t, CNT_47, LONG_ROUNDS, ~0ULL, any[c],
-				    "IA32_PMC%u: instructions of %u rounds of its sibling thread",
-				    c, LONG_ROUNDS);
+			CHECK_RANGE(t, CNT_47, rounds, ~0ULL, any[c],
+				    "IA32_PMC%u: instructions of %lu rounds of its sibling thread",
+				    c, rounds);
 		CHECK_EQ(t, MSR_27, 0, own[c], "IA32_PMC%u without AnyThread", c);
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		const unsigned c = PMC_FIXED(i);
-		const u64 least = i ? LEAST_CYCLES : LONG_ROUNDS - window_slack(t, c);
+		const u64 least = i ? LEAST_CYCLES(rounds) : rounds - window_slack(t, c);
 
 		if (i || any_thread_counts_despite_errata(t, c, COUNT_USR))
 			CHECK_RANGE(t, MSR_39, least, ~0ULL, any[c],
-				    "fixed counter %u, of %u rounds of its sibling thread", i,
-				    LONG_ROUNDS);
+				    "fixed counter %u, of %lu rounds of its sibling thread", i,
+				    rounds);
 		CHECK_RANGE(t, MSR_39, 0, window_slack(t, c), own[c],
 			    "fixed counter %u without AnyThread", i);
 	}
@@ -300,7 +308,7 @@ TEST(pmi, overflow_of_a_counter_of_a_halted_thread_interrupts_it, REQS(PMI_01, P
 		for (unsigned halts = 0; halts < 2; halts++) {
 			struct sleeper s = {
 				.halts = halts, .flags = COUNT_USR | COUNT_ANY,
-				.n = c > PMC_FIXED(0) ? LONG_ROUNDS : MORE, .wrapping = c,
+				.n = c > PMC_FIXED(0) ? long_rounds(t) : MORE, .wrapping = c,
 			};
 
 			if (!two_cpus_run(t, &s.both, smp_sibling(), count_asleep, &s))

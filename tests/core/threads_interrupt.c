@@ -60,6 +60,8 @@ static void wrap_by_the_other(void *arg)
 	p->value[side] = counter_read(p->counter);
 	if (side == p->owner && !p->goes_on)
 		counters_disable();
+	/* What a side does then isn't counted by the other one. */
+	two_cpus_barrier(&p->both);
 	log = pmi_settle();
 	p->count[side] = log->count;
 	p->status[side] = log->count ? log->entry[0].status : counters_status();

@@ -9,11 +9,26 @@
 #include "tests/frame/disturbance.h"
 
 #define LINE		64u
-#define BYTES		(REMOTE_LINES * LINE)
+#define STRICT_LINES	32	/* each load is in its place there */
 #define TURNS_MOST	800
 #define TURNS_SILENT	200	/* turns without a record: there won't be any */
 
-_Static_assert(BYTES <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
+_Static_assert(REMOTE_LINES * LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
+
+unsigned remote_lines_number(const struct test *t)
+{
+	return (unsigned)test_rounds(t, STRICT_LINES, REMOTE_LINES);
+}
+
+static unsigned bytes_of(const struct test *t)
+{
+	return remote_lines_number(t) * LINE;
+}
+
+static unsigned half_of(const struct test *t)
+{
+	return remote_lines_number(t) / 2;
+}
 
 bool need_exerciser(char *reason, size_t size)
 {
@@ -29,18 +44,20 @@ bool need_exerciser(char *reason, size_t size)
 /* Put all lines into that place. false: the test has ended as INCONCLUSIVE. */
 static bool remote_lines_put(struct test *t, const struct remote_lines *place)
 {
-	struct exerciser_answer answer = exerciser_put(place->state, place->loads.at.memory, BYTES);
+	struct exerciser_answer answer = exerciser_put(place->state, place->loads.at.memory,
+							 bytes_of(t));
 
 	if (answer.done)
 		return true;
 	test_inconclusive(t, "the exerciser says status %u, %u of %u lines: %s", answer.status,
-			  answer.lines, REMOTE_LINES, place->name);
+			  answer.lines, remote_lines_number(t), place->name);
 	return false;
 }
 
-static void remote_lines_load(const struct remote_lines *place, struct pmc_mask on)
+static void remote_lines_load(const struct test *t, const struct remote_lines *place,
+			      struct pmc_mask on)
 {
-	cache_workload_run(&place->loads, REMOTE_LINES, on);
+	cache_workload_run(&place->loads, remote_lines_number(t), on);
 }
 
 /* Count one window. false: the test has ended. */
@@ -56,11 +73,11 @@ static bool count_once(struct test *t, const struct remote_lines *place, unsigne
 		/* First load the lines, so that they are near, while a counter counts: a model may
 		 * track loads only then. */
 		counter_program(counter, event, COUNT_BOTH);
-		remote_lines_load(place, pmc_one(counter));
+		remote_lines_load(t, place, pmc_one(counter));
 		there = remote_lines_put(t, place);
 		if (there) {
 			counter_write(counter, 0);
-			remote_lines_load(place, pmc_one(counter));
+			remote_lines_load(t, place, pmc_one(counter));
 			*value = counter_read(counter);
 		}
 		counter_program_disabled(counter, 0, 0);
@@ -147,7 +164,7 @@ static bool make_records(struct test *t, const struct remote_lines *place,
 		there = remote_lines_put(t, place);
 		if (!there)
 			break;
-		remote_lines_load(place, pmc_one(setup->counter));
+		remote_lines_load(t, place, pmc_one(setup->counter));
 		if (i == TURNS_SILENT && !ds_records())
 			break;
 	}
@@ -174,7 +191,7 @@ static bool witness_records(struct test *t, const struct remote_lines *place, u6
 					   (remote_lines_at(i, sampling_offsets().source) & 0xf) &
 				   1);
 	if (good > ds_records() / 2)
-		*value = REMOTE_LINES_MANY;
+		*value = half_of(t);
 	return true;
 }
 
@@ -191,7 +208,7 @@ bool remote_lines_confirmed(struct test *t, const struct remote_lines *place,
 		if (w == SEEN_IN_RECORDS ? !witness_records(t, place, &value) :
 					   !witness_count(t, place, w, &value))
 			return false;
-		if (value >= REMOTE_LINES_MANY)
+		if (value >= half_of(t))
 			return true;
 	}
 	/* The reference PMU's exerciser can be believed where no processor could have a witness. */
@@ -212,12 +229,12 @@ bool remote_lines_prepare(struct test *t, struct remote_lines *place)
 
 	if (!mem_sample_prepare(t, ACCESS_L1, &place->loads))
 		return false;
-	if (!exerciser_offers(place->state, BYTES)) {
+	if (!exerciser_offers(place->state, bytes_of(t))) {
 		test_skip(t, "the exerciser doesn't offer this: %s", place->name);
 		return false;
 	}
 	if (place->remote)
-		place->loads.at.memory = exerciser_remote(BYTES);
+		place->loads.at.memory = exerciser_remote(bytes_of(t));
 	if (!place->loads.at.memory) {
 		test_skip(t, "the exerciser has no memory of another package");
 		return false;
@@ -225,14 +242,14 @@ bool remote_lines_prepare(struct test *t, struct remote_lines *place)
 	place->loads.workload = &workload_stride;
 	place->loads.name = place->name;
 	place->loads.at.stride = LINE;
-	place->loads.at.mask = BYTES - 1;
+	place->loads.at.mask = bytes_of(t) - 1;
 	place->loads.first = (u64)(uintptr_t)place->loads.at.memory;
 	place->loads.last = place->loads.first + place->loads.at.mask;
 	if (!event_get(EK_L1_HIT, 0, &hit))
 		return true;
 	if (!remote_lines_count(t, place, 0, hit.code, &hits))
 		return false;
-	if (hits <= REMOTE_LINES_MANY)
+	if (hits <= half_of(t))
 		return true;
 	test_inconclusive(t, "the exerciser says it's done, and %lu loads hit the L1: %s", hits,
 			  place->name);

@@ -10,7 +10,11 @@
 #include "pmu/exerciser.h"
 #include "tests/measure/mem_sample.h"
 
-#define REMOTE_LINES	128	/* 8 KiB */
+#define REMOTE_LINES	128	/* most of them: 8 KiB */
+
+/* How many there are: fewer in strict runs. The least count of their event is a half of them, the
+ * most of another event a quarter. */
+unsigned remote_lines_number(const struct test *t);
 
 struct remote_lines {
 	enum exerciser_state state;
@@ -25,8 +29,6 @@ struct remote_lines {
 };
 
 #define REMOTE_LINES_DEMAND_READ	BIT(0)	/* MSR_OFFCORE_RSP_x, either layout */
-#define REMOTE_LINES_MANY	(REMOTE_LINES / 2)	/* least count of their event, */
-#define REMOTE_LINES_FEW	(REMOTE_LINES / 4)	/* and most of another event */
 
 /* The facilities that report where a load has found its line. */
 enum remote_lines_witness { SEEN_IN_RECORDS, SEEN_BY_EVENT, SEEN_BY_OFFCORE };

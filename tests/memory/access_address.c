@@ -21,6 +21,7 @@
 #define ROUNDS_BEFORE	512	/* uncounted; then the lines of the accesses have arrived */
 #define RECORDS_FAR	4	/* of accesses that missed, each with one of several addresses */
 #define CPL3_ROUNDS	4000u
+#define CPL3_STRICT	400u	/* the reference PMU tags one of some loads */
 #define CPL3_TURNS	8u
 #define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
 #define PROFILED	1u	/* the counter of data-address records here */
@@ -169,7 +170,7 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 	counter_preset(setup->counter, setup->period);
 	for (unsigned i = 0; i < CPL3_TURNS && ds_records() < MEM_SAMPLE_RECORDS; i++) {
 		counters_enable(pmc_one(setup->counter));
-		workload_run_user_at(w, CPL3_ROUNDS, &place);
+		workload_run_user_at(w, test_rounds(t, CPL3_STRICT, CPL3_ROUNDS), &place);
 		counters_disable();
 	}
 	mem_sample_off(setup);

@@ -12,11 +12,12 @@
 #include "tests/measure/overflow.h"
 
 #define ROUNDS		64u
-#define FEW		(ROUNDS / 4)	/* events that transitions or interrupts may add */
-#define LEAST		(ROUNDS / 2)	/* events of one in each round: caches may drop lines */
+#define STRICT_ROUNDS	16u	/* of accesses that hit no L2 and no L3 */
+#define FEW(rounds)	((rounds) / 4)	/* events that transitions or interrupts may add */
+#define LEAST(rounds)	((rounds) / 2)	/* events of one in each round: caches may drop lines */
 #define NEXT		8u		/* events before an overflow */
 #define PEBS_COUNTERS	4u
-#define LEAST_CYCLES	(ROUNDS / 16)	/* more rounds than any processor has in a cycle */
+#define LEAST_CYCLES(rounds) ((rounds) / 16)	/* more rounds than any processor has in a cycle */
 #define CMASK_NEVER	255u		/* no cycle has so many events */
 #define NO_CYCLE		(COUNT_BOTH | COUNT_CMASK(CMASK_NEVER))
 #define BEGINS		2u		/* rises of a condition that always holds */
@@ -48,6 +49,7 @@ struct window {
 	unsigned counter;
 	u16 code;
 	struct cache_workload h;
+	u64 rounds;
 };
 
 static u64 count(const struct window *w, u64 flags, bool user, u64 n)
@@ -68,10 +70,10 @@ static u64 count(const struct window *w, u64 flags, bool user, u64 n)
 	return value;
 }
 
-/* The increase of the count for ROUNDS more rounds. */
+/* The increase of the count for as many more rounds. */
 static u64 more(const struct window *w, u64 flags, bool user)
 {
-	const u64 few = count(w, flags, user, ROUNDS), many = count(w, flags, user, 2 * ROUNDS);
+	const u64 few = count(w, flags, user, w->rounds), many = count(w, flags, user, 2 * w->rounds);
 
 	return many > few ? many - few : 0;
 }
@@ -83,7 +85,7 @@ static void check_overflow(struct test *t, const struct window *w)
 	pmi_open(NULL);
 	counter_program(w->counter, w->code, COUNT_BOTH | COUNT_INT);
 	counter_preset(w->counter, NEXT);
-	cache_workload_run(&w->h, 2 * ROUNDS, pmc_one(w->counter));
+	cache_workload_run(&w->h, 2 * w->rounds, pmc_one(w->counter));
 	interrupts = pmi_end()->count;
 	overflow_off(w->counter);
 	CHECK_RANGE(t, PMI_01, 1, overflow_allowed(t, 1, interrupts), interrupts,
@@ -101,29 +103,29 @@ static void check_settings(struct test *t, const struct window *w)
 {
 	const unsigned c = w->counter;
 
-	CONTROL_RANGE(t, IDS(CNT_09, CNT_10, CNT_35, PMI_01), LEAST, ~0ULL,
-		      more(w, COUNT_BOTH, false), "%s in %u rounds of %s, IA32_PMC%u", w->name,
-		      ROUNDS, w->h.name, c);
+	CONTROL_RANGE(t, IDS(CNT_09, CNT_10, CNT_35, PMI_01), LEAST(w->rounds), ~0ULL,
+		      more(w, COUNT_BOTH, false), "%s in %lu rounds of %s, IA32_PMC%u", w->name,
+		      w->rounds, w->h.name, c);
 	if (level_counts_despite_errata(t, c, COUNT_USR))
-		CHECK_EQ(t, CNT_10, 0, count(w, COUNT_USR, false, ROUNDS),
+		CHECK_EQ(t, CNT_10, 0, count(w, COUNT_USR, false, w->rounds),
 			 "%s of %s at CPL 0, IA32_PMC%u, USR alone", w->name, w->h.name, c);
 	if (runs_at_cpl_3(w) && level_counts_despite_errata(t, c, COUNT_USR) &&
 	    level_counts_despite_errata(t, c, COUNT_OS)) {
-		CHECK_RANGE(t, CNT_10, LEAST, ~0ULL, more(w, COUNT_USR, true),
-			    "%s in %u rounds of %s at CPL 3, IA32_PMC%u, USR alone", w->name,
-			    ROUNDS, w->h.name, c);
-		CHECK_RANGE(t, CNT_10, 0, FEW, more(w, COUNT_OS, true),
-			    "%s in %u rounds of %s at CPL 3, IA32_PMC%u, OS alone", w->name, ROUNDS,
+		CHECK_RANGE(t, CNT_10, LEAST(w->rounds), ~0ULL, more(w, COUNT_USR, true),
+			    "%s in %lu rounds of %s at CPL 3, IA32_PMC%u, USR alone", w->name,
+			    w->rounds, w->h.name, c);
+		CHECK_RANGE(t, CNT_10, 0, FEW(w->rounds), more(w, COUNT_OS, true),
+			    "%s in %lu rounds of %s at CPL 3, IA32_PMC%u, OS alone", w->name, w->rounds,
 			    w->h.name, c);
 	}
-	CHECK_EQ(t, CNT_35, 0, count(w, NO_CYCLE, false, ROUNDS),
+	CHECK_EQ(t, CNT_35, 0, count(w, NO_CYCLE, false, w->rounds),
 		 "cycles with %u of %s or more, of %s, IA32_PMC%u", CMASK_NEVER, w->name, w->h.name,
 		 c);
-	CHECK_RANGE(t, CNT_08, LEAST_CYCLES, ~0ULL, count(w, NO_CYCLE | COUNT_INV, false, ROUNDS),
-		    "cycles with fewer than %u of %s, %u rounds of %s, IA32_PMC%u", CMASK_NEVER,
-		    w->name, ROUNDS, w->h.name, c);
+	CHECK_RANGE(t, CNT_08, LEAST_CYCLES(w->rounds), ~0ULL, count(w, NO_CYCLE | COUNT_INV, false, w->rounds),
+		    "cycles with fewer than %u of %s, %lu rounds of %s, IA32_PMC%u", CMASK_NEVER,
+		    w->name, w->rounds, w->h.name, c);
 	CHECK_RANGE(t, CNT_09, 0, BEGINS,
-		    count(w, NO_CYCLE | COUNT_INV | COUNT_EDGE, false, ROUNDS),
+		    count(w, NO_CYCLE | COUNT_INV | COUNT_EDGE, false, w->rounds),
 		    "begins of cycles with fewer than %u of %s, of %s, IA32_PMC%u", CMASK_NEVER,
 		    w->name, w->h.name, c);
 	check_overflow(t, w);
@@ -143,6 +145,9 @@ static bool prepare(struct test *t, unsigned i, struct window *w)
 	    ((rows[i].kind == EK_L3_HIT || rows[i].kind == EK_L3_MISS) &&
 	     test_erratum(t, ERRATUM_LLC_EVENTS)))
 		return false;
+	w->rounds = rows[i].access == ACCESS_L2 || rows[i].access == ACCESS_L3 ?
+			    ROUNDS :
+			    test_rounds(t, STRICT_ROUNDS, ROUNDS);
 	w->name = event.name;
 	w->code = event.code;
 	for (unsigned turn = 0; turn < PEBS_COUNTERS; turn++) {

@@ -12,6 +12,7 @@
 #include "tests/measure/mem_sample.h"
 
 #define ROUNDS		96	/* in a window: few, because each is an exception */
+#define ROUNDS_STRICT	32	/* in strict runs */
 #define RECORDS		2	/* enough records */
 #define OFFSET_ADDRESS	0x98	/* Data Linear Address: Table 18-23 */
 #define WINDOWS_STRICT	64	/* in strict runs, where loads are rarely tagged */
@@ -29,7 +30,12 @@ _Static_assert(offsetof(struct cancelled_probe, rounds) == 40, "CANCELLED_PROBE_
 
 u64 user_cancelled(u64 probe);
 
-static struct cancelled_probe *probe_get(u64 cancelled)
+static u64 rounds_of(const struct test *t)
+{
+	return test_rounds(t, ROUNDS_STRICT, ROUNDS);
+}
+
+static struct cancelled_probe *probe_get(const struct test *t, u64 cancelled)
 {
 	static struct cancelled_probe *probe;
 	static u64 word;
@@ -37,7 +43,7 @@ static struct cancelled_probe *probe_get(u64 cancelled)
 	if (!probe)
 		probe = arena_alloc(sizeof(*probe));
 	*probe = (struct cancelled_probe){
-		.cancelled = cancelled, .retired = (u64)(uintptr_t)&word, .rounds = ROUNDS,
+		.cancelled = cancelled, .retired = (u64)(uintptr_t)&word, .rounds = rounds_of(t),
 	};
 	return probe;
 }
@@ -74,8 +80,8 @@ static bool too_few(struct test *t, u64 seen, u64 wanted, u64 windows)
 {
 	if (seen >= wanted || test_is_strict(t))
 		return false;
-	test_inconclusive(t, "%lu of %lu that are wanted, in %lu windows of %u loads", seen, wanted,
-			  windows, ROUNDS);
+	test_inconclusive(t, "%lu of %lu that are wanted, in %lu windows of %lu loads", seen, wanted,
+			  windows, rounds_of(t));
 	return true;
 }
 
@@ -87,8 +93,8 @@ static bool too_few(struct test *t, u64 seen, u64 wanted, u64 windows)
  *        were given up.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility; intel/perfmon
  *
- * Given  at CPL 3, rounds of a load that raises #PF and a load that retires, 96 of each in a
- *        window
+ * Given  at CPL 3, rounds of a load that raises #PF and a load that retires, 96 of each (32 in
+ *        strict runs) in a window
  * When   the load latency event counts windows
  * Then   each window has at most as many events as loads that retire
  * Control: some of those are counted: "hardware tags the next available load". Off strict runs it
@@ -98,7 +104,7 @@ TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads(t);
-	struct cancelled_probe *probe = probe_get(MISSING);
+	struct cancelled_probe *probe = probe_get(t, MISSING);
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	u64 counted = 0, windows = 0;
 
@@ -112,9 +118,9 @@ TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
 				   probe->fault.vector))
 			break;
 		/* One load in each round retires, and may be tagged. */
-		CHECK_RANGE(t, IDS(LL_12, LL_09), 0, ROUNDS + AROUND, now,
-			    "load latency events of %u loads that retire, %u that fault", ROUNDS,
-			    ROUNDS);
+		CHECK_RANGE(t, IDS(LL_12, LL_09), 0, rounds_of(t) + AROUND, now,
+			    "load latency events of %lu loads that retire, %lu that fault",
+			    rounds_of(t), rounds_of(t));
 		counted += now;
 	}
 	mem_sample_off(&setup);
@@ -123,7 +129,7 @@ TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
 	CONTROL_RANGE(t, IDS(LL_12, LL_09), MEM_SAMPLE_RECORDS, ~0ULL, counted,
 		      "load latency events of loads that retire, each after one that faults, in "
 		      "%lu",
-		      windows * ROUNDS);
+		      windows * rounds_of(t));
 }
 
 /*
@@ -141,7 +147,7 @@ TEST(ll, latency_record_is_never_of_a_load_that_faults, REQS(LL_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads(t);
-	struct cancelled_probe *probe = probe_get(MISSING);
+	struct cancelled_probe *probe = probe_get(t, MISSING);
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	unsigned windows = 0, count;
 

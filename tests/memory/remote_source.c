@@ -309,12 +309,13 @@ static void check_lines(struct test *t, struct test_claim claim, const struct re
 			enum remote_lines_witness by, enum mem_sample_share share, u64 value,
 			const char *event, const char *setting)
 {
-	u64 low = share == SHARE_MORE ? REMOTE_LINES_MANY : 0;
-	u64 high = share == SHARE_MORE ? ~0ULL : REMOTE_LINES_FEW;
+	const unsigned lines = remote_lines_number(t);
+	u64 low = share == SHARE_MORE ? lines / 2 : 0;
+	u64 high = share == SHARE_MORE ? ~0ULL : lines / 4;
 
 	if ((value < low || value > high) && !remote_lines_confirmed(t, place, by))
 		return;
-	test_check_range(t, claim, low, high, value, "%s of %u %s%s", event, REMOTE_LINES,
+	test_check_range(t, claim, low, high, value, "%s of %u %s%s", event, lines,
 			 place->name, setting);
 }
 
@@ -387,7 +388,7 @@ TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
 		if (!remote_lines_prepare(t, &place) ||
 		    !remote_lines_count(t, &place, 0, event.code, &value))
 			return;
-		if (value < REMOTE_LINES_MANY && !remote_lines_confirmed(t, &place, SEEN_BY_EVENT))
+		if (value < remote_lines_number(t) / 2 && !remote_lines_confirmed(t, &place, SEEN_BY_EVENT))
 			continue;
 		setup = (struct mem_sample_setup){ .counter = RECORDER, .event = event.code,
 						   .period = mem_sample_period(t),

@@ -298,17 +298,24 @@ TEST(ds, record_of_cpl_3_below_the_threshold_interrupts_and_reloads_nothing_else
 	}
 }
 
+/* The period of one record in strict runs, as ROUNDS_PERIOD: the rounds and 60 loads on the way to
+ * another level and back are fewer than those of two records. */
+#define STRICT_PERIOD	200
+#define ROUNDS_OF(period) (ROUNDS_FOR(1) - ROUNDS_PERIOD + (period))
+_Static_assert(ROUNDS_OF(STRICT_PERIOD) + 60 < 2 * STRICT_PERIOD, "there is one record");
+
 /* Records of counter c with OS or USR alone, of loads at this level. There are fewer loads on the
  * way to the level and back than the period is long. */
 static unsigned records_at(struct test *t, unsigned cpl, unsigned c, u64 level)
 {
+	const u64 period = test_rounds(t, STRICT_PERIOD, ROUNDS_PERIOD);
 	const struct ds_setup setup = sampling_setup(8);
 	unsigned records;
 
 	ds_open(&setup);
-	pebs_arm(c, LOADS, level, ROUNDS_PERIOD);
+	pebs_arm(c, LOADS, level, period);
 	counters_enable(pmc_one(c));
-	workload_run_at_cpl(cpl, &workload_load, ROUNDS_FOR(1));
+	workload_run_at_cpl(cpl, &workload_load, ROUNDS_OF(period));
 	counters_disable();
 	records = ds_records();
 	if (level == COUNT_USR)
