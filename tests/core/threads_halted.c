@@ -95,6 +95,8 @@ static void count_asleep(void *arg)
 	two_cpus_barrier(&s->both);
 	if (sleeps)
 		counters_disable();
+	/* What a side does then isn't counted by the other one. */
+	two_cpus_barrier(&s->both);
 	s->interrupts[side] = pmi_settle()->count;
 	pmi_close();
 	for (unsigned c = 0; sleeps && c < WINDOW_COUNTERS; c++)
