@@ -153,6 +153,7 @@ static void count_beside(void *arg)
 		counter_program(c, b->event, b->flags[c]);
 		counter_write(c, 0);
 	}
+	two_cpus_barrier(&b->both);	/* one side's start isn't counted by the other */
 	if (counts)
 		counters_enable((struct pmc_mask){ counters_gp().bits & ~b->off });
 	two_cpus_barrier(&b->both);

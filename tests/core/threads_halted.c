@@ -81,8 +81,10 @@ static void count_asleep(void *arg)
 		s->sleeper_id = apic_id();
 		woken = false;
 		program_all(s);
-		counters_enable(counters_all());
 	}
+	two_cpus_barrier(&s->both);	/* one side's start isn't counted by the other */
+	if (sleeps)
+		counters_enable(counters_all());
 	two_cpus_barrier(&s->both);
 	if (sleeps && s->halts) {
 		sleep_until_over();

@@ -50,6 +50,7 @@ static void wrap_by_the_other(void *arg)
 		counter_program(p->counter, p->event, levels_of(p->counter) | COUNT_ANY | p->flags);
 		counter_preset(p->counter, 2 * OWN);
 	}
+	two_cpus_barrier(&p->both);	/* one side's start isn't counted by the other */
 	counters_enable(pmc_one(p->counter));
 	two_cpus_barrier(&p->both);
 	if (side != p->owner)
