@@ -12,7 +12,7 @@
 
 #define FEWER	10
 #define MORE	90
-#define LONG	4000	/* rounds, for counters of cycles and slots; three times as many after it */
+#define LONG	4000	/* rounds, for counters of cycles and slots; then three times as many */
 #define STRICT_LONG 400
 
 /* Fixed counters 1 to 3. Those from 4 on count slots of which the work may have none. */
@@ -79,8 +79,8 @@ static void check_cycles(struct test *t, unsigned cpl)
 				 "counter %u with the level of CPL %u alone, over %lu rounds there",
 				 c, cpl, rounds);
 		if (shared && more_own[c] <= own[c]) {
-			test_inconclusive(t, "counter %u counts %lu over %lu rounds, %lu over %lu", c,
-					  own[c], rounds, more_own[c], longer);
+			test_inconclusive(t, "counter %u counts %lu over %lu rounds, %lu over %lu",
+					  c, own[c], rounds, more_own[c], longer);
 			return;
 		}
 		test_check_range(t, claim, 0,

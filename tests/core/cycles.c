@@ -13,7 +13,7 @@
 
 #define SOME	50
 #define MANY	400
-#define EACH	200	/* rounds with an event in each, or in many; three times as many after them */
+#define EACH	200	/* rounds with an event in each, or in many */
 #define STRICT_EACH 50
 #define WRITTEN	(1u << 20)
 #define ON_THE_WAY 256	/* most instructions from a write to the write that stops counting */
@@ -100,7 +100,8 @@ static void count_at_once(const struct test *t, unsigned i, struct pmc_mask coun
 	count_over_work_of(i, architectural[i].event, counters, level, user, each_of(t), h, value);
 }
 
-static u64 count_architectural(const struct test *t, unsigned i, unsigned c, u64 level, struct cache_workload *h)
+static u64 count_architectural(const struct test *t, unsigned i, unsigned c, u64 level,
+			       struct cache_workload *h)
 {
 	u64 value[WINDOW_COUNTERS];
 
@@ -119,7 +120,8 @@ static bool is_judged(const struct test *t, unsigned i)
 
 /* Count this event over the work of architectural event i, and for LBR inserts with last branch
  * records on, where there are any. */
-static u64 count_with_records(const struct test *t, unsigned i, u16 event, unsigned c, struct cache_workload *h)
+static u64 count_with_records(const struct test *t, unsigned i, u16 event, unsigned c,
+			      struct cache_workload *h)
 {
 	const bool records = architectural[i].event == EVENT_LBR_INSERTS && lbr_any_depth();
 	u64 value[WINDOW_COUNTERS];
@@ -245,7 +247,8 @@ static void check_event_at_levels(struct test *t, unsigned i, struct cache_workl
 				    more_os[c],
 				    "%s on IA32_PMC%u, OS alone, over %lu rounds at CPL 3; %lu had "
 				    "%lu",
-				    architectural[i].name, c, 3 * each_of(t), each_of(t), os_at_3[c]);
+				    architectural[i].name, c, 3 * each_of(t), each_of(t),
+				    os_at_3[c]);
 	}
 }
 

@@ -13,7 +13,7 @@
 #define TURNS_MOST	800
 #define TURNS_SILENT	200	/* turns without a record: there won't be any */
 
-_Static_assert(REMOTE_LINES * LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
+_Static_assert(REMOTE_LINES *LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
 
 unsigned remote_lines_number(const struct test *t)
 {
@@ -45,7 +45,7 @@ bool need_exerciser(char *reason, size_t size)
 static bool remote_lines_put(struct test *t, const struct remote_lines *place)
 {
 	struct exerciser_answer answer = exerciser_put(place->state, place->loads.at.memory,
-							 bytes_of(t));
+						       bytes_of(t));
 
 	if (answer.done)
 		return true;

@@ -73,7 +73,8 @@ static u64 count(const struct window *w, u64 flags, bool user, u64 n)
 /* The increase of the count for as many more rounds. */
 static u64 more(const struct window *w, u64 flags, bool user)
 {
-	const u64 few = count(w, flags, user, w->rounds), many = count(w, flags, user, 2 * w->rounds);
+	const u64 few = count(w, flags, user, w->rounds),
+		  many = count(w, flags, user, 2 * w->rounds);
 
 	return many > few ? many - few : 0;
 }
@@ -115,13 +116,14 @@ static void check_settings(struct test *t, const struct window *w)
 			    "%s in %lu rounds of %s at CPL 3, IA32_PMC%u, USR alone", w->name,
 			    w->rounds, w->h.name, c);
 		CHECK_RANGE(t, CNT_10, 0, FEW(w->rounds), more(w, COUNT_OS, true),
-			    "%s in %lu rounds of %s at CPL 3, IA32_PMC%u, OS alone", w->name, w->rounds,
-			    w->h.name, c);
+			    "%s in %lu rounds of %s at CPL 3, IA32_PMC%u, OS alone", w->name,
+			    w->rounds, w->h.name, c);
 	}
 	CHECK_EQ(t, CNT_35, 0, count(w, NO_CYCLE, false, w->rounds),
 		 "cycles with %u of %s or more, of %s, IA32_PMC%u", CMASK_NEVER, w->name, w->h.name,
 		 c);
-	CHECK_RANGE(t, CNT_08, LEAST_CYCLES(w->rounds), ~0ULL, count(w, NO_CYCLE | COUNT_INV, false, w->rounds),
+	CHECK_RANGE(t, CNT_08, LEAST_CYCLES(w->rounds), ~0ULL,
+		    count(w, NO_CYCLE | COUNT_INV, false, w->rounds),
 		    "cycles with fewer than %u of %s, %lu rounds of %s, IA32_PMC%u", CMASK_NEVER,
 		    w->name, w->rounds, w->h.name, c);
 	CHECK_RANGE(t, CNT_09, 0, BEGINS,

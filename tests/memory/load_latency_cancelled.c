@@ -80,8 +80,8 @@ static bool too_few(struct test *t, u64 seen, u64 wanted, u64 windows)
 {
 	if (seen >= wanted || test_is_strict(t))
 		return false;
-	test_inconclusive(t, "%lu of %lu that are wanted, in %lu windows of %lu loads", seen, wanted,
-			  windows, rounds_of(t));
+	test_inconclusive(t, "%lu of %lu that are wanted, in %lu windows of %lu loads", seen,
+			  wanted, windows, rounds_of(t));
 	return true;
 }
 

@@ -97,8 +97,9 @@ TEST(ll, threads_of_a_core_count_and_record_by_their_own_thresholds, REQS(MSR_38
 		CHECK_RANGE(t, MSR_38, 1, ~0ULL, p.events[open],
 			    "events of %lu loads of %s, threshold 3", p.n[open],
 			    two_cpus_whose(cpu, open));
-		CHECK_EQ(t, MSR_38, 0, p.events[!open], "events of %lu loads of %s, threshold FFFFH",
-			 p.n[!open], two_cpus_whose(cpu, !open));
+		CHECK_EQ(t, MSR_38, 0, p.events[!open],
+			 "events of %lu loads of %s, threshold FFFFH", p.n[!open],
+			 two_cpus_whose(cpu, !open));
 		CHECK_RANGE(t, MSR_38, 2, ~0ULL, p.records, "records of %s",
 			    two_cpus_whose(cpu, open));
 		CHECK_EQ(t, MSR_38, p.records, p.right,

@@ -54,8 +54,10 @@ static const struct setting sandy_bridge[] = {
 	{ REQUEST | SNOOPS, "a request and snoops alone" },
 };
 
-/* The minimum of three windows, of one in strict runs: accesses by other processors and devices aren't in all of them. */
-static u64 off_core_count(const struct test *t, u16 event, unsigned counter, const struct cache_workload *h)
+/* The minimum of three windows, of one in strict runs: accesses by other processors and devices
+ * aren't in all of them. */
+static u64 off_core_count(const struct test *t, u16 event, unsigned counter,
+			  const struct cache_workload *h)
 {
 	u64 least = ~0ULL;
 
@@ -214,7 +216,8 @@ TEST(offcore, any_response_counts_whatever_supplier_and_snoop_are_beside_it, REQ
 			      ROUNDS, h.name, msr);
 		for (unsigned i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
 			off_core_set(msr, REQUEST | ANY_RESPONSE | beside[i].value);
-			CHECK_RANGE(t, MSR_47, ROUNDS / 2, ~0ULL, off_core_count(t, event.code, 0, &h),
+			CHECK_RANGE(t, MSR_47, ROUNDS / 2, ~0ULL,
+				    off_core_count(t, event.code, 0, &h),
 				    "%s of %u %s, MSR 0x%x naming any response, and %s", event.name,
 				    ROUNDS, h.name, msr, beside[i].what);
 		}
@@ -224,7 +227,8 @@ TEST(offcore, any_response_counts_whatever_supplier_and_snoop_are_beside_it, REQ
 
 /* Count one workload with both events at the same time: the first on IA32_PMC0, the second on
  * IA32_PMC1. Each value is the minimum of three windows, of one in strict runs. */
-static void count_both(const struct test *t, const struct event event[2], const struct cache_workload *h, u64 least[2])
+static void count_both(const struct test *t, const struct event event[2],
+		       const struct cache_workload *h, u64 least[2])
 {
 	least[0] = least[1] = ~0ULL;
 	for (unsigned i = 0; i < test_rounds(t, STRICT_WINDOWS, WINDOWS); i++) {
@@ -565,7 +569,8 @@ TEST(offcore, off_core_event_counts_no_access_of_another_request, REQS(MSR_18),
 				      ROUNDS, forms[i].name);
 			off_core_set(MSR_OFFCORE_RSP_0 + n, forms[i].other | responses);
 			without = off_core_count(t, event.code, 0, &flush);
-			CHECK_RANGE(t, MSR_18, 0, without + FEW, off_core_count(t, event.code, 0, &h),
+			CHECK_RANGE(t, MSR_18, 0, without + FEW,
+				    off_core_count(t, event.code, 0, &h),
 				    "%s of %u %s, its MSR naming another request", event.name,
 				    ROUNDS, forms[i].name);
 		}

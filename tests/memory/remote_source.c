@@ -315,8 +315,8 @@ static void check_lines(struct test *t, struct test_claim claim, const struct re
 
 	if ((value < low || value > high) && !remote_lines_confirmed(t, place, by))
 		return;
-	test_check_range(t, claim, low, high, value, "%s of %u %s%s", event, lines,
-			 place->name, setting);
+	test_check_range(t, claim, low, high, value, "%s of %u %s%s", event, lines, place->name,
+			 setting);
 }
 
 /* Do the events differ? Tables of chapter 19 may count a snoop that missed as a load without a
@@ -388,7 +388,8 @@ TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
 		if (!remote_lines_prepare(t, &place) ||
 		    !remote_lines_count(t, &place, 0, event.code, &value))
 			return;
-		if (value < remote_lines_number(t) / 2 && !remote_lines_confirmed(t, &place, SEEN_BY_EVENT))
+		if (value < remote_lines_number(t) / 2 &&
+		    !remote_lines_confirmed(t, &place, SEEN_BY_EVENT))
 			continue;
 		setup = (struct mem_sample_setup){ .counter = RECORDER, .event = event.code,
 						   .period = mem_sample_period(t),

@@ -92,8 +92,8 @@ TEST(dla, stlb_miss_events_count_page_walks_at_cpl_3, REQS(DLA_13, CNT_49, CNT_5
 		if (of_stlb)
 			CONTROL_RANGE(t, IDS(DLA_13, CNT_49), 0, slack,
 				      count_walks(walks, event.code, &h, false),
-				      "events of code 0x%x in %lu %s at CPL 3", event.code, accesses,
-				      h.name);
+				      "events of code 0x%x in %lu %s at CPL 3", event.code,
+				      accesses, h.name);
 	}
 }
 

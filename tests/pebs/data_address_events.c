@@ -67,7 +67,8 @@ static void check_place(struct test *t, struct test_claim claim, struct test_cla
 }
 
 /* One record of the event on a counter, enabled only by the counter's PEBS enable bit. */
-static struct mem_sample_setup profile(const struct test *t, const struct event *event, unsigned counter)
+static struct mem_sample_setup profile(const struct test *t, const struct event *event,
+				       unsigned counter)
 {
 	return (struct mem_sample_setup){ .counter = counter, .event = event->code,
 				      .period = mem_sample_period(t), .enable = pmc_one(counter),

@@ -329,8 +329,8 @@ TEST(tsx, abort_events_of_rtm_count_no_elided_locks_and_those_of_memory_do, REQS
 	if (!transaction_elision_works(t))
 		return;
 	for (unsigned i = 0; i < 2; i++) {
-		unsigned aborted =
-			runs_of(t) - count_cause(t, &locks[i], EVENT_HLE_RETIRED_ABORTED, value);
+		unsigned aborted = runs_of(t) -
+				   count_cause(t, &locks[i], EVENT_HLE_RETIRED_ABORTED, value);
 
 		for (unsigned c = 0; c < COUNTERS; c++)
 			CONTROL_RANGE(t, TSX_13, exact ? aborted : 0, aborted, value[c],

@@ -145,7 +145,8 @@ TEST(tsx, overflow_in_an_elided_lock_raises_its_interrupt, REQS(PMI_01, TSX_13, 
 
 	for (unsigned i = 0; i < 4 * PEBS_COUNTERS; i++) {
 		const unsigned c = i / 4, interrupts = i % 2, cpl = i & 2 ? 3 : 0;
-		struct elision_left left = overflow_in_a_lock(c, interrupts ? COUNT_INT : 0, cpl, loads);
+		struct elision_left left = overflow_in_a_lock(c, interrupts ? COUNT_INT : 0, cpl,
+							      loads);
 
 		CHECK_RANGE(t, TSX_13, exact ? !left.elided : 0, !left.elided, left.aborts,
 			    "HLE_RETIRED.ABORTED of a lock that IA32_PMC%u overflows in, CPL %u", c,

@@ -175,8 +175,8 @@ TEST(tsx, hle_abort_record_holds_the_cycles_of_its_elision, REQS(TSX_09),
 	}
 	for (unsigned i = 0; i < 3; i += 2)
 		CHECK_RANGE(t, TSX_09, cycles[i] + n[1] / 2, TX_CYCLES, cycles[1],
-			    "cycles of an elided lock with %lu loads more than the %s one", n[1] - 1,
-			    i ? "last" : "first");
+			    "cycles of an elided lock with %lu loads more than the %s one",
+			    n[1] - 1, i ? "last" : "first");
 }
 
 /*
@@ -430,7 +430,8 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
 			CHECK_EQ(t, TSX_16, each[i].aborted * once, aborted, "loads of %s, %s",
 				 fails->name, each[i].name);
 			if (!each[i].aborted)
-				CHECK_EQ(t, TSX_16, 0, loads_of(t, each[i].flags, fails, more_of(t)),
+				CHECK_EQ(t, TSX_16, 0,
+					 loads_of(t, each[i].flags, fails, more_of(t)),
 					 "all loads of %s, %s", fails->name, each[i].name);
 			continue;
 		}

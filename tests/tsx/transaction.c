@@ -357,8 +357,8 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_since_the_outermost_xbegin, REQS(TSX
 	    !transaction_record_own(t, CONTROL_AT(TSX_09), &transaction_nested_inside, loads,
 				    &nested))
 		return;
-	CHECK_RANGE(t, TSX_09, (one.tx & TX_CYCLES) + loads / 2, TX_CYCLES,
-		    nested.tx & TX_CYCLES, "cycles with a nested transaction of %lu loads", loads);
+	CHECK_RANGE(t, TSX_09, (one.tx & TX_CYCLES) + loads / 2, TX_CYCLES, nested.tx & TX_CYCLES,
+		    "cycles with a nested transaction of %lu loads", loads);
 }
 
 /*

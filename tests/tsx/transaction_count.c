@@ -38,8 +38,8 @@ static u64 end_window(unsigned counter)
 	return value;
 }
 
-/* A counter that begins at PRESET, after so many transactions, or RUNS, of n loads each. *committed: how many
- * committed. */
+/* A counter that begins at PRESET, after so many transactions, or RUNS, of n loads each.
+ * *committed: how many committed. */
 static u64 counted_in(unsigned runs, unsigned counter, u16 event, u64 flags,
 		      const struct transaction *piece, u64 n, unsigned *committed)
 {
@@ -157,8 +157,8 @@ static void check_inside(struct test *t, unsigned c, const struct per_load *what
  *
  * Given  each counter counts loads with IN_TX
  * When   loads run outside of transactions; then transactions with 10 and with 40 loads (20 in
- *        strict runs), which commit, and which XABORT ends; the same where the loads are in the innermost of two and
- *        of three, and in both of two
+ *        strict runs), which commit, and which XABORT ends; the same where the loads are in the
+ *        innermost of two and of three, and in both of two
  * Then   the loads outside count 0; of the others the difference of the two sizes is counted,
  *        "regardless of whether that region was aborted or committed"
  */

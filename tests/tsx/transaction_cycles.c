@@ -164,13 +164,15 @@ TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_0
 	u64 shorter, longer, longest;
 
 	if (!transaction_works(t) || !record_after_a_commit(t, SHORTER, &shorter) ||
-	    !record_after_a_commit(t, n, &longest) || !record_after_a_commit(t, longer_of(t), &longer))
+	    !record_after_a_commit(t, n, &longest) ||
+	    !record_after_a_commit(t, longer_of(t), &longer))
 		return;
 	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + least, TX_CYCLES, longest & TX_CYCLES,
 		    "cycles of a committed transaction with %lu loads more, in the record of a "
 		    "load after it",
 		    n - SHORTER);
-	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + cycles_more(t), TX_CYCLES, longer & TX_CYCLES,
+	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + cycles_more(t), TX_CYCLES,
+		    longer & TX_CYCLES,
 		    "cycles of a committed transaction with %lu loads more, in the record of a "
 		    "load after it",
 		    longer_of(t) - SHORTER);
@@ -197,7 +199,8 @@ TEST(tsx, record_after_a_commit_does_not_hold_the_cycles_of_earlier_transactions
 	if (!transaction_works(t) || !record_after_a_commit(t, longer_of(t), &longer) ||
 	    !record_after_a_commit(t, SHORTER, &shorter))
 		return;
-	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + cycles_more(t), TX_CYCLES, longer & TX_CYCLES,
+	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + cycles_more(t), TX_CYCLES,
+		    longer & TX_CYCLES,
 		    "cycles of a committed transaction with %lu loads more, the one with fewer "
 		    "being the later one",
 		    longer_of(t) - SHORTER);
@@ -235,7 +238,8 @@ TEST(tsx, record_after_an_elided_lock_holds_the_cycles_of_that_elision, REQS(TSX
  *        one of two, in that of three, before an inner one, and after it
  * When   a load after each is recorded, for 1 load, for 1000 (250 in strict runs), and for 1 again
  * Then   bits 31:0 at B8H, the cycles of the last transaction, from the outermost XBEGIN to its
- *        XEND, are larger by at least 500 (125) for the second than for the first, and than for the third
+ *        XEND, are larger by at least 500 (125) for the second than for the first, and than for
+ *        the third
  * Control: there is one record each time
  */
 TEST(tsx, record_after_nested_transactions_holds_the_cycles_of_the_outermost_one, REQS(TSX_09),

@@ -73,8 +73,8 @@ bool transaction_record_inside(const struct test *t, u16 event, unsigned counter
 	return found;
 }
 
-static bool record_inside(const struct test *t, unsigned counter, u64 flags,
-			  struct pmc_mask with, struct transaction_inside *in)
+static bool record_inside(const struct test *t, unsigned counter, u64 flags, struct pmc_mask with,
+			  struct transaction_inside *in)
 {
 	in->piece = &transaction_commit;
 	return transaction_record_inside(t, LOADS, counter, flags, with, in);

@@ -77,8 +77,8 @@ static unsigned runs_of(const struct test *t)
 }
 
 /* The increase of a counter over a window's transactions at a CPL. */
-static u64 counted(const struct test *t, unsigned counter, u16 event, u64 level, unsigned cpl, struct user_run run,
-		   unsigned *committed)
+static u64 counted(const struct test *t, unsigned counter, u16 event, u64 level, unsigned cpl,
+		   struct user_run run, unsigned *committed)
 {
 	u64 value;
 
@@ -251,7 +251,8 @@ TEST(tsx, hle_retired_counts_at_the_selected_privilege_levels, REQS(TSX_13, CNT_
  *
  * Given  each counter counts RTM_RETIRED.ABORTED_MISC3, MISC4 (memory is uncacheable) or MISC5, one
  *        of them MISC1, and one TX_MEM.ABORT_CAPACITY_WRITE, with USR alone or OS alone
- * When   eight transactions (two in strict runs) that such a cause aborts run at CPL 3, and at CPL 0
+ * When   eight transactions (two in strict runs) that such a cause aborts run at CPL 3, and at
+ *        CPL 0
  * Then   the counter that selects their level counts them, on a processor none that commits, and
  *        TX_MEM none where none aborts; the other one counts 0
  * Control: where nothing else aborts, the same counter, with the other flag
