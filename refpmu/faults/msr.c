@@ -627,6 +627,9 @@ u64 fault_status_clears(struct model *m, u64 bits)
 		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
 	if (bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && broken(m, FAULT_OVFBUF_STAYS_BESIDE))
 		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
+	if (bits & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR &&
+	    !(bits & IA32_PERF_GLOBAL_STATUS_OVF_PMC) && broken(m, FAULT_OVFBUF_KEPT_BESIDE_FIXED))
+		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
 	if (bits & IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && m->global_status & ~bits & enabled &&
 	    broken(m, FAULT_OVFBUF_CLEARS_PEBS_BITS))
 		bits |= enabled;

@@ -170,13 +170,15 @@ static u64 set_every_status_bit(struct test *t)
  *
  * Given  OvfBuf and the bits of all counters are set: by a record at the threshold, by overflows
  * When   IA32_PERF_GLOBAL_OVF_CTRL is written with one bit at a time, from bit 63 (CondChgd)
- *        downwards; then the same from bit 0 upwards
- * Then   after each write the named bit is clear, and those not named yet are still set
- * Control: all were set
+ *        downwards; then the same from bit 0 upwards; then with OvfBuf and the bits of all
+ *        general-purpose counters, or of all fixed ones, at once
+ * Then   after each write the named bits are clear, and those not named yet are still set
+ * Control: all were set each time
  */
 TEST(ds, each_status_bit_is_cleared_beside_ovfbuf_and_every_other, REQS(PMI_08),
      NEEDS(need_perfmon, need_any_pebs, need_events, need_branches, need_fixed_0_to_2))
 {
+	const u64 kinds[] = { counters_gp().bits, counters_fixed().bits };
 	const u64 repeats = overflow_extra(t, OVERFLOW_SLOW) ? BIT(OVERFLOW_SLOW) : 0;
 
 	for (unsigned upwards = 0; upwards < 2; upwards++) {
@@ -197,6 +199,18 @@ TEST(ds, each_status_bit_is_cleared_beside_ovfbuf_and_every_other, REQS(PMI_08),
 				 "status after 1 was written to the bits %s %u, one by one",
 				 upwards ? "up to" : "down to", upwards ? i : 63 - i);
 		}
+		counter_reset();
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		const u64 all = set_every_status_bit(t);
+		const u64 named = kinds[i] | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+
+		if (!all)
+			return;
+		CONTROL_EQ(t, PMI_08, all, overflow_status() & all, "status with every bit set");
+		counters_clear(named);
+		CHECK_EQ(t, PMI_08, all & ~named, counters_status() & all & ~(repeats & named),
+			 "status after OvfBuf and the bits %#lx were written at once", kinds[i]);
 		counter_reset();
 	}
 }

@@ -15,6 +15,7 @@
 #define FEW_OF		4u	/* less than one of so many */
 #define TRANSACTIONS	200u
 #define LEAST		100u	/* entries of each kind */
+#define LEAST_OF_REGISTER 16u	/* of these, less than one in 2^16 machines has none by chance */
 #define UPPER_SHIFT	39	/* more than the length of any piece */
 
 struct share {
@@ -34,8 +35,10 @@ static bool says_transaction(const struct lbr_branch *branch)
 }
 
 /* Both branches are conditional and in one loop: the loop's branch goes backward, the other one
- * forward. false: the entries are lost, and the test has ended. */
-static bool look(struct test *t, struct share *by_chance, struct share *loop)
+ * forward. registers: those by chance, by the register that holds the entry. false: the entries are
+ * lost, and the test has ended. */
+static bool look(struct test *t, struct share *by_chance, struct share *loop,
+		 struct share registers[])
 {
 	static const struct lbr_piece piece = { &workload_random, NULL, NULL };
 	struct lbr_stack stack;
@@ -46,9 +49,14 @@ static bool look(struct test *t, struct share *by_chance, struct share *loop)
 		lbr_record(&piece, ROUNDS, 0, &stack);
 		if (lbr_is_lost(t, &stack))
 			return false;
-		for (unsigned k = 0; k < stack.depth; k++)
-			add(stack.branch[k].to > stack.branch[k].from ? by_chance : loop,
-			    &stack.branch[k]);
+		for (unsigned k = 0; k < stack.depth; k++) {
+			const bool forward = stack.branch[k].to > stack.branch[k].from;
+
+			add(forward ? by_chance : loop, &stack.branch[k]);
+			if (forward)
+				add(&registers[(stack.top + stack.depth - k) % stack.depth],
+				    &stack.branch[k]);
+		}
 	}
 	return true;
 }
@@ -65,15 +73,18 @@ static bool look(struct test *t, struct share *by_chance, struct share *loop)
  * Given  a loop with a branch by unpredictable bits, MSR_LBR_SELECT = 0
  * When   forty windows are recorded, in a strict run until there are a hundred entries of each
  * Then   some entries of that branch are mispredicted, and a larger share than of the loop's
- *        own branch
+ *        own branch; and some of those in each register of the stack that has 16 of them, or one
+ *        in a strict run
  * Control: there are a hundred entries of each
  */
 TEST(lbr, mispredict_flag_is_set_of_branches_by_chance_rather_than_of_loops,
      REQS(LBR_18, LBR_19, LBR_21), NEEDS(need_lbr))
 {
 	struct share by_chance = { 0, 0 }, loop = { 0, 0 };
+	struct share registers[ARCH_LBR_MAX_ENTRIES] = { 0 };
+	const unsigned least = test_is_strict(t) ? 1 : LEAST_OF_REGISTER;
 
-	if (!look(t, &by_chance, &loop))
+	if (!look(t, &by_chance, &loop, registers))
 		return;
 	CONTROL_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), LEAST, ~0ULL, by_chance.entries,
 		      "entries of a branch by chance");
@@ -86,6 +97,13 @@ TEST(lbr, mispredict_flag_is_set_of_branches_by_chance_rather_than_of_loops,
 		      (u64)loop.mispredicted * by_chance.entries,
 	      "a larger share of branches by chance, %u of %u, than of a loop's, %u of %u",
 	      by_chance.mispredicted, by_chance.entries, loop.mispredicted, loop.entries);
+	for (unsigned i = 0; i < lbr_depth(); i++)
+		if (registers[i].entries >= least)
+			CHECK_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), 1, ~0ULL,
+				    registers[i].mispredicted,
+				    "mispredicted of %u branches by chance in entry %u of the "
+				    "stack",
+				    registers[i].entries, i);
 }
 
 /*

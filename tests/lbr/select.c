@@ -422,6 +422,20 @@ TEST(msr, lbr_select_refuses_bits_that_are_reserved, REQS(LBR_17),
 
 #define CALLS	3
 
+/* After that many returns the newest entries are the other calls. */
+static void check_calls(struct test *t, const struct lbr_stack *stack, unsigned returns,
+			unsigned cpl, u64 select)
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_nested;
+
+	for (unsigned i = 0; i < CALLS - returns; i++)
+		CHECK_EQ(t, LBR_16, piece->rows[CALLS - 1 - returns - i].from,
+			 stack->branch[i].from,
+			 "FROM of call %u, newest first, after 3 calls and %u returns at CPL %u, "
+			 "MSR_LBR_SELECT %#lx",
+			 i, returns, cpl, select);
+}
+
 /*
  * LBR-16  In call-stack mode, MSR_LBR_SELECT[9] = 1, a matching return must remove the newest
  *         call.
@@ -429,9 +443,9 @@ TEST(msr, lbr_select_refuses_bits_that_are_reserved, REQS(LBR_17),
  *         based on Haswell Microarchitecture
  *
  * Given  three nested calls, relative and indirect; MSR_LBR_SELECT[9] = 1, and only near calls and
- *        returns aren't filtered out
+ *        returns aren't filtered out; then also those of the other level, at CPL 0 and at CPL 3
  * When   recording ends after none, one and two returns
- * Then   the newest entries are the calls that haven't returned, newest first, and
+ * Then   the newest entries are the calls that haven't returned, newest first, and at CPL 0
  *        MSR_LASTBRANCH_TOS has moved by their number
  * Control: without call-stack mode a return adds an entry
  */
@@ -443,13 +457,17 @@ TEST(lbr, return_removes_its_call_in_call_stack_mode, REQS(LBR_16),
 
 	for (unsigned returns = 0; returns < CALLS; returns++) {
 		lbr_record(piece, returns, LBR_SELECT_CALL_STACK, &stack);
-		for (unsigned i = 0; i < CALLS - returns; i++)
-			CHECK_EQ(t, LBR_16, piece->rows[CALLS - 1 - returns - i].from,
-				 stack.branch[i].from,
-				 "FROM of call %u, newest first, after 3 calls and %u returns", i,
-				 returns);
+		check_calls(t, &stack, returns, 0, LBR_SELECT_CALL_STACK);
 		CHECK_EQ(t, LBR_16, CALLS - returns, stack.top,
 			 "MSR_LASTBRANCH_TOS after 3 calls and %u returns, 0 before", returns);
+		lbr_record(piece, returns, LBR_SELECT_CALL_STACK | LBR_SELECT_CPL_NEQ_0, &stack);
+		check_calls(t, &stack, returns, 0, LBR_SELECT_CALL_STACK | LBR_SELECT_CPL_NEQ_0);
+		lbr_record_at_cpl_3(piece, returns, LBR_SELECT_CALL_STACK | LBR_SELECT_CPL_EQ_0,
+				    &stack);
+		if (lbr_is_lost(t, &stack))
+			return;
+		/* One more return leads from the piece to what has called it there. */
+		check_calls(t, &stack, returns + 1, 3, LBR_SELECT_CALL_STACK | LBR_SELECT_CPL_EQ_0);
 	}
 	lbr_record(piece, 1, LBR_SELECT_CALL_STACK & ~LBR_SELECT_EN_CALLSTACK, &stack);
 	CONTROL_EQ(t, LBR_16, CALLS + 1, stack.top,

@@ -359,6 +359,14 @@ static bool returns_kept_out_pop_nothing(struct fixture *r)
 	return used(r) == 1 && fixture_get(r, 0x1c9) == 1;
 }
 
+static bool indirect_calls_are_stacked_at_cpl_0(struct fixture *r)
+{
+	fixture_set(r, 0x1c8, 0x3c6);
+	DEBUGCTL(BIT(0));
+	a_branch(r, BRANCH_CALL, true, true, 0);
+	return used(r) == 1;
+}
+
 static bool calls_replace_the_oldest(struct fixture *r)
 {
 	fixture_set(r, 0x1c8, 0x3c4);
@@ -613,6 +621,8 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_FROM_NEXT] = entries_are_the_printed_ones,
 	[FAULT_LBR_TO_FROM] = entries_are_the_printed_ones,
 	[FAULT_LBR_NOT_TAKEN] = entries_are_the_printed_ones,
+	[FAULT_LBR_STACK_NO_INDIRECT_OF_OS] = indirect_calls_are_stacked_at_cpl_0,
+	[FAULT_LBR_MISPRED_LAST_LOST] = entries_are_the_printed_ones,
 	[FAULT_LBR_MISPRED_INVERTED] = entries_are_the_printed_ones,
 	[FAULT_LBR_FLAGS_IN_FROM] = entries_are_the_printed_ones,
 	[FAULT_LBR_INFO_NOISE] = entries_are_the_printed_ones,

@@ -64,6 +64,9 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 	if (m->lbr.select & LBR_SELECT_EN_CALLSTACK && b->kind == LBR_SELECT_NEAR_IND_CALL &&
 	    broken(m, FAULT_LBR_STACK_NO_INDIRECT))
 		return false;
+	if (m->lbr.select & LBR_SELECT_EN_CALLSTACK && m->lbr.select & LBR_SELECT_CPL_NEQ_0 &&
+	    b->kind == LBR_SELECT_NEAR_IND_CALL && broken(m, FAULT_LBR_STACK_NO_INDIRECT_OF_OS))
+		return false;
 	if (b->kind == LBR_SELECT_JCC && b->cpl && m->lbr.select & LBR_SELECT_CPL_EQ_0 &&
 	    broken(m, FAULT_LBR_JCC_BY_LEVEL))
 		return false;
@@ -137,6 +140,9 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		*(format >= 5 ? &plan->info : &plan->from) &= ~flag;
 	if (format < 5 && b->from >> 63 && broken(m, FAULT_LBR_MISPRED_SIGN))
 		plan->from |= flag;
+	if (b->mispredicted && (m->lbr.tos + 1u) % plan->entries == plan->entries - 1u &&
+	    broken(m, FAULT_LBR_MISPRED_LAST_LOST))
+		plan->from &= ~LBR4_FROM_MISPRED, plan->info &= ~LBR5_INFO_MISPRED;
 	if (b->mispredicted && b->from >> 63 && broken(m, FAULT_LBR_MISPRED_UPPER_LOST))
 		*(format >= 5 ? &plan->info : &plan->from) &= ~flag;
 	if (broken(m, FAULT_LBR_MISPRED_INVERTED))
