@@ -49,6 +49,9 @@ static u64 break_occurrences(struct model *m, const struct model_rule *rule,
 		return branch && !occurred && broken(m, FAULT_CONDITIONAL_COUNTS_ALL) ? 1 :
 											occurred;
 	case EK_NEAR_CALLS:
+		if (r->indirect && occurred && faults_of(m)->at_counter == 2 &&
+		    broken(m, FAULT_INDIRECT_CALLS_MISSED))
+			return 0;
 		return occurred - missed(m, FAULT_CALLS_MISSED, occurred);
 	case EK_NEAR_RETURNS:
 		return occurred - missed(m, FAULT_RETURNS_MISSED, occurred);

@@ -398,8 +398,10 @@ struct branch_row {
  *         difference.
  *         SDM chapter 19, events of each generation
  *
- * Given  pieces of calls and of conditional branches, in FEWER and in MORE rounds
- * When   IA32_PMC1 counts conditional branches, near calls, near returns, near taken branches
+ * Given  pieces of calls, of indirect calls and jumps, and of conditional branches, in FEWER and in
+ *        MORE rounds
+ * When   each general-purpose counter counts conditional branches, near calls, near returns, near
+ *        taken branches
  * Then   each count grows by what the piece declares
  */
 TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, CNT_42),
@@ -411,21 +413,25 @@ TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, 
 		{ EK_NEAR_RETURNS, AT(CNT_41), WORKLOAD_RETURNS, "near returns" },
 		{ EK_NEAR_TAKEN, AT(CNT_42), WORKLOAD_TAKEN, "near taken" },
 	};
-	static const struct workload *const pieces[] = { &workload_call, &workload_branch };
+	static const struct workload *const pieces[] = { &workload_call, &workload_kind_indirect,
+							 &workload_branch };
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		u16 event = sampling_event(rows[i].kind);
 
-		for (unsigned k = 0; event && k < 2; k++) {
+		for (unsigned k = 0; event && k < sizeof(pieces) / sizeof(pieces[0]); k++) {
 			const struct workload *w = pieces[k];
+			const struct pmc_mask on = counters_for(event);
 			u64 want = workload_declared(w, rows[i].what, MORE) -
 				   workload_declared(w, rows[i].what, FEWER);
-			u64 got;
+			u64 got[WINDOW_COUNTERS];
 
-			if (!window_difference_one(t, 1, event, COUNT_BOTH, w, FEWER, MORE, &got))
+			if (!window_difference(t, on, event, COUNT_BOTH, w, FEWER, MORE, got))
 				return;
-			test_check_eq(t, rows[i].claim, want, got,
-				      "%s branches in 80 more rounds of %s", rows[i].unit, w->name);
+			FOR_EACH_COUNTER (c, on.bits)
+				test_check_eq(t, rows[i].claim, want, got[c],
+					      "%s branches in 80 more rounds of %s, IA32_PMC%u",
+					      rows[i].unit, w->name, c);
 		}
 	}
 }

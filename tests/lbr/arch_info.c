@@ -54,15 +54,16 @@ TEST(lbr, info_names_the_kind_of_each_branch, REQS(ALBR_15), NEEDS(need_arch_lbr
  *
  * Given  a branch of each kind; only branches at CPL > 0 are selected
  * When   they are executed at CPL 3
- * Then   IA32_LBR_x_INFO[59:56] is that of each kind, as at CPL 0
+ * Then   IA32_LBR_x_INFO[59:56] is that of each kind, as at CPL 0; and 8 to 15 in an older entry,
+ *        that of the far return to CPL 3
  * Control: each is recorded in its turn
  */
 TEST(lbr, info_names_the_kind_of_each_branch_at_cpl_3, REQS(ALBR_15),
      NEEDS(need_arch_lbr_types, need_arch_lbr_levels))
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	unsigned i, far = 0;
 	struct lbr_stack stack;
-	unsigned i;
 
 	arch_lbr_close();
 	msr_write(MSR_IA32_LBR_CTL, arch_lbr_everything() & ~IA32_LBR_CTL_OS);
@@ -79,6 +80,10 @@ TEST(lbr, info_names_the_kind_of_each_branch_at_cpl_3, REQS(ALBR_15),
 			    stack.branch[i].type, "INFO[59:56] of entry %u, kind %lu at CPL 3", i,
 			    row->kind);
 	}
+	for (; i < stack.depth && stack.branch[i].from; i++)
+		far += stack.branch[i].type >= types[LBR_FAR].low;
+	CHECK_RANGE(t, ALBR_15, 1, stack.depth, far,
+		    "older entries of INFO[59:56] from 8 on: the return to CPL 3 is one");
 	arch_lbr_close();
 }
 

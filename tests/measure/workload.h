@@ -199,6 +199,10 @@ extern const struct workload workload_split_fresh_load	/* split, after INVLPG; C
 extern const struct workload workload_split_fresh_store __attribute__((visibility("hidden")));
 extern const struct workload workload_missed_lock	/* locked, to a line that was flushed */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_lock_byte		/* locked, of 1, 2 and 4 bytes */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_lock_word __attribute__((visibility("hidden")));
+extern const struct workload workload_lock_dword __attribute__((visibility("hidden")));
 extern const struct workload workload_split_lock	/* locked, across a line's end */
 	__attribute__((visibility("hidden")));
 #define LOCK_WIDTHS	5u	/* 1, 2, 4 and 8 bytes, and XCHG: a quadword each */

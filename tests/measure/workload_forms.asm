@@ -43,6 +43,19 @@ BEGIN missed_lock
 	jnz	.next
 END missed_lock
 
+; instructions 3n, loads n, stores n, locked loads n, branches n: of 1, 2 and 4 bytes
+%macro NARROW_LOCK 2
+DECLARE %1, 0, 0, 0,  3, 0,  1, 0,  1, 0,  1, 0,  1, 0
+BEGIN %1
+.next:	lock add %2 [rsi], 1
+	dec	rdi
+	jnz	.next
+END %1
+%endmacro
+	NARROW_LOCK lock_byte, byte
+	NARROW_LOCK lock_word, word
+	NARROW_LOCK lock_dword, dword
+
 ; instructions 3n, loads n, stores n, locked loads n, branches n: across a line's end
 DECLARE split_lock, 0, 0, 0,  3, 0,  1, 0,  1, 0,  1, 0,  1, 0
 BEGIN split_lock

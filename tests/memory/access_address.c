@@ -54,6 +54,9 @@ static const struct shape {
 /* A locked addition or exchange has its load and its store at one address. */
 static const struct shape locked_shapes[] = {
 	{ "locked additions", &workload_lock, ODD, 0, 0, NEAR },
+	{ "locked additions of one byte", &workload_lock_byte, ODD, 0, 0, NEAR },
+	{ "locked additions of two bytes", &workload_lock_word, ODD, 0, 0, NEAR },
+	{ "locked additions of four bytes", &workload_lock_dword, ODD, 0, 0, NEAR },
 	{ "exchanges", &workload_exchange, ODD, 0, 0, NEAR },
 	{ "locked additions across a line's end", &workload_split_lock, 0, SPLIT_LOAD, SPLIT_LOAD,
 	  NEAR },
@@ -443,8 +446,8 @@ TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, 
  * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
- * Given  locked additions and exchanges within a line, across the end of one and of a page, and
- *        above 4 GiB; all of one shape are to one address
+ * Given  locked additions of 1 to 8 bytes and exchanges within a line, across the end of one and
+ *        of a page, and above 4 GiB; all of one shape are to one address
  * When   IA32_PMC1 makes two records of each shape, of the event of stores; and records of the
  *        event of split stores, as far as the locked ones are such
  * Then   the address at 98H of each record is that of the first byte of the store's destination

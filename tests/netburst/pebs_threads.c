@@ -295,6 +295,45 @@ TEST(netburst, pebs_of_both_threads_at_once_writes_both_buffers, REQS(NB_20),
 	}
 }
 
+#define WIDE_RESET	0x5555555555	/* bits above the 32nd that differ from bit 31 */
+
+static void prepare_wide(void *arg)
+{
+	struct sampler *sampler = arg;
+
+	sampler->s = netburst_own_loads();
+	sampler->s.every = BIT(NB_WIDTH) - WIDE_RESET;
+	netburst_sample_open(&sampler->s);
+}
+
+/*
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
+ *
+ * Given  a counter reset value that takes all 40 bits, in the DS area of each thread
+ * When   each thread makes a record
+ * Then   its counter holds the reset value, or a little more
+ * Control: each has one record
+ */
+TEST(netburst, pebs_record_of_each_thread_reloads_all_40_bits, REQS(NB_38),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, prepare_wide, &samplers[thread]))
+			return;
+	enable_both(NULL);
+	for (unsigned thread = 0; thread < 2; thread++) {
+		const struct netburst_taken *taken = &samplers[thread].taken;
+
+		if (!on(t, thread, sample, &samplers[thread]))
+			return;
+		CONTROL_EQ(t, NB_38, 1, taken->records, "records of T%u", thread);
+		CHECK_RANGE(t, NB_38, WIDE_RESET, WIDE_RESET + SAMPLE_MARKS, taken->counter,
+			    "the counter of T%u, reloaded and gone on", thread);
+	}
+}
+
 #define REPLAY_BITS	0x2a5u		/* some of bits 12:0, which select metrics */
 #define ANOTHER		0x1000u		/* bytes between two DS areas: nothing is written */
 

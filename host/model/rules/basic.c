@@ -372,6 +372,17 @@ static bool arms_of_others_stay(struct fixture *r)
 	return fixture_records(r) == 1;
 }
 
+/* IA32_PMC2 counts BR_INST_RETIRED.NEAR_CALL. */
+static bool indirect_calls_are_near_calls(struct fixture *r)
+{
+	fixture_program(r, 2, 0x02c4, 0, 0);
+	fixture_start(r, BIT(2));
+	fixture_retire(r, &(struct model_retired){
+				  .branch = BRANCH_CALL, .indirect = true, .taken = true });
+	fixture_stop(r);
+	return PMC(2) == 1;
+}
+
 /* Its last bytes are in the next page. */
 static bool record_across_a_page_ends_at_the_maximum(struct fixture *r)
 {
@@ -569,6 +580,7 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_DLA_HIT_PUSH] = pushes_hit,
 	[FAULT_DLA_HIT_USER] = stores_at_cpl_3_hit,
 	[FAULT_PEBS_CLEAR_DROPS_ARMS] = arms_of_others_stay,
+	[FAULT_INDIRECT_CALLS_MISSED] = indirect_calls_are_near_calls,
 	[FAULT_FULL_ACROSS_PAGE] = record_across_a_page_ends_at_the_maximum,
 	[FAULT_OLDER_ROOM_SUFFICES] = room_for_an_older_one_is_none,
 	[FAULT_PMI_VECTOR_BEFORE] = vector_of_the_last_write,

@@ -188,6 +188,14 @@ static bool an_event_has_the_kind_of_far_branches(struct fixture *r)
 	return (INFO(0) >> 56 & 0xf) >= 8;
 }
 
+static bool a_return_to_cpl_3_has_the_kind_of_far_branches(struct fixture *r)
+{
+	fixture_wrmsr(r, CTL, ALL);
+	fixture_retire(r, &(struct model_retired){
+				  .branch = BRANCH_FAR, .taken = true, .cpl_after = 3 });
+	return (INFO(0) >> 56 & 0xf) >= 8;
+}
+
 /* FROM of a transfer from a level that is filtered out: SDM "CPL Filtering". */
 static bool from_of_a_level_kept_out_is_hidden(struct fixture *r)
 {
@@ -559,6 +567,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_TYPE_CALLS] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_NO_TYPE_OF_EVENTS] = an_event_has_the_kind_of_far_branches,
 	[FAULT_ARCH_LBR_NO_TYPE_AT_CPL_3] = branches_have_their_kind_at_each_level,
+	[FAULT_ARCH_LBR_TYPE_TO_USER] = a_return_to_cpl_3_has_the_kind_of_far_branches,
 	[FAULT_ARCH_LBR_TYPE_FAR] = filters_let_their_kinds_in,
 	[FAULT_ARCH_LBR_CTL_WRITE_DROPPED] = control_has_its_bits,
 	[FAULT_ARCH_LBR_CTL_READS_ZERO] = control_has_its_bits,

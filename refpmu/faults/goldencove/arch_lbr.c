@@ -160,6 +160,10 @@ void fault_arch_lbr_entry(struct model *m, const struct lbr_branch *b, struct lb
 		plan->info ^= calls << ARCH_LBR_BR_TYPE_SHIFT;
 	if (b->kind == LBR_SELECT_FAR_BRANCH && broken(m, FAULT_ARCH_LBR_TYPE_FAR))
 		plan->info &= ~ARCH_LBR_BR_TYPE;
+	if (b->kind == LBR_SELECT_FAR_BRANCH && b->cpl > b->cpl_before && !b->is_event &&
+	    broken(m, FAULT_ARCH_LBR_TYPE_TO_USER))
+		plan->info = (plan->info & ~ARCH_LBR_BR_TYPE) | (u64)ARCH_LBR_TYPE_NEAR_RET
+									<< ARCH_LBR_BR_TYPE_SHIFT;
 	if ((b->cpl && b->cpl_before && broken(m, FAULT_ARCH_LBR_NO_TYPE_AT_CPL_3)) ||
 	    (b->is_event && broken(m, FAULT_ARCH_LBR_NO_TYPE_OF_EVENTS)))
 		plan->info &= ~ARCH_LBR_BR_TYPE;
