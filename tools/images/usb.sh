@@ -6,7 +6,7 @@
 #			stick; for a BIOS also BUILD/pmutest86.elf and GRUB, if grub-mkimage
 #			and its modules exist and BIOS isn't "no"
 #   BUILD/pmutest86.fat	that partition alone: for tools that put several images on one stick
-#   BUILD/pmutest86.iso	a CD that UEFI boots (El Torito), by xorriso
+#   BUILD/pmutest86.iso	a CD that UEFI boots (El Torito), and a BIOS as above; by xorriso
 #
 # with the configuration CFG (boot/pmutest86.cfg); KIND=iso makes the last, else the others
 # (docs/HARDWARE.md, docs/BOOTING.md). Needs neither root nor mounts. The same program gives the
@@ -47,15 +47,19 @@ cp LICENSE "$work/esp/LICENSE.TXT"
 cp docs/THIRD-PARTY.md "$work/esp/LICENCES.TXT"
 
 # For machines without UEFI: GRUB starts the program by Multiboot2.
-grub=/usr/lib/grub/i386-pc bios_start=34 bios=''
-if [ "$kind" != iso ] && [ "${BIOS-}" != no ] && [ -f "$build/pmutest86.elf" ] &&
-	[ -f "$grub/boot.img" ] && command -v grub-mkimage > /dev/null; then
+grub=/usr/lib/grub/i386-pc bios_start=34 bios='' boot=()
+modules=(biosdisk normal test echo sleep halt cpuid multiboot2 vbe)
+volume_root=$work/esp
+if [ "$kind" = iso ]; then
+	volume_root=$work/iso
+	mkdir "$volume_root"
+fi
+if [ "${BIOS-}" != no ] && [ -f "$build/pmutest86.elf" ] && [ -f "$grub/boot.img" ] &&
+	command -v grub-mkimage > /dev/null; then
 	bios=yes
-	mkdir "$work/esp/grub"
-	cp tools/images/grub.cfg "$work/esp/grub/"
-	cp "$build/pmutest86.elf" "$work/esp/"
-	grub-mkimage -O i386-pc -p '(,gpt1)/grub' -o "$work/core.img" \
-		biosdisk part_gpt fat normal test echo sleep halt cpuid multiboot2 vbe
+	mkdir "$volume_root/grub"
+	cp tools/images/grub.cfg "$volume_root/grub/"
+	cp "$build/pmutest86.elf" "$volume_root/"
 fi
 find "$work/esp" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
@@ -72,18 +76,24 @@ fat()
 
 if [ "$kind" = iso ]; then
 	# The part that El Torito names; nothing can be written to it.
-	mkdir "$work/iso"
 	fat "$work/iso/efi.img" 8192 12
-	touch -d "@$SOURCE_DATE_EPOCH" "$work/iso/efi.img" "$work/iso"
+	if [ -n "$bios" ]; then
+		cp "$work/esp/pmutest86.cfg" "$work/iso/"
+		grub-mkimage -O i386-pc-eltorito -p /grub -o "$work/iso/grub/bios.img" iso9660 \
+			"${modules[@]}"
+		boot=(-b grub/bios.img -no-emul-boot -boot-load-size 4 -boot-info-table
+			-eltorito-alt-boot)
+	fi
+	find "$work/iso" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
 	xorriso -as mkisofs -quiet -V PMUTEST86 --modification-date="$(date -u -d \
 		"@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S00)" --set_all_file_dates \
-		"$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S00)" -e efi.img -no-emul-boot \
-		-o "$work/image.iso" "$work/iso" 2> "$work/log" || {
+		"$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S00)" "${boot[@]}" -e efi.img \
+		-no-emul-boot -o "$work/image.iso" "$work/iso" 2> "$work/log" || {
 		cat "$work/log" >&2
 		exit 2
 	}
 	mv "$work/image.iso" "$build/pmutest86.iso"
-	echo "$build/pmutest86.iso: a CD for UEFI; results aren't saved on it"
+	echo "$build/pmutest86.iso: a CD${bios:+, for a BIOS too}; results aren't saved on it"
 	exit
 fi
 fat "$work/fat" $size 32
@@ -93,6 +103,7 @@ sgdisk --clear --disk-guid=$disk --new=1:$start:$((start + size - 1)) --typecode
 if [ -n "$bios" ]; then
 	sgdisk --set-alignment=1 --new=2:$bios_start:$((start - 1)) --typecode=2:ef02 \
 		--partition-guid=2:$bios_part --change-name=2:BIOS "$work/img" > /dev/null
+	grub-mkimage -O i386-pc -p '(,gpt1)/grub' -o "$work/core.img" part_gpt fat "${modules[@]}"
 	tools/images/bios_boot.py "$work/img" "$grub/boot.img" "$work/core.img" $bios_start
 fi
 dd if="$work/fat" of="$work/img" bs=1M seek=$((start / 2048)) conv=notrunc,sparse status=none

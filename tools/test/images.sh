@@ -73,11 +73,18 @@ test_a_cd_boots()
 	command -v xorriso > /dev/null || skip "no xorriso"
 	short_configuration exit
 	mkdir -p "$log/images"
+	cp "$build/pmutest86.elf" "$log/images/"
 	KIND=iso tools/images/usb.sh "$log/images" "$build/pmutest86.efi"
 	boot_image "$log/images/pmutest86.iso" --cd --exit || status=$?
 	[ $status = 5 ] || fail "QEMU ended with $status, not 5"
 	ran "the CD"
 	grep -aq '^# results are not saved: ' "$log/machine/serial.log"
+	[ -f /usr/lib/grub/i386-pc/boot.img ] || return 0
+	status=0
+	boot_image "$log/images/pmutest86.iso" --cd --bios --exit || status=$?
+	[ $status = 5 ] || fail "QEMU with a BIOS ended with $status, not 5"
+	ran "the CD with a BIOS"
+	grep -aq '^# firmware: none, entered by Multiboot2;' "$log/machine/serial.log"
 }
 
 # Without a volume there is no configuration: all tests run, and the firmware goes on.
