@@ -18,6 +18,8 @@
 #define MADT_ENABLED	BIT(0)
 #define FADT_BYTES_1	116u		/* ACPI 1.0 */
 #define FADT_DSDT	40
+#define FADT_SMI_COMMAND 48
+#define FADT_ACPI_ENABLE 52
 #define FADT_PM1A	64
 #define FADT_PM1B	68
 #define FADT_TIMER	76
@@ -218,6 +220,11 @@ void acpi_power(const struct physical *physical, u64 rsdp, struct acpi_power *po
 						      REDUCED_SLEEP));
 		return;
 	}
+	if (table[FADT_ACPI_ENABLE])
+		power->enable = (struct acpi_register){
+			.address = physical_number(table, FADT_SMI_COMMAND, 4),
+			.is_port = true, .value = table[FADT_ACPI_ENABLE], .bytes = 1,
+		};
 	for (unsigned i = 0; i < 2; i++)
 		power->off[i] = (struct acpi_register){
 			.address = physical_number(table, i ? FADT_PM1B : FADT_PM1A, 4),

@@ -29,6 +29,9 @@ struct acpi_register {
 	unsigned bytes;
 };
 struct acpi_power {
+	/* Until the machine is in ACPI mode, which a BIOS may leave to the system, `off` may do
+	 * nothing: bit 0 of the port at off[0] is 0 then, and a write of `enable` ends that. */
+	struct acpi_register enable;
 	struct acpi_register off[2], reset;
 	u16 timer_port;		/* the power management timer; 0: none */
 };

@@ -8,7 +8,7 @@
 /* Is there Multiboot2 information at this address, as far as its head tells? */
 bool multiboot2_is_at(const struct physical *physical, u64 address);
 
-/* Read it into info, whose members are 0. NULL: success. Otherwise what is wrong with it. */
+/* After true: read it into info, whose members are 0. NULL: success. Otherwise what is wrong. */
 const char *multiboot2_read(const struct physical *physical, u64 address, struct start_info *info);
 
 #endif

@@ -32,6 +32,10 @@ default rel
 %define LEAF_EXTENDED	0x80000001
 %define LM		29		; its EDX: 64-bit mode
 %define COM1		0x3f8
+%define COM1_LINE	0x3fb
+%define LINE_DIVISOR	0x80		; the divisor's two bytes are at COM1
+%define LINE_8N1	0x03
+%define DIVISOR		1		; 115200
 %define COM1_STATUS	0x3fd
 %define COM1_EMPTY	0x20
 %define STATUS_READS	0x10000
@@ -117,7 +121,20 @@ pvh_entry:
 	push	eax
 	retf
 
+; COM1 at 115200, 8N1: 16550 data sheet, "Line Control Register", "Divisor Latch".
 no_long_mode:
+	mov	edx, COM1_LINE
+	mov	al, LINE_DIVISOR | LINE_8N1
+	out	dx, al
+	mov	edx, COM1
+	mov	al, DIVISOR
+	out	dx, al
+	inc	edx
+	xor	eax, eax
+	out	dx, al
+	mov	edx, COM1_LINE
+	mov	al, LINE_8N1
+	out	dx, al
 	lea	esi, [ebp + message - pvh_entry]
 .next:	lodsb
 	test	al, al

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Boots an EFI system partition under QEMU and OVMF, without root and without mounts; or, without
-# them, a program by its PVH entry.
+# Boots an EFI system partition under QEMU and OVMF, without root and without mounts; or a program
+# by its PVH entry, or a disk by a BIOS.
 #
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
 #	[--until TEXT] [--read-only | --cd | --net | --http PORT | --usb] [--watchdog] [--secure]

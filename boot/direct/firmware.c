@@ -25,6 +25,9 @@
 #define PIC_ALL		0xff
 #define END_US		1000000u	/* us until the machine is off */
 #define LEFT_SIZE	60
+#define SCI_EN		BIT(0)
+#define ACPI_LOOKS	300u		/* a BIOS may take its time */
+#define ACPI_US		10000u
 
 /* "System Management BIOS Reference Specification", "Structure Table Entry Point". */
 #define SMBIOS_BEGIN	0xf0000u
@@ -232,8 +235,25 @@ void firmware_reset(void)
 	machine_reset();
 }
 
+/* ACPI Specification, "PM1 Control Registers" (SCI_EN), "Transitioning from Legacy to ACPI". */
+static void enter_acpi_mode(void)
+{
+	const struct acpi_register *control = &direct.power.off[0];
+
+	if (!direct.power.enable.address || !control->address || !control->is_port)
+		return;
+	for (unsigned n = 0; n < ACPI_LOOKS; n++) {
+		if (port_read16((u16)control->address) & SCI_EN)
+			return;
+		if (!n)
+			write(&direct.power.enable);
+		time_stall(ACPI_US);
+	}
+}
+
 void firmware_switch_off(void)
 {
+	enter_acpi_mode();
 	write(&direct.power.off[0]);
 	write(&direct.power.off[1]);
 	time_stall(END_US);

@@ -23,11 +23,14 @@
 #define POLL_US		20000u
 #define BYTES_MOST	64u		/* of the controller, read at once */
 
+static bool has_screen;		/* direct_find_screen() has found one that can be used */
+
 void direct_find_screen(struct raster *raster)
 {
 	const struct start_screen *screen = &direct.info.screen;
 	const u64 bytes = (u64)screen->pitch * screen->height;
 
+	has_screen = false;
 	*raster = (struct raster){ .base = NULL };
 	if (!screen->bytes || screen->address > PVH_MAPPED || bytes > PVH_MAPPED - screen->address)
 		return;
@@ -37,7 +40,8 @@ void direct_find_screen(struct raster *raster)
 		.pitch = screen->pitch, .bytes = screen->bytes,
 		.red = screen->red, .green = screen->green, .blue = screen->blue,
 	};
-	if (!raster_is_usable(raster))
+	has_screen = raster_is_usable(raster);
+	if (!has_screen)
 		raster->base = NULL;
 }
 
@@ -79,7 +83,7 @@ static unsigned key_of(u8 scan)
 /* Without a screen no key has a meaning. */
 bool firmware_has_keys(void)
 {
-	return direct.info.screen.bytes && port_read8(STATUS) != NO_DEVICE;
+	return has_screen && port_read8(STATUS) != NO_DEVICE;
 }
 
 bool firmware_read_key(unsigned *key)
@@ -107,7 +111,7 @@ void firmware_wait_for_key(unsigned seconds)
 
 	if (!firmware_has_keys())
 		return;
-	while (firmware_read_key(&key)) {
+	for (unsigned n = 0; n < BYTES_MOST && firmware_read_key(&key); n++) {
 	}
 	for (unsigned n = 0; n < seconds * (1000000 / POLL_US); n++) {
 		if (firmware_read_key(&key))

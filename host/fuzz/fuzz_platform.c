@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory as any loader or firmware may have left it: the input lies just below 1 MiB, so that it
- * can begin with a hvm_start_info, with ACPI's pointer or with an ELF file. The reader terminates
+ * can begin with a hvm_start_info, with ACPI's pointer or with an ELF file; then it is the tags of
+ * Multiboot2 information, with a right head before and an end tag after it. The reader terminates
  * and touches nothing outside. The free memory is sorted, consists of whole pages, and overlaps
  * nothing that is in use.
  */
@@ -74,13 +75,44 @@ static void take_and_give(struct ram *ram)
 			abort();
 }
 
+static void check_start_info(const struct physical *physical, u64 address)
+{
+	static struct start_info info;
+	static struct ram ram;
+	struct acpi_power power;
+
+	if (start_info_read(physical, address, &info) || !start_info_free(&info, &ram))
+		return;
+	check_free(&ram, &info);
+	take_and_give(&ram);
+	check_map(&info);
+	if (info.rsdp)
+		acpi_power(physical, info.rsdp, &power);
+}
+
+static void check_tags(const u8 *data, size_t size)
+{
+	const u32 inner = (u32)((size + 7) & ~7UL), bytes = 16 + inner;
+	const u32 head[] = { bytes, 0 }, end[] = { 0, 8 };
+	u8 *all = calloc(1, bytes);
+	struct input input = { all, bytes };
+	const struct physical physical = { at, &input };
+
+	if (!all)
+		return;
+	memcpy(all, head, sizeof head);
+	if (size)
+		memcpy(all + 8, data, size);
+	memcpy(all + 8 + inner, end, sizeof end);
+	check_start_info(&physical, BASE);
+	free(all);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	u8 *copy = malloc(size ? size : 1);
 	struct input input = { copy, size };
 	const struct physical physical = { at, &input };
-	static struct start_info info;
-	static struct ram ram;
 	struct acpi_power power;
 	struct elf_image image;
 	u32 ids[16];
@@ -89,13 +121,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	if (size)
 		memcpy(copy, data, size);
-	if (!start_info_read(&physical, BASE, &info) && start_info_free(&info, &ram)) {
-		check_free(&ram, &info);
-		take_and_give(&ram);
-		check_map(&info);
-		if (info.rsdp)
-			acpi_power(&physical, info.rsdp, &power);
-	}
+	check_start_info(&physical, BASE);
+	check_tags(data, size);
 	acpi_search(&physical);
 	if (acpi_processors(&physical, BASE, ids, 16) > 16)
 		abort();

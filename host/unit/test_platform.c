@@ -210,6 +210,8 @@ static void multiboot2_without_a_screen_or_with_text_has_none(void)
 {
 	static const u8 text[] = { 0, 0x80, 0xb, 0, 0, 0,  0, 0, 160, 0, 0, 0, 80, 0, 0,
 				   0, 25,   0,	 0, 0, 16, 2, 0, 0,   0, 0, 0, 0,  0, 0 };
+	static const u8 pixels[] = { 0, 0, 0, 0xfd, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 4, 0, 0, 0, 3, 0,
+				     0, 32, 1, 0, 0, 28, 8, 8, 8, 0, 8 };
 
 	begin_tags();
 	end_tags();
@@ -221,6 +223,16 @@ static void multiboot2_without_a_screen_or_with_text_has_none(void)
 	end_tags();
 	CHECK(!read_multiboot2());
 	CHECK_EQ(0, info.screen.bytes);
+	begin_tags();
+	add_tag(8, 37, pixels, 29);
+	end_tags();
+	CHECK(!read_multiboot2());
+	CHECK_EQ(0, info.screen.bytes, "a tag that is cut");
+	begin_tags();
+	add_tag(8, 8 + sizeof pixels, pixels, sizeof pixels);
+	end_tags();
+	CHECK(!read_multiboot2());
+	CHECK_EQ(0, info.screen.red, "a colour beyond 32 bits");
 }
 
 static void wrong_multiboot2_information_is_refused(void)
@@ -259,6 +271,14 @@ static void wrong_multiboot2_information_is_refused(void)
 	add_tag(6, 16, (const u32[]){ 20, 0 }, 8);
 	end_tags();
 	CHECK(read_multiboot2(), "entries of the map that are too short");
+	begin_tags();
+	for (unsigned i = 0; i < START_RANGES; i++) {
+		static const u32 range[] = { 24, 0, 0, 0, 0x1000, 0, 2, 0 };
+
+		add_tag(6, 8 + sizeof range, range, sizeof range);
+	}
+	end_tags();
+	CHECK(read_multiboot2(), "more than 128 ranges in all maps");
 	begin_tags();
 	end_tags();
 	word = 1;

@@ -560,7 +560,7 @@ static bool one_is_gone(void)
 	return false;
 }
 
-/* Looks at a barrier for one at all processors: that one is gone is rare, and may be seen late. */
+/* The waiting loop looks for lost processors once in so many rounds. They are rare. */
 #define LOOKS_AT_BARRIER 32u
 
 void smp_barrier_wait(struct smp_barrier *barrier)

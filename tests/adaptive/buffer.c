@@ -153,11 +153,11 @@ static const struct pmi_log *interrupts_with_threshold(const struct adaptive_run
 static bool check_passed_thresholds(struct test *t, const struct adaptive_run *run)
 {
 	const unsigned size = adaptive_bytes(run->config);
-	const unsigned thresholds[] = { 0x20, 0x40, 0x48, 0xd0, size - 8, size };
+	const unsigned thresholds[] = { 0x20, 0x40, 0x48, 0xd0, 0x1d0, size - 8, size };
+	const struct pmi_log *log;
 
 	for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
-		const struct pmi_log *log = interrupts_with_threshold(run, thresholds[i]);
-
+		log = interrupts_with_threshold(run, thresholds[i]);
 		sampling_want(t, 1);
 		if (!CONTROL_EQ(t, ADP_43, size, (u64)ds_bytes(), "index after the record") ||
 		    !CHECK_EQ(t, ADP_43, 1, log->count,
@@ -171,6 +171,9 @@ static bool check_passed_thresholds(struct test *t, const struct adaptive_run *r
 			 "index at the handler's entry");
 		counter_reset();
 	}
+	log = interrupts_with_threshold(run, size + 8);
+	CONTROL_EQ(t, ADP_43, 0, log->count, "interrupts below the threshold");
+	counter_reset();
 	return true;
 }
 
@@ -190,13 +193,8 @@ TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
      NEEDS(need_perfmon, need_baseline, need_loads_or_branches))
 {
 	struct adaptive_run run = { .config = CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
-	const struct pmi_log *log;
 
-	if (!check_passed_thresholds(t, &run))
-		return;
-	log = interrupts_with_threshold(&run, adaptive_bytes(run.config) + 8);
-	CONTROL_EQ(t, ADP_43, 0, log->count, "interrupts below the threshold");
-	if (!lbr_any_depth())
+	if (!check_passed_thresholds(t, &run) || !lbr_any_depth())
 		return;
 	run.config |= CONFIG_LBR_OF(lbr_any_depth());
 	check_passed_thresholds(t, &run);

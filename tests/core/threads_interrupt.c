@@ -71,7 +71,7 @@ static void wrap_by_the_other(void *arg)
 	p->found[side] = log->count ? log->entry[0].debugctl : msr_read(MSR_IA32_DEBUGCTL);
 	two_cpus_barrier(&p->both);
 	counters_disable();
-	counter_program_disabled(p->counter, 0, 0);	/* the next owner is another side */
+	counter_program_disabled(p->counter, 0, 0);	/* the next owner may be the other side */
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	pmi_close();
 	counters_clear(counters_status());

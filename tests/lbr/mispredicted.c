@@ -8,14 +8,14 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
-#define WINDOWS		40u
+#define WINDOWS		100u
 #define FEW_WINDOWS	10u
 #define ROUNDS		64u	/* in a loop */
 #define PLAIN_ROUNDS	1000u	/* in a loop without another branch */
 #define FEW_OF		4u	/* less than one of so many */
 #define TRANSACTIONS	200u
 #define LEAST		100u	/* entries of each kind */
-#define LEAST_OF_REGISTER 16u	/* of these, less than one in 2^16 machines has none by chance */
+#define LEAST_OF_REGISTER 24u	/* entries: none of them is mispredicted once in 2^24 */
 #define UPPER_SHIFT	39	/* more than the length of any piece */
 
 struct share {
@@ -71,9 +71,9 @@ static bool look(struct test *t, struct share *by_chance, struct share *loop,
  *         based on Skylake Microarchitecture, Table 17-16
  *
  * Given  a loop with a branch by unpredictable bits, MSR_LBR_SELECT = 0
- * When   forty windows are recorded, in a strict run until there are a hundred entries of each
+ * When   a hundred windows are recorded, in a strict run until there are a hundred entries of each
  * Then   some entries of that branch are mispredicted, and a larger share than of the loop's
- *        own branch; and some of those in each register of the stack that has 16 of them, or one
+ *        own branch; and some of those in each register of the stack that has 24 of them, or one
  *        in a strict run
  * Control: there are a hundred entries of each
  */

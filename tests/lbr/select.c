@@ -443,7 +443,8 @@ static void check_calls(struct test *t, const struct lbr_stack *stack, unsigned 
  *         based on Haswell Microarchitecture
  *
  * Given  three nested calls, relative and indirect; MSR_LBR_SELECT[9] = 1, and only near calls and
- *        returns aren't filtered out; then also those of the other level, at CPL 0 and at CPL 3
+ *        returns are recorded; then the same at CPL 0 and at CPL 3, and branches of the other level
+ *        are filtered out
  * When   recording ends after none, one and two returns
  * Then   the newest entries are the calls that haven't returned, newest first, and at CPL 0
  *        MSR_LASTBRANCH_TOS has moved by their number
@@ -453,20 +454,26 @@ TEST(lbr, return_removes_its_call_in_call_stack_mode, REQS(LBR_16),
      NEEDS(need_lbr, need_lbr_call_stack))
 {
 	const struct lbr_piece *piece = &lbr_piece_lbr_nested;
+	static const u64 filters[] = { 0, LBR_SELECT_CPL_NEQ_0 };
 	struct lbr_stack stack;
 
 	for (unsigned returns = 0; returns < CALLS; returns++) {
-		lbr_record(piece, returns, LBR_SELECT_CALL_STACK, &stack);
-		check_calls(t, &stack, returns, 0, LBR_SELECT_CALL_STACK);
-		CHECK_EQ(t, LBR_16, CALLS - returns, stack.top,
-			 "MSR_LASTBRANCH_TOS after 3 calls and %u returns, 0 before", returns);
-		lbr_record(piece, returns, LBR_SELECT_CALL_STACK | LBR_SELECT_CPL_NEQ_0, &stack);
-		check_calls(t, &stack, returns, 0, LBR_SELECT_CALL_STACK | LBR_SELECT_CPL_NEQ_0);
+		for (unsigned i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+			lbr_record(piece, returns, LBR_SELECT_CALL_STACK | filters[i], &stack);
+			if (lbr_is_lost(t, &stack))
+				return;
+			check_calls(t, &stack, returns, 0, LBR_SELECT_CALL_STACK | filters[i]);
+			CHECK_EQ(t, LBR_16, CALLS - returns, stack.top,
+				 "MSR_LASTBRANCH_TOS after 3 calls and %u returns, 0 before",
+				 returns);
+		}
+		/* One more return leads from the piece to what has called it there. */
+		if (returns + 1 == CALLS)
+			break;
 		lbr_record_at_cpl_3(piece, returns, LBR_SELECT_CALL_STACK | LBR_SELECT_CPL_EQ_0,
 				    &stack);
 		if (lbr_is_lost(t, &stack))
 			return;
-		/* One more return leads from the piece to what has called it there. */
 		check_calls(t, &stack, returns + 1, 3, LBR_SELECT_CALL_STACK | LBR_SELECT_CPL_EQ_0);
 	}
 	lbr_record(piece, 1, LBR_SELECT_CALL_STACK & ~LBR_SELECT_EN_CALLSTACK, &stack);

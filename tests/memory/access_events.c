@@ -339,9 +339,9 @@ TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13, C
  * Given  accesses across a line's end, accesses after INVLPG, locked ones with and without it and
  *        across a line's end, and plain loads and stores of one line. In strict runs only: locked
  *        ones across a line's end, and STLB misses of locked ones
- * When   64 rounds more of each (in strict runs 16, except of lines that the L2 or the L3 has)
- *        are counted by the events of split accesses, of STLB misses and of locked loads, on
- *        each counter in turn; those without INVLPG at CPL 3 too
+ * When   64 rounds more of each (in strict runs 16) are counted by the events of split accesses,
+ *        of STLB misses and of locked loads, on each counter in turn; those without INVLPG at
+ *        CPL 3 too
  * Then   an event counts each access that it is about, one a round, and no plain one
  */
 TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13, CNT_49),

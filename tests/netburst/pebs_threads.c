@@ -295,15 +295,43 @@ TEST(netburst, pebs_of_both_threads_at_once_writes_both_buffers, REQS(NB_20),
 	}
 }
 
-#define WIDE_RESET	0x5555555555	/* bits above the 32nd that differ from bit 31 */
+/* Each has half of bits 39:32 different from its bit 31. */
+static const u64 wide_resets[] = { 0x5555555555, 0xaaaaaaaa00 };
+
+struct wide_sampler {
+	struct sampler *sampler;
+	u64 reset;
+};
 
 static void prepare_wide(void *arg)
 {
-	struct sampler *sampler = arg;
+	const struct wide_sampler *wide = arg;
 
-	sampler->s = netburst_own_loads();
-	sampler->s.every = BIT(NB_WIDTH) - WIDE_RESET;
-	netburst_sample_open(&sampler->s);
+	wide->sampler->s = netburst_own_loads();
+	wide->sampler->s.every = BIT(NB_WIDTH) - wide->reset;
+	netburst_sample_open(&wide->sampler->s);
+}
+
+/* Each thread makes a record, and its counter is reloaded with this value. false: not done. */
+static bool check_wide(struct test *t, u64 reset)
+{
+	for (unsigned thread = 0; thread < 2; thread++) {
+		struct wide_sampler wide = { &samplers[thread], reset };
+
+		if (!on(t, thread, prepare_wide, &wide))
+			return false;
+	}
+	enable_both(NULL);
+	for (unsigned thread = 0; thread < 2; thread++) {
+		const struct netburst_taken *taken = &samplers[thread].taken;
+
+		if (!on(t, thread, sample, &samplers[thread]))
+			return false;
+		CONTROL_EQ(t, NB_38, 1, taken->records, "records of T%u", thread);
+		CHECK_RANGE(t, NB_38, reset, reset + SAMPLE_MARKS, taken->counter,
+			    "the counter of T%u, reloaded and gone on", thread);
+	}
+	return true;
 }
 
 /*
@@ -311,7 +339,7 @@ static void prepare_wide(void *arg)
  *        must point after the record.
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
- * Given  a counter reset value that takes all 40 bits, in the DS area of each thread
+ * Given  counter reset values of two patterns over all 40 bits, in the DS area of each thread
  * When   each thread makes a record
  * Then   its counter holds the reset value, or a little more
  * Control: each has one record
@@ -319,19 +347,9 @@ static void prepare_wide(void *arg)
 TEST(netburst, pebs_record_of_each_thread_reloads_all_40_bits, REQS(NB_38),
      NEEDS(need_netburst_pebs, need_sibling_thread))
 {
-	for (unsigned thread = 0; thread < 2; thread++)
-		if (!on(t, thread, prepare_wide, &samplers[thread]))
+	for (unsigned i = 0; i < sizeof(wide_resets) / sizeof(wide_resets[0]); i++)
+		if (!check_wide(t, wide_resets[i]))
 			return;
-	enable_both(NULL);
-	for (unsigned thread = 0; thread < 2; thread++) {
-		const struct netburst_taken *taken = &samplers[thread].taken;
-
-		if (!on(t, thread, sample, &samplers[thread]))
-			return;
-		CONTROL_EQ(t, NB_38, 1, taken->records, "records of T%u", thread);
-		CHECK_RANGE(t, NB_38, WIDE_RESET, WIDE_RESET + SAMPLE_MARKS, taken->counter,
-			    "the counter of T%u, reloaded and gone on", thread);
-	}
 }
 
 #define REPLAY_BITS	0x2a5u		/* some of bits 12:0, which select metrics */

@@ -58,11 +58,14 @@ static void write_pebs_enable(unsigned c)
 	pebs_enable(pmc_one(c));
 }
 
-/* Where a counter has a bit of its own for load latency. */
+/* Where counters have bits of their own for load latency: before PEBS baseline, which has those of
+ * fixed counters there. */
 static void write_latency_enable(unsigned c)
 {
 	const u64 other = BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + other_than(c));
 
+	if (counter_caps()->baseline)
+		return;
 	if (!msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(c) | other).raised)
 		msr_write(MSR_IA32_PEBS_ENABLE, BIT(c));
 }

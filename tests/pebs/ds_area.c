@@ -430,14 +430,14 @@ TEST(ds, no_record_is_written_with_the_index_below_the_base, REQS(DS_23),
  *        a full buffer keeps its record pending
  * When   software makes room, sets a threshold of one record and writes the counter's period, and
  *        nothing else
- * Then   there are one or two records, and an interrupt for each
- * Control: there were two records before, and no interrupt
+ * Then   there are one or two records, and at least one further interrupt, at most one for each
+ * Control: there were two records before
  */
 TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11, DS_05),
      NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(2);
-	const struct pmi_log *log;
+	u32 before, further;
 
 	if (!sampling_shadow_fits(t))
 		return;
@@ -447,18 +447,18 @@ TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11, DS_05),
 	workload_run(&workload_load, ROUNDS_FOR(3), pmc_one(0));
 	sampling_want(t, 2);
 	CONTROL_EQ(t, DS_11, 2, ds_records(), "records in a buffer for two");
-	CONTROL_EQ(t, DS_05, 0, pmi_settle()->count, "interrupts, the threshold being beyond it");
+	before = pmi_settle()->count;	/* a full buffer may signal: DS-08 is an inference */
 	ds_set_index(0);
 	ds_set_threshold_bytes(record_size(setup.format));
 	counter_preset(0, ROUNDS_PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
-	log = pmi_end();
+	further = pmi_end()->count - before;
 	/* The manual doesn't say whether the overflow that found the buffer full still waits for
 	 * its record. */
 	sampling_want(t, 1);
 	CHECK_RANGE(t, DS_11, 1, 2, ds_records(), "records after the index was set to the base");
-	CHECK_RANGE(t, DS_05, 1, ds_records(), log->count,
-		    "interrupts of %u records at the threshold", (unsigned)ds_records());
+	CHECK_RANGE(t, DS_05, 1, ds_records(), further, "interrupts of %u records at the threshold",
+		    (unsigned)ds_records());
 }
 
 /*

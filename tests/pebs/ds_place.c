@@ -62,7 +62,7 @@ static void check_place(struct test *t, unsigned place, unsigned c)
  * sentences).
  *
  * Given  a DS area across the end of a page, with another part in each page each time; a buffer
- *        whose first record ends at a multiple of 64 KiB or crosses it, in a third of the places
+ *        whose first record ends at a multiple of 64 KiB or crosses it, in four of the places
  *        at the absolute maximum; both on doubleword boundaries that aren't line boundaries
  * When   each PEBS counter makes a record that reaches the threshold
  * Then   it is at the buffer's base, the index in memory has advanced by its size, nothing else is

@@ -124,6 +124,7 @@ TEST(priority, assist_meets_interrupt_of_a_higher_counter_and_neither_is_lost, R
 static bool meet_at_threshold(struct test *t, struct meeting pair, unsigned *interrupts)
 {
 	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
 	const struct pmi_log *log;
 
 	setup.threshold = 1;
@@ -133,7 +134,8 @@ static bool meet_at_threshold(struct test *t, struct meeting pair, unsigned *int
 	sampling_run(&setup, pair.with_assist, LOADS, COUNT_BOTH, &workload_sample,
 		     pmc_one(pair.with_interrupt));
 	log = pmi_end();
-	sampling_want(t, 1);
+	if (!sampling_one_record(t, CONTROL_AT(DS_05), &record))
+		return false;
 	*interrupts = log->count;
 	counters_clear(counters_status());
 	counter_reset();
@@ -153,7 +155,8 @@ static bool meet_at_threshold(struct test *t, struct meeting pair, unsigned *int
  * When   the other one overflows on the load that starts the assist
  * Then   there are two interrupts, one of the overflow and one of the threshold. Where two that are
  *        requested on one load may arrive as one, one is INCONCLUSIVE; where every requirement is
- *        judged, all pairs have two if any has
+ *        judged, all pairs have two if any has, else those whose overflow has the lower index, as
+ *        in the probe. That the two meet on one load is shown by the tests of PRIO-06 and PRIO-07
  * Control: there is one record
  */
 TEST(priority, threshold_and_another_counters_overflow_on_one_load_both_interrupt, REQS(DS_05),
@@ -182,7 +185,8 @@ TEST(priority, threshold_and_another_counters_overflow_on_one_load_both_interrup
 		return;
 	}
 	for (unsigned i = 0; i < counters * counters; i++)
-		if (count[i / counters][i % counters])
+		if (count[i / counters][i % counters] &&
+		    (test_is_strict(t) || i % counters < i / counters))
 			CHECK_RANGE(t, DS_05, 2, ~0ULL, count[i / counters][i % counters],
 				    "interrupts of IA32_PMC%u's overflow and of the threshold that "
 				    "a record of IA32_PMC%u reaches",

@@ -151,7 +151,7 @@ static bool need_recording(char *reason, size_t size)
  * Given  an event that counts far branches, or taken conditional ones that go forward, with a
  *        second unit mask, and all branches without it; with CMASK = 0 and 1
  * When   a loop whose branches go backward runs, with 512 rounds and with 1024
- * Then   with the mask it counts none of them
+ * Then   with the mask it counts none of them; with CMASK = 1 fewer than one in 32 rounds
  * Control: without it each one; with CMASK = 1 the cycles with any, at least one in sixteen rounds
  */
 TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
@@ -162,6 +162,8 @@ TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
 
 	for (unsigned cmask = 0; cmask < 2; cmask++) {
 		const u64 flags = COUNT_BOTH | (u64)cmask << IA32_PERFEVTSEL_CMASK_SHIFT;
+		/* Cycles aren't the same in each window. */
+		const unsigned slack = cmask && !test_is_strict(t) ? ROUNDS / 32 : 0;
 
 		FOR_EACH_COUNTER (c, counter_caps()->gp_mask) {
 			u64 value;
@@ -169,15 +171,15 @@ TEST(version6, second_unit_mask_is_part_of_the_event, REQS(V6_07),
 			if (!window_difference_one(t, c, event, flags, &workload_load, ROUNDS,
 						   2 * ROUNDS, &value))
 				return;
-			CONTROL_RANGE(t, V6_07, cmask ? ROUNDS / 16 : ROUNDS, ROUNDS, value,
+			CONTROL_RANGE(t, V6_07, cmask ? ROUNDS / 16 : ROUNDS, ROUNDS + slack, value,
 				      "branches, IA32_PMC%u, event %#x, CMASK %u", c, event, cmask);
 			if (!window_difference_one(t, c, event, flags | mask, &workload_load,
 						   ROUNDS, 2 * ROUNDS, &value))
 				return;
-			CHECK_EQ(t, V6_07, 0, value,
-				 "branches that aren't the loop's, IA32_PMC%u, UMASK2 %#lx, CMASK "
-				 "%u",
-				 c, mask >> IA32_PERFEVTSEL_UMASK2_SHIFT, cmask);
+			CHECK_RANGE(t, V6_07, slack, 3 * slack, value + 2 * slack,
+				    "branches that aren't the loop's, and %u, IA32_PMC%u, UMASK2 "
+				    "%#lx, CMASK %u",
+				    2 * slack, c, mask >> IA32_PERFEVTSEL_UMASK2_SHIFT, cmask);
 		}
 	}
 }

@@ -113,10 +113,12 @@ def main():
             made = program(file.read(), int(sys.argv[3], 0))
         with open(sys.argv[2], "wb") as file:
             file.write(made)
-    except (OSError, Bad) as error:
-        sys.exit(f"{sys.argv[1]}: {getattr(error, 'strerror', None) or error}")
-    except struct.error:
-        sys.exit(f"{sys.argv[1]}: not a linked image")
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")
+    except Bad as error:
+        sys.exit(f"{sys.argv[1]}: {error}")
+    except (struct.error, ValueError, IndexError):
+        sys.exit(f"{sys.argv[1]}: not a linked image, or '{sys.argv[3]}' is no address")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # release.sh BUILD: makes BUILD/pmutest86-VERSION.tar.gz with the files that users need, and
-# checksums in the archive and next to it. The same commit gives the same bytes.
+# checksums in the archive and next to it. The same commit gives the same bytes, with the same GRUB.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ ! -f "${1-}/pmutest86.img" ] || [ ! -f "$1/pmutest86.iso" ]; then

@@ -3,14 +3,14 @@
 # usb.sh BUILD [PROGRAM]: makes of PROGRAM (BUILD/pmutest86.efi), or of a signed copy of it,
 #
 #   BUILD/pmutest86.img	a GPT disk with a FAT32 EFI system partition, to be written to a
-#			stick; for a BIOS also BUILD/pmutest86.elf and GRUB, if grub-mkimage
-#			and its modules exist and BIOS isn't "no"
+#			stick; for a BIOS also BUILD/pmutest86.elf and GRUB, if that file,
+#			grub-mkimage and its modules exist and BIOS isn't "no"
 #   BUILD/pmutest86.fat	that partition alone: for tools that put several images on one stick
 #   BUILD/pmutest86.iso	a CD that UEFI boots (El Torito), and a BIOS as above; by xorriso
 #
 # with the configuration CFG (boot/pmutest86.cfg); KIND=iso makes the last, else the others
 # (docs/HARDWARE.md, docs/BOOTING.md). Needs neither root nor mounts. The same program gives the
-# same bytes: times are SOURCE_DATE_EPOCH, or the time of the commit.
+# same bytes, with the same GRUB: times are SOURCE_DATE_EPOCH, or the time of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ -d "${1-}" ] || {
@@ -61,6 +61,8 @@ if [ "${BIOS-}" != no ] && [ -f "$build/pmutest86.elf" ] && [ -f "$grub/boot.img
 	cp tools/images/grub.cfg "$volume_root/grub/"
 	cp "$build/pmutest86.elf" "$volume_root/"
 fi
+[ "$bios" ] || [ "${BIOS-}" = no ] ||
+	echo "usb.sh: for UEFI only; for a BIOS: sudo apt-get install -y grub-common grub-pc-bin"
 find "$work/esp" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
 # fat FILE SECTORS TYPE: the partition
@@ -104,11 +106,10 @@ if [ -n "$bios" ]; then
 	sgdisk --set-alignment=1 --new=2:$bios_start:$((start - 1)) --typecode=2:ef02 \
 		--partition-guid=2:$bios_part --change-name=2:BIOS "$work/img" > /dev/null
 	grub-mkimage -O i386-pc -p '(,gpt1)/grub' -o "$work/core.img" part_gpt fat "${modules[@]}"
-	tools/images/bios_boot.py "$work/img" "$grub/boot.img" "$work/core.img" $bios_start
+	tools/images/bios_boot.py "$work/img" "$grub/boot.img" "$work/core.img" $bios_start \
+		$start
 fi
 dd if="$work/fat" of="$work/img" bs=1M seek=$((start / 2048)) conv=notrunc,sparse status=none
 mv "$work/fat" "$build/pmutest86.fat"
 mv "$work/img" "$image"
-[ "$bios${BIOS-}" ] ||
-	echo "$image: for UEFI only; for a BIOS: sudo apt-get install -y grub-common grub-pc-bin"
 echo "$image: write it to a stick, for instance: sudo dd if=$image of=/dev/sdX bs=1M conv=fsync"

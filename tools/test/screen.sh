@@ -248,7 +248,7 @@ test_a_bios_boots_the_stick()
 {
 	local work=$log/bios
 
-	[ -f /usr/lib/grub/i386-pc/boot.img ] || skip "no GRUB for a BIOS (grub-pc-bin)"
+	has_bios_grub || skip "no GRUB for a BIOS (grub-common, grub-pc-bin)"
 	rm -rf "$work"
 	mkdir -p "$work"
 	cp "$build/pmutest86.elf" "$work/"
