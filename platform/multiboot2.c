@@ -25,37 +25,25 @@ static size_t text_length(const char *text, size_t most)
 	return length;
 }
 
-static const char *read_command(const struct multiboot2_tag *tag, struct start_info *info)
+static void read_command(const struct multiboot2_tag *tag, struct start_info *info)
 {
 	size_t most = tag->bytes - sizeof *tag;
 
 	info->command = (const char *)(tag + 1);
 	info->command_length = text_length(info->command,
 					   most < START_COMMAND ? most : START_COMMAND);
-	return NULL;
 }
 
 static const char *read_module(const struct physical *physical, const struct multiboot2_tag *tag,
 			       struct start_info *info)
 {
 	const struct multiboot2_module *from = (const void *)tag;
-	struct start_module *module = &info->module[info->modules];
 	const char *text = (const char *)(from + 1);
-	size_t length;
 
 	if (tag->bytes < sizeof *from || from->end < from->begin)
 		return "a module's tag is cut";
-	if (info->modules == START_MODULES)
-		return "there are more than 16 modules";
-	*module = (struct start_module){ .address = from->begin, .size = from->end - from->begin };
-	if (module->size && !physical->at(physical->ctx, module->address, module->size))
-		return "a module isn't in memory below 4 GiB";
-	start_info_use(info, module->address, module->size);
-	length = text_length(text, tag->bytes - sizeof *from);
-	for (size_t i = 0; i < length && i < START_NAME - 1; i++)
-		module->name[i] = text[i];
-	info->modules++;
-	return NULL;
+	return start_info_add_module(physical, info, from->begin, from->end - from->begin, text,
+				     text_length(text, tag->bytes - sizeof *from));
 }
 
 static const char *read_map(const struct multiboot2_tag *tag, struct start_info *info)
@@ -82,12 +70,12 @@ static u32 colour(u8 of, u8 bits)
 }
 
 /* A framebuffer of another kind, as that of text, isn't of use. */
-static const char *read_framebuffer(const struct multiboot2_tag *tag, struct start_info *info)
+static void read_framebuffer(const struct multiboot2_tag *tag, struct start_info *info)
 {
 	const struct multiboot2_framebuffer *from = (const void *)tag;
 
 	if (tag->bytes < MULTIBOOT2_FRAMEBUFFER_BYTES || from->type != MULTIBOOT2_RGB)
-		return NULL;
+		return;
 	info->screen = (struct start_screen){
 		.address = from->address, .pitch = from->pitch, .width = from->width,
 		.height = from->height, .bytes = (from->bits_per_pixel + 7u) / 8,
@@ -95,7 +83,6 @@ static const char *read_framebuffer(const struct multiboot2_tag *tag, struct sta
 		.green = colour(from->green_of, from->green_bits),
 		.blue = colour(from->blue_of, from->blue_bits),
 	};
-	return NULL;
 }
 
 static const char *read_tag(const struct physical *physical, const struct multiboot2_tag *tag,
@@ -103,13 +90,15 @@ static const char *read_tag(const struct physical *physical, const struct multib
 {
 	switch (tag->type) {
 	case MULTIBOOT2_COMMAND:
-		return read_command(tag, info);
+		read_command(tag, info);
+		return NULL;
 	case MULTIBOOT2_MODULE:
 		return read_module(physical, tag, info);
 	case MULTIBOOT2_MAP:
 		return read_map(tag, info);
 	case MULTIBOOT2_FRAMEBUFFER:
-		return read_framebuffer(tag, info);
+		read_framebuffer(tag, info);
+		return NULL;
 	case MULTIBOOT2_RSDP_1:
 		if (!info->rsdp)
 			info->rsdp = address + sizeof *tag;

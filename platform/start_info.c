@@ -31,6 +31,23 @@ const char *start_info_add_range(struct start_info *info, const struct pvh_range
 	return NULL;
 }
 
+const char *start_info_add_module(const struct physical *physical, struct start_info *info,
+				  u64 address, u64 size, const char *name, size_t length)
+{
+	struct start_module *module = &info->module[info->modules];
+
+	if (info->modules == START_MODULES)
+		return "there are more than 16 modules";
+	if (size && !physical->at(physical->ctx, address, size))
+		return "a module isn't in memory below 4 GiB";
+	start_info_use(info, address, size);
+	*module = (struct start_module){ .address = address, .size = size };
+	for (size_t at = 0; at < length && at < START_NAME - 1; at++)
+		module->name[at] = name[at];
+	info->modules++;
+	return NULL;
+}
+
 /* A text of most characters; *length is set. NULL: there is none. */
 static const char *text_at(const struct physical *physical, u64 address, size_t most,
 			   size_t *length)
@@ -54,32 +71,26 @@ static const char *read_modules(const struct physical *physical, const struct pv
 {
 	u64 bytes = start->modules * sizeof(struct pvh_module);
 
-	if (!start->modules)
-		return NULL;
+	/* The list's bytes are in use too, so it is looked at only if there can be so many. */
 	if (start->modules > START_MODULES)
 		return "there are more than 16 modules";
 	start_info_use(info, start->module_list, bytes);
 	for (unsigned i = 0; i < start->modules; i++) {
-		struct start_module *module = &info->module[i];
+		const char *name, *wrong;
 		struct pvh_module from;
-		const char *name;
 		size_t length;
 
 		if (!physical_copy(physical, start->module_list + i * sizeof from, &from,
 				   sizeof from))
 			return "the list of modules can't be read";
-		*module = (struct start_module){ .address = from.address, .size = from.size };
-		if (from.size && !physical->at(physical->ctx, from.address, from.size))
-			return "a module isn't in memory below 4 GiB";
-		start_info_use(info, from.address, from.size);
 		name = text_at(physical, from.command_line, START_NAME - 1, &length);
-		if (!name)
-			continue;
-		start_info_use(info, from.command_line, length + 1);
-		for (size_t at = 0; at < length; at++)
-			module->name[at] = name[at];
+		if (name)
+			start_info_use(info, from.command_line, length + 1);
+		wrong = start_info_add_module(physical, info, from.address, from.size, name,
+					      length);
+		if (wrong)
+			return wrong;
 	}
-	info->modules = start->modules;
 	return NULL;
 }
 

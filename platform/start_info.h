@@ -39,9 +39,12 @@ struct start_info {
 /* NULL: success. Otherwise what is wrong with the data. */
 const char *start_info_read(const struct physical *physical, u64 address, struct start_info *info);
 
-/* For its readers alone: these bytes are in use; one more range of memory, NULL: done. */
+/* For its readers alone: these bytes are in use; one more range of memory; one more module, whose
+ * name has length characters. NULL: done. */
 void start_info_use(struct start_info *info, u64 address, u64 bytes);
 const char *start_info_add_range(struct start_info *info, const struct pvh_range *range);
+const char *start_info_add_module(const struct physical *physical, struct start_info *info,
+				  u64 address, u64 size, const char *name, size_t length);
 
 /* The free memory: RAM that no other range claims, without the used ranges and without the first
  * page. false: it has too many ranges. */

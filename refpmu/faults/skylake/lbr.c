@@ -141,8 +141,10 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 	if (format < 5 && b->from >> 63 && broken(m, FAULT_LBR_MISPRED_SIGN))
 		plan->from |= flag;
 	if (b->mispredicted && (m->lbr.tos + 1u) % plan->entries == plan->entries - 1u &&
-	    broken(m, FAULT_LBR_MISPRED_LAST_LOST))
-		plan->from &= ~LBR4_FROM_MISPRED, plan->info &= ~LBR5_INFO_MISPRED;
+	    broken(m, FAULT_LBR_MISPRED_LAST_LOST)) {
+		plan->from &= ~LBR4_FROM_MISPRED;
+		plan->info &= ~LBR5_INFO_MISPRED;
+	}
 	if (b->mispredicted && b->from >> 63 && broken(m, FAULT_LBR_MISPRED_UPPER_LOST))
 		*(format >= 5 ? &plan->info : &plan->from) &= ~flag;
 	if (broken(m, FAULT_LBR_MISPRED_INVERTED))
